@@ -1,0 +1,128 @@
+"""Typed expressions: what the binder makes of SQL text and of DSL calls, and what both engines lower.
+
+Columns are named, and names are unique within a node's schema, so an expression needs no table qualifier. Every operator of SQL
+(`+`, `AND`, `LIKE`, `IS NULL` ...) is a `Call` of a registered function; only what needs a shape of its own is a class here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from ouzel.compiler.types import DataType, Schema
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Base of all expressions; `type` is what evaluating it gives, `str()` is SQL."""
+
+    type: DataType
+
+
+@dataclass(frozen=True)
+class Column(Expression):
+    """A column of the node's input, by name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Literal(Expression):
+    """A constant as a Python value: None, bool, int, float, Decimal, str, bytes, date, datetime, timedelta; an interval of months is an int."""
+
+    value: object
+
+    def __str__(self) -> str:
+        if isinstance(self.value, str):
+            return "'" + self.value.replace("'", "''") + "'"
+        return "NULL" if self.value is None else str(self.value)
+
+
+@dataclass(frozen=True)
+class Call(Expression):
+    """A call of a scalar function by its canonical name in the registry."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Cast(Expression):
+    """CAST (fails its row where Spark's ANSI cast fails) or, if `safe`, TRY_CAST (NULL instead)."""
+
+    operand: Expression
+    safe: bool = False
+
+    def __str__(self) -> str:
+        return f"{'TRY_CAST' if self.safe else 'CAST'}({self.operand} AS {self.type})"
+
+
+@dataclass(frozen=True)
+class Case(Expression):
+    """CASE WHEN c THEN v ... ELSE e END: branches are (condition, value); only the branch taken can fail its row."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression
+
+    def __str__(self) -> str:
+        whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in self.branches)
+        return f"CASE {whens} ELSE {self.otherwise} END"
+
+
+@dataclass(frozen=True)
+class GetField(Expression):
+    """A field of a ROW."""
+
+    operand: Expression
+    field: str
+
+    def __str__(self) -> str:
+        return f"{self.operand}.{self.field}"
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct operands, left to right."""
+    match expression:
+        case Call(arguments=arguments):
+            return arguments
+        case Cast(operand=operand) | GetField(operand=operand):
+            return (operand,)
+        case Case(branches=branches, otherwise=otherwise):
+            return (*(part for branch in branches for part in branch), otherwise)
+    return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything below it, parents first."""
+    yield expression
+    for child in children(expression):
+        yield from walk(child)
+
+
+def columns_of(expression: Expression) -> frozenset[str]:
+    """Names of the columns it reads."""
+    return frozenset(part.name for part in walk(expression) if isinstance(part, Column))
+
+
+def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with `change` applied to every part, operands first."""
+    match expression:
+        case Call(arguments=arguments):
+            expression = replace(expression, arguments=tuple(rewrite(part, change) for part in arguments))
+        case Cast(operand=operand) | GetField(operand=operand):
+            expression = replace(expression, operand=rewrite(operand, change))
+        case Case(branches=branches, otherwise=otherwise):
+            changed = tuple((rewrite(when, change), rewrite(value, change)) for when, value in branches)
+            expression = replace(expression, branches=changed, otherwise=rewrite(otherwise, change))
+    return change(expression)
+
+
+def columns(schema: Schema) -> tuple[Column, ...]:
+    """One `Column` for each field of `schema`."""
+    return tuple(Column(field.type, field.name) for field in schema)

@@ -1,0 +1,188 @@
+"""What a connector is: a Source, a Sink, or both, behind one row of the table in `connectors/__init__.py`.
+
+A source is cut into partitions; each partition has offsets, whole numbers that grow. Reading from the same offset again gives the same
+rows: that is what replay after a crash rests on. A connector never sees a plan, and of the project imports nothing but ouzel.errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A part of a source that is read in order: a file or a range of its row groups, a topic's partition, a generator's share."""
+
+    id: str
+    bounded: bool
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A record that could not be read: where it is, why, and its raw bytes as far as they are known."""
+
+    where: str
+    reason: str
+    raw: bytes = b""
+
+
+@dataclass(slots=True)
+class ReadBatch:
+    """Rows [start, end) of a partition, in offset order; `bad` are records in that range that could not be read."""
+
+    frame: pl.DataFrame
+    start: int
+    end: int
+    bad: Sequence[BadRow] = ()
+
+
+class ReadState(Enum):
+    """What a reader says when it has no batch."""
+
+    WAIT = "nothing now"
+    END = "nothing ever again"
+
+
+class Reader(Protocol):
+    """Reads one partition."""
+
+    def read(self, rows: int) -> ReadBatch | ReadState:
+        """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.
+
+        Raises:
+            ConnectorError: the source is gone or unreadable, after the connector's own retries.
+        """
+
+    def close(self) -> None:
+        """Let go of files and sockets."""
+
+
+@dataclass(frozen=True)
+class SourceRequest:
+    """What the plan asks of a source.
+
+    `columns` are all columns to deliver, in order, with their Polars types; those that `metadata` maps to a metadata key come from the
+    connector, the others from the data. `required` may not be NULL: a record that lacks one is bad. `predicate` is a boolean Polars
+    expression over the columns (or None): a source that declares `filters` must apply it, and only it. `directory` is where relative
+    paths start. `name` is the topology's, for a consumer group.
+    """
+
+    table: str
+    options: Mapping[str, str]
+    columns: Mapping[str, pl.DataType]
+    directory: Path
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    predicate: pl.Expr | None = None
+    name: str = ""
+
+
+class Source(Protocol):
+    """An opened source. One per task; all of them see the same partitions."""
+
+    def partitions(self) -> Sequence[Partition]:
+        """All partitions, in a stable order; task i of n reads those whose position modulo n is i.
+
+        Raises:
+            ConnectorError: nothing is there, or it cannot be reached.
+        """
+
+    def reader(self, partition: Partition, offset: int | None) -> Reader:
+        """Start reading at `offset`; None is where the options say the first reading starts."""
+
+    def commit(self, offsets: Mapping[str, int]) -> bool:
+        """Keep, partition by partition, the offset up to which everything is wholly acked; False if the runtime must keep it itself."""
+
+    def committed(self) -> Mapping[str, int]:
+        """What was committed, for a source that keeps it itself; else empty."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+@dataclass(frozen=True)
+class SinkRequest:
+    """What the plan asks of a sink: frames have `columns`, then an Int64 column named `weight` unless `mode` is append.
+
+    In mode retract weights are +1 and -1 (or sums of such). In mode upsert the runtime has consolidated the frame: for a key there is
+    one +1 (the new row), or one -1 (the key is gone), or nothing.
+    """
+
+    table: str
+    options: Mapping[str, str]
+    columns: Mapping[str, pl.DataType]
+    mode: str
+    directory: Path
+    keys: Sequence[str] = ()
+    weight: str = "$weight"
+    name: str = ""
+    task: int = 0
+
+
+class SinkWriter(Protocol):
+    """An opened sink, one per task."""
+
+    flush_interval_ms: int
+    """Inputs are acked when `flush` returns; it is called at least so often, and 0 means after every write."""
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Take a batch. The id is the same when the same batch comes again after a crash, so that a sink can write it once.
+
+        Raises:
+            ConnectorError: with the sink's name and the reason.
+        """
+
+    def flush(self) -> None:
+        """Return when everything written so far is safe."""
+
+    def close(self) -> None:
+        """The last flush has happened; let go of everything."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One WITH option: for checks at plan time and for docs."""
+
+    name: str
+    doc: str
+    default: str | None = None
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Connector:
+    """One row of the table of connectors.
+
+    Args:
+        name: what 'connector' = says.
+        doc: one paragraph for docs/connectors.md.
+        options: what WITH may hold beside 'connector', 'bad.record' and the format's own options.
+        metadata: metadata keys a table may ask for, with their types.
+        source: module path and function (`"ouzel.connectors.file:open_source"`) taking a SourceRequest; None if it cannot be read.
+        sink: the same for SinkRequest -> SinkWriter; None if it cannot be written.
+        modes: what the sink accepts: append, upsert, retract.
+        filters: the source applies `predicate`.
+        bounded: from the options, whether the source ends.
+        extra: the pip extra it needs, or empty.
+        check: looks at the options at plan time and raises QueryError for a wrong combination.
+    """
+
+    name: str
+    doc: str
+    options: tuple[Option, ...] = ()
+    metadata: Mapping[str, pl.DataType] = field(default_factory=dict)
+    source: str | None = None
+    sink: str | None = None
+    modes: tuple[str, ...] = ("append",)
+    filters: bool = False
+    bounded: Any = None
+    extra: str = ""
+    check: Any = None

@@ -1,0 +1,73 @@
+"""What Ouzel raises.
+
+OuzelError
+  QueryError            the text of a query is wrong: has a position and an advice
+    NotSupported        right, but this engine or version cannot do it: names the construct
+  PlanError             no packing satisfies the resources asked for, or a topology is malformed
+  ConnectorError        a source or sink refused: names the file, host, topic or queue
+    BadRecord           one input record cannot be read or computed: names where it is
+  TopologyError         a running topology failed: names the component and the cause
+"""
+
+from __future__ import annotations
+
+
+class OuzelError(Exception):
+    """Base of everything raised on purpose; its text is one sentence that a user can act on."""
+
+
+class QueryError(OuzelError):
+    """A query is wrong: what was written, what is wrong, what to write instead.
+
+    Args:
+        problem: what is wrong, without a final full stop.
+        instead: what to write instead, or an empty string.
+        text: the whole text the user wrote.
+        at: offset into `text`, in characters, of the token to point at; -1 when unknown.
+        length: how many characters to underline.
+    """
+
+    def __init__(self, problem: str, *, instead: str = "", text: str = "", at: int = -1, length: int = 1) -> None:
+        self.problem, self.instead, self.text, self.at, self.length = problem, instead, text, at, length
+        super().__init__(problem)
+
+    def located(self, text: str, at: int, length: int = 1) -> QueryError:
+        """This error with a place, unless it has one already."""
+        if self.at < 0:
+            self.text, self.at, self.length = text, at, length
+        return self
+
+    def __str__(self) -> str:
+        advice = f"; {self.instead}" if self.instead else ""
+        if self.at < 0 or not self.text:
+            return f"{self.problem}{advice}"
+        before = self.text[: self.at]
+        number = before.count("\n") + 1
+        column = self.at - (before.rfind("\n") + 1)
+        line = self.text.splitlines()[number - 1] if self.text else ""
+        caret = " " * column + "^" * max(1, min(self.length, len(line) - column))
+        return f"line {number}, column {column + 1}: {self.problem}{advice}\n  {line}\n  {caret}"
+
+
+class NotSupported(QueryError):
+    """The construct is understood but not available here; the problem names it and says why."""
+
+
+class PlanError(OuzelError):
+    """The topology or its packing cannot be made as asked."""
+
+
+class ConnectorError(OuzelError):
+    """A source or sink refused; the text names the file, host, topic or queue."""
+
+
+class BadRecord(ConnectorError):
+    """One record cannot be read or computed; `where` is `file:line` or `topic[partition]@offset`."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        self.where, self.reason = where, reason
+        super().__init__(f"bad record at {where}: {reason}")
+
+
+class TopologyError(OuzelError):
+    """A running topology failed; the text names the component and the cause."""

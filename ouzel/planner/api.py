@@ -1,0 +1,283 @@
+"""The topology API: what an engineer writes by hand, and what SQL compiles to. Batches first, rows for convenience.
+
+The nouns are Storm's and Heron's: a Spout brings batches in, a Bolt takes them and emits others, anchored to what they came from, and
+acks or fails its input; a TopologyBuilder wires them with groupings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, VARCHAR, DataType, Field, Schema
+from ouzel.errors import PlanError
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Output, Resources, Topology
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a task knows of itself: component, task id, index among the component's tasks, and how many they are."""
+
+    component: str
+    task: int
+    index: int
+    parallelism: int
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """Rows that arrived together from one task on one stream."""
+
+    frame: pl.DataFrame
+    component: str
+    stream: str
+    task: int
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+
+class Collector(Protocol):
+    """Where a spout or bolt puts what it makes."""
+
+    def emit(
+        self,
+        frame: pl.DataFrame,
+        *,
+        stream: str = DEFAULT_STREAM,
+        anchors: Sequence[Batch] = (),
+        message_id: object = None,
+        task: int | None = None,
+    ) -> None:
+        """Emit a batch: a bolt anchors it to its inputs; a spout gives it a message id (any value), so that it is tracked.
+
+        `task` is the index of the receiving task, for a stream that is read with the direct grouping.
+        """
+
+    def ack(self, batch: Batch) -> None:
+        """The batch has been handled."""
+
+    def fail(self, batch: Batch) -> None:
+        """The batch could not be handled: its source replays it."""
+
+
+class Spout:
+    """Brings batches in. The runtime holds what was emitted with a message id until it is acked, and replays it otherwise."""
+
+    def open(self, context: Context) -> None:
+        """Called once in the task, before anything else."""
+
+    def next_batch(self, collector: Collector) -> bool | None:
+        """Emit at most a few batches; True when there may be more now, None when there is nothing now, False when there never will be."""
+        raise NotImplementedError
+
+    def ack(self, message_id: object) -> None:
+        """Every batch that came of this message has been handled."""
+
+    def fail(self, message_id: object) -> None:
+        """Something that came of this message failed or timed out; the runtime replays it."""
+
+    def activate(self) -> None:
+        """The topology runs again after a pause."""
+
+    def deactivate(self) -> None:
+        """The topology pauses."""
+
+    def close(self) -> None:
+        """The task ends."""
+
+
+class Bolt:
+    """Handles batches. Override `execute`."""
+
+    def open(self, context: Context) -> None:
+        """Called once in the task, before anything else."""
+
+    def execute(self, batch: Batch, collector: Collector) -> None:
+        """Handle one batch: emit anchored to it, then ack or fail it."""
+        raise NotImplementedError
+
+    def tick(self, collector: Collector) -> None:
+        """Called about every 100 ms between batches."""
+
+    def finish(self, collector: Collector) -> None:
+        """All inputs have ended and everything has been handled; what is emitted here goes out before the task ends."""
+
+    def close(self) -> None:
+        """The task ends."""
+
+
+class BasicBolt(Bolt):
+    """A bolt without bookkeeping: `process` returns frames, which are anchored and acked for it."""
+
+    def process(self, frame: pl.DataFrame) -> Iterable[pl.DataFrame]:
+        """The frames that come of this one."""
+        raise NotImplementedError
+
+    def execute(self, batch: Batch, collector: Collector) -> None:
+        for out in self.process(batch.frame):
+            collector.emit(out, anchors=(batch,))
+        collector.ack(batch)
+
+
+class RowSpout(Spout):
+    """A spout for convenience: `next_row` gives one row at a time; up to `rows` of them make a batch."""
+
+    rows = 1_000
+    fields: Sequence[str] = ()
+
+    def next_row(self) -> Sequence[Any] | None:
+        """The next row, or None when there is no more."""
+        raise NotImplementedError
+
+    def next_batch(self, collector: Collector) -> bool | None:
+        import polars as pl
+
+        rows = []
+        while len(rows) < self.rows and (row := self.next_row()) is not None:
+            rows.append(row)
+        if rows:
+            collector.emit(pl.DataFrame(rows, schema=list(self.fields), orient="row"), message_id=object())
+        return len(rows) == self.rows
+
+
+class RowBolt(BasicBolt):
+    """A bolt for convenience: `handle` maps one row to rows of the output's columns, in order."""
+
+    fields: Sequence[str] = ()
+
+    def handle(self, *row: Any) -> Iterable[Sequence[Any]]:
+        """The rows that come of this one."""
+        raise NotImplementedError
+
+    def process(self, frame: pl.DataFrame) -> Iterable[pl.DataFrame]:
+        import polars as pl
+
+        rows = [out for row in frame.iter_rows() for out in self.handle(*row)]
+        return [pl.DataFrame(rows, schema=list(self.fields), orient="row")] if rows else []
+
+
+_PYTHON_TYPES: dict[type, DataType] = {str: VARCHAR, int: BIGINT, float: DOUBLE, bool: BOOLEAN}
+
+
+def schema(**columns: type | DataType) -> Schema:
+    """A schema from Python or Ouzel types: `schema(word=str, count=int)`."""
+    return Schema(
+        tuple(
+            Field(name, kind if isinstance(kind, DataType) else _PYTHON_TYPES[kind]) for name, kind in columns.items()
+        )
+    )
+
+
+class _Declarer:
+    """Groupings of one component, chained: `.fields_grouping("words", "word")`."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Input] = []
+
+    def grouping(self, component: str, grouping: Grouping, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """Read a stream with any grouping."""
+        self.inputs.append(Input(component, grouping, stream))
+        return self
+
+    def fields_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """Rows with equal values of these columns go to one task."""
+        return self.grouping(component, Grouping(GroupingKind.FIELDS, names), stream)
+
+    def partial_key_grouping(self, component: str, *names: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """Rows of one key go to one of two tasks, the less loaded (Nasir et al., "The Power of Both Choices", ICDE 2015)."""
+        return self.grouping(component, Grouping(GroupingKind.PARTIAL_KEY, names), stream)
+
+    def shuffle_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """Whole batches in turn."""
+        return self.grouping(component, Grouping(GroupingKind.SHUFFLE), stream)
+
+    def local_or_shuffle_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """Tasks of the same container, if there are any; else as shuffle."""
+        return self.grouping(component, Grouping(GroupingKind.LOCAL_OR_SHUFFLE), stream)
+
+    def all_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """Every task gets every row."""
+        return self.grouping(component, Grouping(GroupingKind.ALL), stream)
+
+    def global_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """Everything goes to the task with the lowest id."""
+        return self.grouping(component, Grouping(GroupingKind.GLOBAL), stream)
+
+    def none_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """The writer does not care; as shuffle."""
+        return self.grouping(component, Grouping(GroupingKind.NONE), stream)
+
+    def direct_grouping(self, component: str, stream: str = DEFAULT_STREAM) -> _Declarer:
+        """The writer names the task in each emit."""
+        return self.grouping(component, Grouping(GroupingKind.DIRECT), stream)
+
+    def custom_grouping(self, component: str, chooser: Callable[..., Any], stream: str = DEFAULT_STREAM) -> _Declarer:
+        """`chooser(frame, tasks)` gives each row's task index."""
+        return self.grouping(component, Grouping(GroupingKind.CUSTOM, chooser=chooser), stream)
+
+
+class TopologyBuilder:
+    """Wires spouts and bolts into a Topology."""
+
+    def __init__(self, name: str, settings: Settings | None = None) -> None:
+        self.name, self.settings = name, settings or Settings()
+        self._parts: list[tuple[str, Spout | Bolt, int, tuple[Output, ...], _Declarer, Resources]] = []
+
+    def set_spout(
+        self,
+        name: str,
+        spout: Spout,
+        outputs: Schema | dict[str, Schema],
+        parallelism: int = 1,
+        resources: Resources = Resources(),
+    ) -> None:
+        """Add a spout; `outputs` is the schema of its default stream, or one for each stream."""
+        self._parts.append((name, spout, parallelism, _outputs(outputs), _Declarer(), resources))
+
+    def set_bolt(
+        self,
+        name: str,
+        bolt: Bolt,
+        outputs: Schema | dict[str, Schema] | None = None,
+        parallelism: int = 1,
+        resources: Resources = Resources(),
+    ) -> _Declarer:
+        """Add a bolt; say what it reads on the declarer that comes back."""
+        declarer = _Declarer()
+        self._parts.append((name, bolt, parallelism, _outputs(outputs or {}), declarer, resources))
+        return declarer
+
+    def build(self) -> Topology:
+        """The topology.
+
+        Raises:
+            PlanError: two components share a name, or one reads a stream that nobody writes.
+        """
+        components = tuple(
+            Component(name, parallelism, tuple(declarer.inputs), outputs, user=logic, resources=resources)
+            for name, logic, parallelism, outputs, declarer, resources in self._parts
+        )
+        names = [component.name for component in components]
+        written = {(component.name, output.stream) for component in components for output in component.outputs}
+        for component in components:
+            if names.count(component.name) > 1:
+                raise PlanError(f"two components are called '{component.name}'; give each a name of its own")
+            for link in component.inputs:
+                if (link.component, link.stream) not in written:
+                    raise PlanError(
+                        f"'{component.name}' reads stream '{link.stream}' of '{link.component}', which nobody writes; declare it in outputs"
+                    )
+            if isinstance(component.user, Bolt) and not component.inputs:
+                raise PlanError(f"bolt '{component.name}' reads nothing; give it a grouping")
+        return Topology(self.name, components, self.settings)
+
+
+def _outputs(declared: Schema | dict[str, Schema]) -> tuple[Output, ...]:
+    streams = {DEFAULT_STREAM: declared} if isinstance(declared, Schema) else declared
+    return tuple(Output(columns, stream=stream) for stream, columns in streams.items())

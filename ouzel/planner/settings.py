@@ -1,0 +1,103 @@
+"""The settings of one run: `SET 'key' = 'value'` in SQL, `--set key=value` on the command line, keyword arguments in Python."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import Any, get_type_hints
+
+from ouzel.errors import QueryError
+
+
+class Delivery(Enum):
+    """What a topology promises about each input row."""
+
+    AT_MOST_ONCE = "at-most-once"
+    AT_LEAST_ONCE = "at-least-once"
+
+
+class BadRecordPolicy(Enum):
+    """What becomes of a record that cannot be read, or an expression that Spark would fail."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+    DEAD_LETTER = "dead-letter"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Limits and choices of a run. The key of a field in SQL and on the command line is its name with dots for underscores.
+
+    Attributes:
+        delivery: at-least-once (XOR acks, replay) or at-most-once (no acks).
+        parallelism: tasks of a component that no hint speaks of.
+        containers: containers besides the topology master's; 0 means one for each two cores' worth of instances.
+        packing: round-robin or first-fit-decreasing.
+        error_policy: what becomes of a row whose expression fails: fail, skip or dead-letter.
+        error_table: path of the JSON lines file that dead-letter rows go to, relative to the query's file.
+        batch_rows: most rows a source reads into one batch.
+        max_pending_rows: most rows of a source task that may be on their way, unacked.
+        handle_rows: most rows a task handles at once after gathering what has arrived.
+        ack_timeout_ms: without any progress of its acks for so long, a source replays what is pending.
+        cache_drain_ms: longest a stream manager gathers small frames before it sends them on.
+        high_watermark_bytes: a connection with more waiting bytes starts back-pressure.
+        low_watermark_bytes: a connection with fewer waiting bytes ends it.
+        heartbeat_ms: how often each process says that it lives.
+        hang_timeout_ms: a process silent for so long is killed and started again.
+        state_manager: `local` or `zookeeper://host:port[,host:port]`.
+        seed: of the simulator and of every choice at random; 0 draws one.
+        query_name: name of the topology; default the file's stem.
+    """
+
+    delivery: Delivery = Delivery.AT_LEAST_ONCE
+    parallelism: int = 1
+    containers: int = 0
+    packing: str = "round-robin"
+    error_policy: BadRecordPolicy = BadRecordPolicy.FAIL
+    error_table: str = "dead-letters.jsonl"
+    batch_rows: int = 10_000
+    max_pending_rows: int = 40_000
+    handle_rows: int = 100_000
+    ack_timeout_ms: int = 30_000
+    cache_drain_ms: int = 10
+    high_watermark_bytes: int = 100 << 20
+    low_watermark_bytes: int = 50 << 20
+    heartbeat_ms: int = 500
+    hang_timeout_ms: int = 10_000
+    state_manager: str = "local"
+    seed: int = 0
+    query_name: str = ""
+
+    def updated(self, pairs: Iterable[tuple[str, str]]) -> Settings:
+        """These settings with text values put in, later ones winning.
+
+        Raises:
+            QueryError: for an unknown key (names the nearest) or a value that does not parse.
+        """
+        hints = get_type_hints(type(self))
+        changes: dict[str, Any] = {}
+        for key, value in pairs:
+            name = key.replace(".", "_").replace("-", "_")
+            if name not in hints:
+                near = difflib.get_close_matches(key, SETTING_KEYS, 1)
+                raise QueryError(
+                    f"there is no setting '{key}'",
+                    instead=f"did you mean '{near[0]}'?" if near else "see docs/settings.md",
+                )
+            changes[name] = _parse(key, value, hints[name])
+        return replace(self, **changes)
+
+
+SETTING_KEYS = tuple(field.name.replace("_", ".") for field in fields(Settings))
+
+
+def _parse(key: str, value: str, kind: type) -> Any:
+    try:
+        if issubclass(kind, Enum):
+            return kind(value.lower().replace("_", "-"))
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else f"a {kind.__name__}"
+        raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}") from None

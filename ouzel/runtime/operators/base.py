@@ -1,0 +1,112 @@
+"""What an operator is: a pure step on batches. No I/O, no clock, no sockets; time comes as an argument.
+
+A frame has the node's columns and, if its stream retracts, plan.WEIGHT last. An operator may return None for "no rows".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class RefusedRow:
+    """A row that an operator could not compute: why, and the row as JSON."""
+
+    reason: str
+    row: str
+
+
+@dataclass(slots=True)
+class Counters:
+    """What an operator counts: `late` rows dropped, `refused` rows, rows of state kept."""
+
+    late: int = 0
+    refused: int = 0
+
+
+@dataclass
+class Operator:
+    """One fused step of a component. `refused` and `late_rows` gather until the shell takes them."""
+
+    stateful = False
+    counters: Counters = field(default_factory=Counters, init=False)
+    refused: list[RefusedRow] = field(default_factory=list, init=False)
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """Take a batch and return what comes of it now."""
+        raise NotImplementedError
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        """Event time has reached `watermark_us`: what that lets out (windows that close), or None."""
+        return None
+
+    def tick(self, now_ms: int) -> pl.DataFrame | None:
+        """Processing time is `now_ms`: what that lets out (EMIT AFTER DELAY), or None."""
+        return None
+
+    def finish(self) -> pl.DataFrame | None:
+        """The input has ended: what is still held back, or None."""
+        return None
+
+
+class Chain:
+    """The operators of one component, in order; itself used like an operator.
+
+    After `process` of a chain with a Watermark, `event_time_us` is the largest watermark expression in that batch, or None.
+    """
+
+    def __init__(self, operators: list[Operator]) -> None:
+        self.operators = operators
+        self.stateful = any(operator.stateful for operator in operators)
+
+    @property
+    def event_time_us(self) -> int | None:
+        """What the chain's watermark operator saw in the last batch."""
+        return next((operator.seen_us for operator in self.operators if hasattr(operator, "seen_us")), None)
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """Push a batch through all operators."""
+        return self._push(frame, 0)
+
+    def advance(self, watermark_us: int) -> list[pl.DataFrame]:
+        """Tell each operator in turn; what one lets out passes through those after it."""
+        return self._each(lambda operator: operator.advance(watermark_us))
+
+    def tick(self, now_ms: int) -> list[pl.DataFrame]:
+        """As `advance`, for processing time."""
+        return self._each(lambda operator: operator.tick(now_ms))
+
+    def finish(self) -> list[pl.DataFrame]:
+        """As `advance`, at the end of input."""
+        return self._each(lambda operator: operator.finish())
+
+    def take_refused(self) -> list[RefusedRow]:
+        """The rows refused since the last call."""
+        taken = [row for operator in self.operators for row in operator.refused]
+        for operator in self.operators:
+            operator.refused.clear()
+        return taken
+
+    @property
+    def late(self) -> int:
+        """Rows dropped as late so far."""
+        return sum(operator.counters.late for operator in self.operators)
+
+    def _push(self, frame: pl.DataFrame | None, first: int) -> pl.DataFrame | None:
+        for operator in self.operators[first:]:
+            if frame is None:
+                return None
+            frame = operator.process(frame)
+        return frame
+
+    def _each(self, let_out) -> list[pl.DataFrame]:  # type: ignore[no-untyped-def]
+        outs = []
+        for number, operator in enumerate(self.operators):
+            out = self._push(let_out(operator), number + 1)
+            if out is not None and out.height:
+                outs.append(out)
+        return outs

@@ -1,0 +1,120 @@
+"""What tasks say to each other, and what a task's state machine tells its shell to do.
+
+A message has one destination task. Stream managers route by it and never look inside a payload.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import polars as pl
+
+END_OF_TIME = (1 << 63) - 1
+"""The watermark of an input that has finished."""
+
+BEGINNING_OF_TIME = -(1 << 63)
+"""The watermark of an input that has said nothing yet."""
+
+
+class Root(NamedTuple):
+    """A tracked batch: who holds it, its number there (it grows, also over restarts of the task), and which try this is."""
+
+    task: int
+    sequence: int
+    attempt: int
+
+
+@dataclass(slots=True, eq=False)
+class Data:
+    """Rows on their way from one task to another.
+
+    `id` is 64 bits and the same in every attempt, so that a stateful receiver knows a replay; `roots` are the tracked batches it came of,
+    none at most once; `settled` says, for the first root's task, below which sequence all is wholly acked.
+    """
+
+    stream: int
+    source: int
+    destination: int
+    id: int
+    roots: tuple[Root, ...]
+    settled: int
+    frame: pl.DataFrame
+
+
+@dataclass(slots=True)
+class Ack:
+    """`xor` of the ids handled and made under one root (Storm's acker; Toshniwal et al., SIGMOD 2014, section 2.3.1)."""
+
+    destination: int
+    root: Root
+    xor: int
+
+
+@dataclass(slots=True)
+class Fail:
+    """Something under this root failed: its holder is to replay it."""
+
+    destination: int
+    root: Root
+
+
+class TimeStatus(IntEnum):
+    """Whether an input holds time back: ACTIVE does, IDLE does not while another is active, FINISHED never will again."""
+
+    ACTIVE = 0
+    IDLE = 1
+    FINISHED = 2
+
+
+@dataclass(slots=True)
+class Watermark:
+    """No row older than `time_us` is still to come from `source`; repeated now and then, since it may be lost."""
+
+    source: int
+    destination: int
+    time_us: int
+    status: TimeStatus
+
+
+Message = Data | Ack | Fail | Watermark
+
+
+@dataclass(slots=True)
+class Send:
+    """Instruction: give this message to the stream manager."""
+
+    message: Message
+
+
+@dataclass(slots=True)
+class Commit:
+    """Instruction: keep these offsets (partition id -> offset), for the source could not keep them itself."""
+
+    offsets: dict[str, int]
+
+
+@dataclass(slots=True)
+class Event:
+    """Instruction: something worth telling the user: kind is bad-record, late-rows, state-lost, replayed, note."""
+
+    kind: str
+    text: str
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Finished:
+    """Instruction: this task has handled everything there will ever be."""
+
+
+@dataclass(slots=True)
+class Failed:
+    """Instruction: the topology must stop; `reason` is one sentence."""
+
+    reason: str
+
+
+Instruction = Send | Commit | Event | Finished | Failed

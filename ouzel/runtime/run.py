@@ -1,0 +1,63 @@
+"""A running topology as the command line, the tests and the benches see it, whichever engine runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from ouzel.runtime.protocol.messages import Event
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class RunState(Enum):
+    """Where a run stands."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class Status:
+    """Totals since the start, over all tasks.
+
+    `rows_in` counts rows that sources read; `rows_acked` and `rows_failed` those wholly handled and replayed; `watermark_us` is the lowest
+    of the sinks' inputs, None before the first; latencies are complete ones (emit to ack) in milliseconds over the last seconds;
+    `sent_bytes` crossed a stream manager; `restarts` counts processes started again; `reason` is why the run failed.
+    """
+
+    state: RunState
+    rows_in: int = 0
+    rows_acked: int = 0
+    rows_failed: int = 0
+    rows_out: int = 0
+    rows_late: int = 0
+    rows_bad: int = 0
+    watermark_us: int | None = None
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    restarts: int = 0
+    back_pressure: bool = False
+    reason: str = ""
+    events: tuple[Event, ...] = field(default=())
+
+
+class Handle(Protocol):
+    """A run in progress."""
+
+    def results(self) -> list[pl.DataFrame]:
+        """Frames of the `result` sink that arrived since the last call, in order; with plan.WEIGHT if the query retracts."""
+
+    def status(self) -> Status:
+        """How it stands now."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Return as soon as there are results or the run has ended, at the latest after `timeout_s`; True once it has ended."""
+
+    def stop(self) -> Status:
+        """Stop cleanly: sources stop, what is on its way is handled, sinks flush; the final status. Harmless when it has ended."""
