@@ -20,11 +20,15 @@ BEGINNING_OF_TIME = -(1 << 63)
 
 
 class Root(NamedTuple):
-    """A tracked batch: who holds it, its number there (it grows, also over restarts of the task), and which try this is."""
+    """A tracked batch: who holds it, its number there (it grows, also over restarts of the task), and which try this is.
+
+    `settled` tells receivers that all of that task's batches numbered lower are wholly acked.
+    """
 
     task: int
     sequence: int
     attempt: int
+    settled: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +36,7 @@ class Data:
     """Rows on their way from one task to another.
 
     `id` is 64 bits and the same in every attempt, so that a stateful receiver knows a replay; `roots` are the tracked batches it came of,
-    none at most once; `settled` says, for the first root's task, below which sequence all is wholly acked.
+    none at most once. `stream` numbers the topology's outputs (see groupings.stream_numbers).
     """
 
     stream: int
@@ -40,7 +44,6 @@ class Data:
     destination: int
     id: int
     roots: tuple[Root, ...]
-    settled: int
     frame: pl.DataFrame
 
 
@@ -55,7 +58,7 @@ class Ack:
 
 @dataclass(slots=True)
 class Fail:
-    """Something under this root failed: its holder is to replay it."""
+    """Something under this root failed: its holder is to replay it; sequence 0 means everything that it holds (a task came up anew)."""
 
     destination: int
     root: Root
