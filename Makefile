@@ -1,0 +1,67 @@
+# Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run run-words test quick test-servers check format docs wire data clean jdk
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DATA := sql_examples/data/.made
+PROTOS = $(shell find ouzel -name '*.proto')
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(INSTALLED) $(DATA) ## Answer a question over the 336,776 flights that left New York in 2013, live
+	@$(BIN)/ouzel run sql_examples/flight_delays.sql
+
+run-words: $(INSTALLED) $(DATA) ## Count the words of the same year's announcements, live
+	@$(BIN)/ouzel run sql_examples/word_count.sql
+
+test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls)
+	$(BIN)/python -m pytest
+
+quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM: under two minutes
+	$(BIN)/python -m pytest -m "not server and not spark and not slow"
+
+test-servers: $(INSTALLED) $(DATA) jdk ## Run only the tests that start processes or servers
+	$(BIN)/python -m pytest -m server
+
+check: $(INSTALLED) ## Lint, format, types, and the tests of the house itself: layers, tidiness, docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/house
+
+format: $(INSTALLED) ## Format the code and repair what ruff can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(INSTALLED) ## Write the generated pages: docs/cli.md, docs/settings.md and others
+	$(BIN)/python docs/generate.py
+
+wire: $(INSTALLED) ## Compile the .proto files; what comes out is committed
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. --grpc_python_out=. $(PROTOS)
+	@grep -L '^service' $(PROTOS) | sed 's/\.proto$$/_pb2_grpc.py/' | xargs -r rm -f
+
+data: $(DATA) ## Write the flights, weather, planes, airlines and airports as Parquet into sql_examples/data
+
+clean: ## Remove everything that make has made
+	rm -rf $(VENV) sql_examples/data build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(INSTALLED): pyproject.toml
+	@python=$$(for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	    $$p -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done); \
+	test -n "$$python" || { echo "make: needs Python 3.11 or newer, with its venv module (Debian: apt install python3 python3-venv)" >&2; exit 1; }; \
+	test -x $(BIN)/python || { echo "Making $(VENV) with $$($$python --version)"; $$python -m venv $(VENV); }
+	@echo "Installing Ouzel and what it needs into $(VENV): once, about a minute"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(DATA): sql_examples/make_data.py | $(INSTALLED)
+	@$(BIN)/python sql_examples/make_data.py
+	@touch $@
+
+jdk:
+	@java -version 2>&1 | awk -F '"' '/version/ {split($$2, v, "."); exit !(v[1] >= 17)} END {if (!NR) exit 1}' || \
+	    { echo "make: the tests compare with Spark and start Kafka and ZooKeeper, and need a JDK 17 or newer on the PATH (Debian: apt install default-jdk-headless)" >&2; exit 1; }
