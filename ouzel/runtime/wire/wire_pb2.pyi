@@ -1,0 +1,264 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DATA: _ClassVar[Kind]
+    ACK: _ClassVar[Kind]
+    FAIL: _ClassVar[Kind]
+    WATERMARK: _ClassVar[Kind]
+    HELLO: _ClassVar[Kind]
+    WELCOME: _ClassVar[Kind]
+    SLOW: _ClassVar[Kind]
+    RELIEVED: _ClassVar[Kind]
+    RECONNECTED: _ClassVar[Kind]
+    DRAIN: _ClassVar[Kind]
+DATA: Kind
+ACK: Kind
+FAIL: Kind
+WATERMARK: Kind
+HELLO: Kind
+WELCOME: Kind
+SLOW: Kind
+RELIEVED: Kind
+RECONNECTED: Kind
+DRAIN: Kind
+
+class Root(_message.Message):
+    __slots__ = ("task", "sequence", "attempt", "settled")
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    SETTLED_FIELD_NUMBER: _ClassVar[int]
+    task: int
+    sequence: int
+    attempt: int
+    settled: int
+    def __init__(self, task: _Optional[int] = ..., sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., settled: _Optional[int] = ...) -> None: ...
+
+class Header(_message.Message):
+    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    ROOTS_FIELD_NUMBER: _ClassVar[int]
+    LONG_STRINGS_FIELD_NUMBER: _ClassVar[int]
+    TIME_US_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    HELLO_FIELD_NUMBER: _ClassVar[int]
+    stream: int
+    source: int
+    rows: int
+    id: int
+    roots: _containers.RepeatedCompositeFieldContainer[Root]
+    long_strings: bool
+    time_us: int
+    status: int
+    hello: Hello
+    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ...) -> None: ...
+
+class Hello(_message.Message):
+    __slots__ = ("container", "task", "incarnation", "token", "received")
+    CONTAINER_FIELD_NUMBER: _ClassVar[int]
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    container: int
+    task: int
+    incarnation: int
+    token: bytes
+    received: int
+    def __init__(self, container: _Optional[int] = ..., task: _Optional[int] = ..., incarnation: _Optional[int] = ..., token: _Optional[bytes] = ..., received: _Optional[int] = ...) -> None: ...
+
+class Address(_message.Message):
+    __slots__ = ("host", "port", "path")
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    PORT_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    host: str
+    port: int
+    path: str
+    def __init__(self, host: _Optional[str] = ..., port: _Optional[int] = ..., path: _Optional[str] = ...) -> None: ...
+
+class StreamManager(_message.Message):
+    __slots__ = ("container", "incarnation", "pid", "address")
+    CONTAINER_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    PID_FIELD_NUMBER: _ClassVar[int]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    container: int
+    incarnation: int
+    pid: int
+    address: Address
+    def __init__(self, container: _Optional[int] = ..., incarnation: _Optional[int] = ..., pid: _Optional[int] = ..., address: _Optional[_Union[Address, _Mapping]] = ...) -> None: ...
+
+class JoinMessage(_message.Message):
+    __slots__ = ("stream_manager", "tasks")
+    STREAM_MANAGER_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    stream_manager: StreamManager
+    tasks: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, stream_manager: _Optional[_Union[StreamManager, _Mapping]] = ..., tasks: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class PhysicalPlan(_message.Message):
+    __slots__ = ("version", "stream_managers", "draining")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    STREAM_MANAGERS_FIELD_NUMBER: _ClassVar[int]
+    DRAINING_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    stream_managers: _containers.RepeatedCompositeFieldContainer[StreamManager]
+    draining: bool
+    def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., draining: _Optional[bool] = ...) -> None: ...
+
+class Event(_message.Message):
+    __slots__ = ("sequence", "kind", "text", "count")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    sequence: int
+    kind: str
+    text: str
+    count: int
+    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ...) -> None: ...
+
+class TaskReport(_message.Message):
+    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds")
+    class LatencyUsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: int
+        value: int
+        def __init__(self, key: _Optional[int] = ..., value: _Optional[int] = ...) -> None: ...
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    ROWS_IN_FIELD_NUMBER: _ClassVar[int]
+    ROWS_OUT_FIELD_NUMBER: _ClassVar[int]
+    ROWS_ACKED_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FAILED_FIELD_NUMBER: _ClassVar[int]
+    ROWS_LATE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_BAD_FIELD_NUMBER: _ClassVar[int]
+    PENDING_ROWS_FIELD_NUMBER: _ClassVar[int]
+    BATCHES_IN_FIELD_NUMBER: _ClassVar[int]
+    WATERMARK_US_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_US_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    BUSY_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    task: int
+    incarnation: int
+    finished: bool
+    failed: str
+    rows_in: int
+    rows_out: int
+    rows_acked: int
+    rows_failed: int
+    rows_late: int
+    rows_bad: int
+    pending_rows: int
+    batches_in: int
+    watermark_us: int
+    latency_us: _containers.ScalarMap[int, int]
+    events: _containers.RepeatedCompositeFieldContainer[Event]
+    busy_seconds: float
+    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ...) -> None: ...
+
+class StreamManagerReport(_message.Message):
+    __slots__ = ("container", "incarnation", "frames", "bytes", "dropped", "waiting_bytes", "slow")
+    CONTAINER_FIELD_NUMBER: _ClassVar[int]
+    INCARNATION_FIELD_NUMBER: _ClassVar[int]
+    FRAMES_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_FIELD_NUMBER: _ClassVar[int]
+    WAITING_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SLOW_FIELD_NUMBER: _ClassVar[int]
+    container: int
+    incarnation: int
+    frames: int
+    bytes: int
+    dropped: int
+    waiting_bytes: int
+    slow: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, container: _Optional[int] = ..., incarnation: _Optional[int] = ..., frames: _Optional[int] = ..., bytes: _Optional[int] = ..., dropped: _Optional[int] = ..., waiting_bytes: _Optional[int] = ..., slow: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class Report(_message.Message):
+    __slots__ = ("task", "stream_manager")
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    STREAM_MANAGER_FIELD_NUMBER: _ClassVar[int]
+    task: TaskReport
+    stream_manager: StreamManagerReport
+    def __init__(self, task: _Optional[_Union[TaskReport, _Mapping]] = ..., stream_manager: _Optional[_Union[StreamManagerReport, _Mapping]] = ...) -> None: ...
+
+class ContainerReport(_message.Message):
+    __slots__ = ("container", "tasks", "stream_managers", "restarts", "failed")
+    CONTAINER_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    STREAM_MANAGERS_FIELD_NUMBER: _ClassVar[int]
+    RESTARTS_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    container: int
+    tasks: _containers.RepeatedCompositeFieldContainer[TaskReport]
+    stream_managers: _containers.RepeatedCompositeFieldContainer[StreamManagerReport]
+    restarts: int
+    failed: str
+    def __init__(self, container: _Optional[int] = ..., tasks: _Optional[_Iterable[_Union[TaskReport, _Mapping]]] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManagerReport, _Mapping]]] = ..., restarts: _Optional[int] = ..., failed: _Optional[str] = ...) -> None: ...
+
+class Published(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class StopRequest(_message.Message):
+    __slots__ = ("at_once",)
+    AT_ONCE_FIELD_NUMBER: _ClassVar[int]
+    at_once: bool
+    def __init__(self, at_once: _Optional[bool] = ...) -> None: ...
+
+class StopReply(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class WatchRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class TopologyStatus(_message.Message):
+    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_IN_FIELD_NUMBER: _ClassVar[int]
+    ROWS_ACKED_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FAILED_FIELD_NUMBER: _ClassVar[int]
+    ROWS_OUT_FIELD_NUMBER: _ClassVar[int]
+    ROWS_LATE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_BAD_FIELD_NUMBER: _ClassVar[int]
+    WATERMARK_US_FIELD_NUMBER: _ClassVar[int]
+    P50_MS_FIELD_NUMBER: _ClassVar[int]
+    P99_MS_FIELD_NUMBER: _ClassVar[int]
+    RESTARTS_FIELD_NUMBER: _ClassVar[int]
+    BACK_PRESSURE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    state: str
+    rows_in: int
+    rows_acked: int
+    rows_failed: int
+    rows_out: int
+    rows_late: int
+    rows_bad: int
+    watermark_us: int
+    p50_ms: float
+    p99_ms: float
+    restarts: int
+    back_pressure: bool
+    reason: str
+    events: _containers.RepeatedCompositeFieldContainer[Event]
+    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ...) -> None: ...
