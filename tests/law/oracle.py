@@ -1,0 +1,25 @@
+"""DuckDB's answer to a case, over the same files. Shares no code with Ouzel."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from tests.law.cases import HERE, Case
+
+
+@cache
+def _connection(directory: Path) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(f"SET file_search_path = '{directory}'; SET TimeZone = 'UTC'")
+    connection.execute((HERE / "prelude.duckdb.sql").read_text(encoding="utf-8"))
+    return connection
+
+
+@cache
+def oracle_answer(case: Case, directory: Path) -> pl.DataFrame:
+    """The table that the case's question has, in no order."""
+    return _connection(directory).sql(case.oracle).pl()

@@ -1,0 +1,15 @@
+-- The same tables for the oracle, and the windows of the language as plain DuckDB.
+CREATE VIEW events AS SELECT * FROM read_parquet('data/events-*.parquet');
+CREATE VIEW orders AS SELECT *, CAST(trunc(total * 100) AS BIGINT) AS pennies FROM read_json('data/orders-*.jsonl', format = 'newline_delimited',
+  columns = {order_id: 'BIGINT', customer: 'VARCHAR', total: 'DECIMAL(12, 4)', discount: 'DOUBLE', ordered: 'DATE', ts: 'TIMESTAMP',
+             address: 'STRUCT(city VARCHAR, zip INTEGER)', items: 'STRUCT(sku VARCHAR, n INTEGER)[]', labels: 'MAP(VARCHAR, VARCHAR)'});
+CREATE VIEW words AS SELECT * FROM read_csv('data/words.csv', header = true, columns = {word: 'VARCHAR', n: 'BIGINT'});
+CREATE VIEW types AS SELECT * FROM read_parquet('data/types.parquet');
+CREATE VIEW nothing AS SELECT * FROM read_parquet('data/nothing.parquet');
+CREATE VIEW single AS SELECT * FROM read_parquet('data/single.parquet');
+CREATE VIEW late AS SELECT * FROM read_json('data/late.jsonl', format = 'newline_delimited',
+  columns = {k: 'INTEGER', n: 'BIGINT', ts: 'TIMESTAMP'});
+-- The window of `ts`, and all windows that `ts` lies in.
+CREATE MACRO tumble(ts, size) AS time_bucket(size, ts, TIMESTAMP '1970-01-01');
+CREATE MACRO hops(ts, slide, size) AS list_filter(
+  list_transform(range(0, 1000), lambda i: time_bucket(slide, ts, TIMESTAMP '1970-01-01') - i * slide), lambda start: start + size > ts);

@@ -1,0 +1,34 @@
+CREATE TABLE events (
+  id BIGINT NOT NULL, ts TIMESTAMP(3), user_id INT, kind VARCHAR, amount DOUBLE, price DECIMAL(10, 2), quantity INT, flag BOOLEAN,
+  tags ARRAY<VARCHAR>,
+  WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
+) WITH ('connector' = 'file', 'path' = 'data/events-*.parquet', 'format' = 'parquet');
+
+CREATE TABLE orders (
+  order_id BIGINT, customer VARCHAR, total DECIMAL(12, 4), discount DOUBLE, ordered DATE, ts TIMESTAMP(6),
+  address ROW<city VARCHAR, zip INT>, items ARRAY<ROW<sku VARCHAR, n INT>>, labels MAP<VARCHAR, VARCHAR>,
+  pennies AS CAST(total * 100 AS BIGINT),
+  WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
+) WITH ('connector' = 'file', 'path' = 'data/orders-*.jsonl', 'format' = 'json');
+
+CREATE TABLE words (word VARCHAR, n BIGINT) WITH ('connector' = 'file', 'path' = 'data/words.csv', 'format' = 'csv', 'csv.header' = 'true');
+
+CREATE TABLE types (
+  k INT, t TINYINT, s SMALLINT, i INT, b BIGINT, f FLOAT, d DOUBLE, e DECIMAL(38, 10), v VARCHAR, y BYTES, a DATE, m TIMESTAMP(3),
+  z TIMESTAMP_LTZ(3), g BOOLEAN
+) WITH ('connector' = 'file', 'path' = 'data/types.parquet', 'format' = 'parquet');
+
+CREATE TABLE nothing (
+  id BIGINT NOT NULL, ts TIMESTAMP(3), user_id INT, kind VARCHAR, amount DOUBLE, price DECIMAL(10, 2), quantity INT, flag BOOLEAN,
+  tags ARRAY<VARCHAR>,
+  WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
+) WITH ('connector' = 'file', 'path' = 'data/nothing.parquet', 'format' = 'parquet');
+
+CREATE TABLE single (
+  id BIGINT NOT NULL, ts TIMESTAMP(3), user_id INT, kind VARCHAR, amount DOUBLE, price DECIMAL(10, 2), quantity INT, flag BOOLEAN,
+  tags ARRAY<VARCHAR>,
+  WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
+) WITH ('connector' = 'file', 'path' = 'data/single.parquet', 'format' = 'parquet');
+
+CREATE TABLE late (k INT, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'file', 'path' = 'data/late.jsonl', 'format' = 'json');

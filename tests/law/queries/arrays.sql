@@ -1,0 +1,36 @@
+-- query: unnest_array
+SELECT id, tag FROM events CROSS JOIN UNNEST(tags) AS t (tag);
+-- duckdb:
+SELECT id, unnest(tags) AS tag FROM events;
+
+-- query: unnest_rows
+SELECT order_id, sku, n FROM orders CROSS JOIN UNNEST(items) AS line (sku, n);
+-- duckdb:
+SELECT order_id, line.sku AS sku, line.n AS n FROM (SELECT order_id, unnest(items) AS line FROM orders);
+
+-- query: unnest_then_filter
+SELECT order_id, sku FROM orders CROSS JOIN UNNEST(items) AS line (sku, n) WHERE n > 3 AND customer = 'ann';
+-- duckdb:
+SELECT order_id, line.sku AS sku FROM (SELECT order_id, customer, unnest(items) AS line FROM orders) WHERE line.n > 3 AND customer = 'ann';
+
+-- query: unnest_then_group
+SELECT sku, COUNT(*) AS lines, SUM(n) AS pieces FROM orders CROSS JOIN UNNEST(items) AS line (sku, n) GROUP BY sku;
+-- duckdb:
+SELECT line.sku AS sku, COUNT(*) AS lines, SUM(line.n) AS pieces FROM (SELECT unnest(items) AS line FROM orders) GROUP BY 1;
+
+-- query: unnest_with_ordinality
+SELECT id, tag, place FROM events CROSS JOIN UNNEST(tags) WITH ORDINALITY AS t (tag, place);
+-- duckdb:
+SELECT id, unnest(tags) AS tag, unnest(range(1, len(tags) + 1)) AS place FROM events;
+
+-- query: unnest_map
+SELECT order_id, k, v FROM orders CROSS JOIN UNNEST(labels) AS l (k, v);
+-- duckdb:
+SELECT order_id, entry.key AS k, entry.value AS v FROM (SELECT order_id, unnest(map_entries(labels)) AS entry FROM orders);
+
+-- query: unnest_in_window
+SELECT window_start, tag, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) CROSS JOIN UNNEST(tags) AS t (tag)
+GROUP BY window_start, window_end, tag;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 10 MINUTE) AS window_start, tag, COUNT(*) AS n FROM (SELECT ts, unnest(tags) AS tag FROM events) GROUP BY 1, 2;

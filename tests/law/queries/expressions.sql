@@ -1,0 +1,123 @@
+-- query: integer_arithmetic
+SELECT id, quantity + 3 AS more, quantity - id AS less, quantity * 7 AS times, -quantity AS negated FROM events;
+
+-- query: integer_division_drops_the_fraction
+SELECT id, (quantity - 10) / 3 AS whole, (quantity - 10) % 3 AS rest, MOD(id, 7) AS seventh FROM events;
+-- duckdb:
+SELECT id, (quantity - 10) // 3 AS whole, (quantity - 10) % 3 AS rest, id % 7 AS seventh FROM events;
+
+-- query: double_arithmetic
+SELECT id, amount / 3 AS third, amount * 2.0E0 + 1 AS line, amount - quantity AS difference FROM events;
+
+-- query: decimal_arithmetic
+SELECT id, price + price AS twice, price * quantity AS cost, price - 0.001 AS shaved FROM events;
+
+-- query: comparisons
+SELECT id, amount > 0 AS positive, price <= 100 AS cheap, kind = 'buy' AS bought, kind <> 'buy' AS other, ts >= TIMESTAMP '2024-02-29 00:00:00' AS leap
+FROM events;
+
+-- query: three_valued_logic
+SELECT id, flag AND amount > 0 AS both_true, flag OR amount > 0 AS either, NOT flag AS inverse, flag IS TRUE AS sure, flag IS NOT FALSE AS unsure,
+  kind IS NULL AS absent
+FROM events;
+
+-- query: distinct_from
+SELECT id, user_id IS DISTINCT FROM 1 AS cold, kind IS NOT DISTINCT FROM NULL AS absent FROM events;
+
+-- query: simple_case
+SELECT id, CASE kind WHEN 'buy' THEN 3 WHEN 'click' THEN 2 WHEN NULL THEN 9 ELSE 0 END AS score FROM events;
+
+-- query: searched_case
+SELECT id, CASE WHEN amount > 100 THEN 'high' WHEN amount > 0 THEN 'some' WHEN amount IS NULL THEN 'none' ELSE 'debt' END AS level,
+  CASE WHEN quantity > 10 THEN amount END AS large
+FROM events;
+
+-- query: case_guards_division
+SELECT id, CASE WHEN quantity = 0 THEN NULL ELSE 100 / quantity END AS share FROM events;
+-- duckdb:
+SELECT id, CASE WHEN quantity = 0 THEN NULL ELSE 100 // quantity END AS share FROM events;
+
+-- query: null_functions
+SELECT id, COALESCE(kind, 'nothing') AS kind, NULLIF(quantity, 0) AS nonzero, COALESCE(price, 0) AS price FROM events;
+
+-- query: text_case_and_length
+SELECT id, UPPER(kind) AS big, LOWER(kind) AS small, CHAR_LENGTH(kind) AS size FROM events;
+-- duckdb:
+SELECT id, upper(kind) AS big, lower(kind) AS small, length(kind) AS size FROM events;
+
+-- query: text_parts
+SELECT id, SUBSTRING(kind, 2, 3) AS part, SUBSTRING(kind FROM 3) AS tail, TRIM(kind) AS bare, POSITION('i' IN kind) AS place,
+  REPLACE(kind, 'i', '!') AS marked
+FROM events;
+-- duckdb:
+SELECT id, substring(kind, 2, 3) AS part, substring(kind, 3) AS tail, trim(kind) AS bare, strpos(kind, 'i') AS place, replace(kind, 'i', '!') AS marked
+FROM events;
+
+-- query: text_joined
+SELECT id, kind || '/' || CAST(id AS VARCHAR) AS label, CONCAT(kind, '-', 'x') AS joined FROM events;
+-- duckdb:
+SELECT id, kind || '/' || CAST(id AS VARCHAR) AS label, kind || '-' || 'x' AS joined FROM events;
+
+-- query: like_and_in
+SELECT id, kind LIKE '%i%' AS has_i, kind NOT LIKE '_i%' AS no_second_i, kind IN ('buy', 'click') AS known, quantity NOT IN (1, 2, 3) AS rare,
+  quantity BETWEEN 5 AND 9 AS middle
+FROM events;
+
+-- query: regular_expressions
+SELECT order_id, REGEXP_EXTRACT(CAST(total AS VARCHAR), '([0-9]+)[.]([0-9]+)', 2) AS fraction, REGEXP_REPLACE(customer, '[an]+', '*') AS masked
+FROM orders;
+-- duckdb:
+SELECT order_id, regexp_extract(CAST(total AS VARCHAR), '([0-9]+)[.]([0-9]+)', 2) AS fraction, regexp_replace(customer, '[an]+', '*', 'g') AS masked
+FROM orders;
+
+-- query: rounding
+SELECT id, ROUND(amount, 2) AS cents, FLOOR(amount) AS below, CEIL(amount) AS above, ABS(amount) AS size, SIGN(amount) AS direction FROM events;
+-- duckdb:
+SELECT id, round(amount, 2) AS cents, CAST(floor(amount) AS BIGINT) AS below, CAST(ceil(amount) AS BIGINT) AS above, abs(amount) AS size,
+  CAST(sign(amount) AS DOUBLE) AS direction
+FROM events;
+
+-- query: powers
+SELECT id, POWER(amount, 2) AS square, SQRT(ABS(amount)) AS root, EXP(amount / 100) AS grown, LN(ABS(amount) + 1) AS shrunk FROM events;
+
+-- query: greatest_and_least
+SELECT id, GREATEST(quantity, 5) AS most, LEAST(quantity, 5) AS fewest FROM events;
+
+-- query: calendar
+SELECT order_id, EXTRACT(YEAR FROM ordered) AS y, EXTRACT(MONTH FROM ordered) AS m, EXTRACT(DAY FROM ts) AS d, EXTRACT(HOUR FROM ts) AS h,
+  EXTRACT(MINUTE FROM ts) AS mi
+FROM orders;
+
+-- query: calendar_text
+SELECT id, DATE_FORMAT(ts, 'yyyy-MM-dd HH:mm') AS minute FROM events;
+-- duckdb:
+SELECT id, strftime(ts, '%Y-%m-%d %H:%M') AS minute FROM events;
+
+-- query: time_arithmetic
+SELECT order_id, ts + INTERVAL '90' MINUTE AS later, ts - INTERVAL '1' DAY AS earlier, ordered + INTERVAL '1' MONTH AS next_month FROM orders;
+-- duckdb:
+SELECT order_id, ts + INTERVAL 90 MINUTE AS later, ts - INTERVAL 1 DAY AS earlier, CAST(ordered + INTERVAL 1 MONTH AS DATE) AS next_month FROM orders;
+
+-- query: time_differences
+SELECT order_id, TIMESTAMPDIFF(SECOND, TIMESTAMP '2024-02-28 00:00:00', ts) AS seconds, TIMESTAMPADD(HOUR, 3, ts) AS moved FROM orders;
+-- duckdb:
+SELECT order_id, datesub('second', TIMESTAMP '2024-02-28 00:00:00', ts) AS seconds, ts + INTERVAL 3 HOUR AS moved FROM orders;
+
+-- query: row_fields
+SELECT order_id, address.city AS city, address.zip + 1 AS next_zip FROM orders;
+
+-- query: map_entries
+SELECT order_id, labels['tier'] AS tier, labels['absent'] AS absent FROM orders;
+
+-- query: array_elements
+SELECT id, tags[1] AS first_tag, CARDINALITY(tags) AS n_tags, ARRAY_CONTAINS(tags, 'a') AS has_a FROM events WHERE CARDINALITY(tags) > 0;
+-- duckdb:
+SELECT id, tags[1] AS first_tag, CAST(len(tags) AS INTEGER) AS n_tags,
+  CASE WHEN list_contains(tags, 'a') THEN true WHEN len(list_filter(tags, lambda t: t IS NULL)) > 0 THEN NULL ELSE false END AS has_a
+FROM events WHERE len(tags) > 0;
+
+-- query: constants_only
+SELECT 1 AS one, 'x' AS letter, TRUE AS yes, 1.50 AS money, DATE '2024-02-29' AS leap FROM events WHERE id < 5;
+
+-- query: computed_column
+SELECT order_id, pennies, pennies % 100 AS rest FROM orders WHERE pennies > 1000;

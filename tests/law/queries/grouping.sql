@@ -1,0 +1,71 @@
+-- query: word_count
+SELECT word, COUNT(*) AS n FROM words GROUP BY word;
+
+-- query: all_five_aggregates
+SELECT kind, COUNT(amount) AS n, SUM(amount) AS total, MIN(amount) AS low, MAX(amount) AS high, AVG(amount) AS mean FROM events GROUP BY kind;
+
+-- query: skewed_key
+SELECT user_id, COUNT(*) AS n, SUM(quantity) AS total, MAX(id) AS latest FROM events GROUP BY user_id;
+
+-- query: two_keys_with_nulls
+SELECT user_id, kind, COUNT(*) AS n, SUM(amount) AS total FROM events GROUP BY user_id, kind;
+
+-- query: grouped_by_expression
+SELECT quantity % 4 AS bucket, UPPER(kind) AS big, COUNT(*) AS n FROM events GROUP BY quantity % 4, UPPER(kind);
+
+-- query: grouped_by_alias_of_subquery
+SELECT bucket, SUM(amount) AS total FROM (SELECT id % 9 AS bucket, amount FROM events) AS buckets GROUP BY bucket;
+
+-- query: global_aggregate
+SELECT COUNT(*) AS n, COUNT(user_id) AS users, SUM(quantity) AS total, MIN(ts) AS first_time, MAX(kind) AS last_kind FROM events;
+
+-- query: decimal_sums
+SELECT kind, SUM(price) AS total, MIN(price) AS low, MAX(price) AS high FROM events GROUP BY kind;
+
+-- query: decimal_average
+SELECT kind, AVG(price) AS mean FROM events GROUP BY kind;
+-- duckdb:
+SELECT kind, CAST(round(AVG(price), 6) AS DECIMAL(14, 6)) AS mean FROM events GROUP BY kind;
+
+-- query: integer_average
+SELECT kind, AVG(quantity) AS mean, AVG(id) AS middle FROM events GROUP BY kind;
+
+-- query: count_distinct
+SELECT kind, COUNT(DISTINCT user_id) AS users, COUNT(DISTINCT quantity) AS quantities FROM events GROUP BY kind;
+
+-- query: sum_and_average_distinct
+SELECT flag, SUM(DISTINCT quantity) AS total, AVG(DISTINCT quantity) AS mean, MIN(DISTINCT quantity) AS low FROM events GROUP BY flag;
+
+-- query: filtered_aggregates
+SELECT user_id, COUNT(*) FILTER (WHERE kind = 'buy') AS buys, SUM(amount) FILTER (WHERE flag) AS flagged, MAX(quantity) FILTER (WHERE amount < 0) AS most
+FROM events GROUP BY user_id;
+
+-- query: distinct_with_filter
+SELECT kind, COUNT(DISTINCT user_id) FILTER (WHERE quantity > 10) AS users FROM events GROUP BY kind;
+
+-- query: having_on_count
+SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id HAVING COUNT(*) > 12;
+
+-- query: having_on_another_aggregate
+SELECT kind, SUM(amount) AS total FROM events GROUP BY kind HAVING MAX(quantity) >= 20 AND AVG(amount) IS NOT NULL;
+
+-- query: aggregate_inside_expression
+SELECT kind, SUM(amount) / COUNT(amount) AS mean, COUNT(*) * 2 + 1 AS odd, COALESCE(MAX(price), 0) AS high FROM events GROUP BY kind;
+
+-- query: case_inside_aggregate
+SELECT user_id, SUM(CASE WHEN kind = 'buy' THEN quantity ELSE 0 END) AS bought, COUNT(CASE WHEN flag THEN 1 END) AS flags FROM events GROUP BY user_id;
+
+-- query: grouped_by_row_field
+SELECT address.city AS city, COUNT(*) AS n, SUM(total) AS total FROM orders GROUP BY address.city;
+
+-- query: grouped_by_date
+SELECT ordered, customer, COUNT(*) AS n, SUM(pennies) AS pennies FROM orders GROUP BY ordered, customer;
+
+-- query: select_distinct
+SELECT DISTINCT kind, flag FROM events;
+
+-- query: keys_without_aggregates
+SELECT kind FROM events GROUP BY kind;
+
+-- query: every_row_its_own_key
+SELECT id, COUNT(*) AS n, SUM(amount) AS total FROM events GROUP BY id;

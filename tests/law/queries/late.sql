@@ -1,0 +1,9 @@
+-- query: late_rows_are_counted
+SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(ts), INTERVAL '10' SECONDS)) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 10 SECOND) AS window_start, COUNT(*) AS n FROM late GROUP BY 1;
+
+-- query: late_rows_of_keys_are_counted
+SELECT window_start, k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(ts), INTERVAL '30' SECONDS)) GROUP BY window_start, window_end, k;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 30 SECOND) AS window_start, k, COUNT(*) AS n FROM late GROUP BY 1, 2;

@@ -1,0 +1,95 @@
+-- query: tumble
+SELECT window_start, window_end, COUNT(*) AS n, SUM(amount) AS total
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 5 MINUTE) AS window_start, tumble(ts, INTERVAL 5 MINUTE) + INTERVAL 5 MINUTE AS window_end, COUNT(*) AS n, SUM(amount) AS total
+FROM events GROUP BY 1, 2;
+
+-- query: tumble_by_key
+SELECT window_start, window_end, kind, COUNT(*) AS n, MIN(price) AS low, AVG(amount) AS mean
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end, kind;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 5 MINUTE) AS window_start, tumble(ts, INTERVAL 5 MINUTE) + INTERVAL 5 MINUTE AS window_end, kind, COUNT(*) AS n,
+  MIN(price) AS low, AVG(amount) AS mean
+FROM events GROUP BY 1, 2, 3;
+
+-- query: tumble_with_offset
+SELECT window_start, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTES, INTERVAL '3' MINUTES)) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT time_bucket(INTERVAL 10 MINUTE, ts, TIMESTAMP '1970-01-01 00:03:00') AS window_start, COUNT(*) AS n FROM events GROUP BY 1;
+
+-- query: tumble_named_arguments
+SELECT window_end, user_id, SUM(quantity) AS total
+FROM TABLE(TUMBLE(DATA => TABLE events, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '1' HOUR)) GROUP BY window_end, user_id;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 1 HOUR) + INTERVAL 1 HOUR AS window_end, user_id, SUM(quantity) AS total FROM events GROUP BY 1, 2;
+
+-- query: tumble_window_time
+SELECT window_start, window_end, window_time, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, window_time;
+-- duckdb:
+SELECT w AS window_start, w + INTERVAL 1 MINUTE AS window_end, w + INTERVAL 59999 MILLISECOND AS window_time, COUNT(*) AS n
+FROM (SELECT tumble(ts, INTERVAL 1 MINUTE) AS w FROM orders) GROUP BY w;
+
+-- query: tumble_rows_without_grouping
+SELECT id, window_start, window_end FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '30' SECONDS)) WHERE quantity > 10;
+-- duckdb:
+SELECT id, tumble(ts, INTERVAL 30 SECOND) AS window_start, window_start + INTERVAL 30 SECOND AS window_end FROM events WHERE quantity > 10;
+
+-- query: tumble_of_filtered_view
+CREATE VIEW bought AS SELECT ts, price, user_id FROM events WHERE kind = 'buy';
+SELECT window_start, COUNT(*) AS n, SUM(price) AS total
+FROM TABLE(TUMBLE(TABLE bought, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 10 MINUTE) AS window_start, COUNT(*) AS n, SUM(price) AS total FROM events WHERE kind = 'buy' GROUP BY 1;
+
+-- query: tumble_having
+SELECT window_start, user_id, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end, user_id HAVING COUNT(*) >= 5;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 10 MINUTE) AS window_start, user_id, COUNT(*) AS n FROM events GROUP BY 1, 2 HAVING COUNT(*) >= 5;
+
+-- query: tumble_distinct_and_filter
+SELECT window_start, COUNT(DISTINCT user_id) AS users, COUNT(*) FILTER (WHERE flag) AS flagged, SUM(DISTINCT quantity) AS quantities
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 10 MINUTE) AS window_start, COUNT(DISTINCT user_id) AS users, COUNT(*) FILTER (WHERE flag) AS flagged,
+  SUM(DISTINCT quantity) AS quantities
+FROM events GROUP BY 1;
+
+-- query: hop
+SELECT window_start, window_end, COUNT(*) AS n, MAX(amount) AS high
+FROM TABLE(HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES)) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT window_start, window_start + INTERVAL 10 MINUTE AS window_end, COUNT(*) AS n, MAX(amount) AS high
+FROM (SELECT *, unnest(hops(ts, INTERVAL 2 MINUTE, INTERVAL 10 MINUTE)) AS window_start FROM events) GROUP BY 1, 2;
+
+-- query: hop_by_key
+SELECT window_end, customer, SUM(total) AS total, COUNT(DISTINCT address.city) AS cities
+FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '15' MINUTES)) GROUP BY window_start, window_end, customer;
+-- duckdb:
+SELECT window_start + INTERVAL 15 MINUTE AS window_end, customer, SUM(total) AS total, COUNT(DISTINCT address.city) AS cities
+FROM (SELECT *, unnest(hops(ts, INTERVAL 5 MINUTE, INTERVAL 15 MINUTE)) AS window_start FROM orders) GROUP BY 1, 2;
+
+-- query: legacy_tumble
+SELECT TUMBLE_START(ts, INTERVAL '5' MINUTE) AS opened, TUMBLE_END(ts, INTERVAL '5' MINUTE) AS closed, kind, COUNT(*) AS n
+FROM events GROUP BY TUMBLE(ts, INTERVAL '5' MINUTE), kind;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 5 MINUTE) AS opened, tumble(ts, INTERVAL 5 MINUTE) + INTERVAL 5 MINUTE AS closed, kind, COUNT(*) AS n FROM events GROUP BY 1, 2, 3;
+
+-- query: legacy_hop
+SELECT HOP_START(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS opened, SUM(quantity) AS total
+FROM events GROUP BY HOP(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE);
+-- duckdb:
+SELECT opened, SUM(quantity) AS total FROM (SELECT *, unnest(hops(ts, INTERVAL 5 MINUTE, INTERVAL 10 MINUTE)) AS opened FROM events) GROUP BY 1;
+
+-- query: window_of_a_window
+CREATE VIEW per_minute AS
+SELECT window_time AS wt, kind, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, window_time, kind;
+SELECT window_start, COUNT(*) AS windows, SUM(n) AS total, MAX(n) AS busiest
+FROM TABLE(TUMBLE(TABLE per_minute, DESCRIPTOR(wt), INTERVAL '10' MINUTES)) GROUP BY window_start, window_end;
+-- duckdb:
+SELECT tumble(w, INTERVAL 10 MINUTE) AS window_start, COUNT(*) AS windows, SUM(n) AS total, MAX(n) AS busiest
+FROM (SELECT tumble(ts, INTERVAL 1 MINUTE) AS w, kind, COUNT(*) AS n FROM events GROUP BY 1, 2) GROUP BY 1;
