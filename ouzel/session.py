@@ -1,12 +1,17 @@
-"""From a file of SQL to a running topology, step by step: load -> compile -> plan -> pack -> start."""
+"""From a file of SQL to a running topology, step by step: load (compile, plan, pack), then start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
+from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.plan import Program
+from ouzel.compiler.types import from_polars
+from ouzel.errors import OuzelError, QueryError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Topology
@@ -25,6 +30,25 @@ class Job:
     packing: PackingPlan
 
 
+@cache
+def connector_traits() -> Mapping[str, ConnectorTraits]:
+    """The table of connectors as the compiler sees it."""
+    from ouzel.connectors import CONNECTORS, check_options
+
+    return {
+        name: ConnectorTraits(
+            name=name,
+            readable=connector.source is not None,
+            writable=connector.sink is not None or name == "result",
+            modes=connector.modes,
+            filters=connector.filters,
+            metadata={key: from_polars(kind) for key, kind in connector.metadata.items()},
+            check=partial(check_options, connector),
+        )
+        for name, connector in CONNECTORS.items()
+    }
+
+
 def load(path: Path, pairs: Iterable[tuple[str, str]] = ()) -> Job:
     """Compile and plan a file of SQL; `pairs` are settings that win over the file's own SET statements.
 
@@ -32,9 +56,42 @@ def load(path: Path, pairs: Iterable[tuple[str, str]] = ()) -> Job:
         QueryError: the query is wrong or not supported.
         PlanError: it cannot be packed.
     """
-    raise NotImplementedError
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise QueryError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise QueryError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+    return load_text(text, path.resolve().parent, path.stem, pairs)
+
+
+def load_text(text: str, directory: Path, name: str, pairs: Iterable[tuple[str, str]] = ()) -> Job:
+    """As `load`, for SQL in a string; `name` becomes the topology's unless 'query.name' is set."""
+    from ouzel.compiler.sql import compile_sql
+    from ouzel.planner.build import plan_topology
+    from ouzel.planner.packing import pack
+
+    traits = connector_traits()
+    program = compile_sql(text, traits)
+    settings = Settings().updated([*program.settings, *pairs])
+    name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
+    filters = frozenset(key for key, connector in traits.items() if connector.filters)
+    topology = plan_topology(program, settings, name, filters)
+    return Job(text, directory, program, settings, topology, pack(topology))
 
 
 def start(job: Job, engine: str = "heron") -> Handle:
-    """Run the job on `heron` (real processes) or `memory` (the simulator without faults)."""
-    raise NotImplementedError
+    """Run the job on `heron` (real processes) or `memory` (the simulator without faults).
+
+    Raises:
+        OuzelError: there is no such engine, or it cannot be started.
+    """
+    if engine == "memory":
+        from ouzel.runtime.simulator.engine import start_memory
+
+        return start_memory(job.topology, job.packing, job.directory)
+    if engine == "heron":
+        from ouzel.runtime.cluster.local import start_heron
+
+        return start_heron(job.topology, job.packing, job.directory)
+    raise OuzelError(f"there is no engine '{engine}'; write heron or memory")

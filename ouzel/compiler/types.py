@@ -222,3 +222,27 @@ def to_polars(kind: DataType) -> pl.DataType:
     if type(kind) not in simple:
         raise TypeError(f"no column can have the type {kind}")
     return simple[type(kind)]
+
+
+def from_polars(kind: pl.DataType | type[pl.DataType]) -> DataType:
+    """The type whose values a column of the Polars type `kind` holds.
+
+    Raises:
+        TypeError: no type of ours has that form.
+    """
+    import polars as pl
+
+    dtype = kind() if isinstance(kind, type) else kind
+    match dtype:
+        case pl.Datetime():
+            return TimestampType(dtype.time_zone is not None)
+        case pl.Decimal():
+            return DecimalType(dtype.precision or 38, dtype.scale)
+        case pl.List():
+            return ArrayType(from_polars(dtype.inner))
+        case pl.Struct():
+            return RowType(tuple((field.name, from_polars(field.dtype)) for field in dtype.fields))
+    for known in (BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, VARCHAR, BYTES, DATE, INTERVAL):
+        if to_polars(known) == dtype:
+            return known
+    raise TypeError(f"no SQL type has the form {dtype}")

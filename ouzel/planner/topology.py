@@ -124,6 +124,10 @@ class Topology:
         pairs = [(component.name, index) for component in self.components for index in range(component.parallelism)]
         return tuple(Task(number, name, index) for number, (name, index) in enumerate(pairs, 1))
 
+    def readers_of(self, component: str) -> tuple[Component, ...]:
+        """Who reads any stream of the component."""
+        return tuple(reader for reader in self.components if any(link.component == component for link in reader.inputs))
+
     def readers(self, component: str, stream: str = DEFAULT_STREAM) -> tuple[tuple[Component, Input], ...]:
         """Who reads that stream, and how."""
         return tuple(

@@ -1,19 +1,45 @@
-"""The state machine of one task, whatever it runs: messages in, instructions out; no I/O of its own, no clock.
+"""The state machine of one task, whatever it runs: messages in, instructions out; no sockets, no clock.
 
-Only the logic it holds does I/O: a source reads, a sink writes.
+The subclasses in runtime/tasks say what the task does with rows; here is what all of them share: acks and replay, time, and the way out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from ouzel.runtime.protocol.messages import Instruction, Message
+import polars as pl
+
+from ouzel.planner.settings import Delivery, Settings
+from ouzel.planner.topology import Task
+from ouzel.runtime.observe.histogram import bucket_of
+from ouzel.runtime.protocol.acker import EVERYTHING, Acker, Held
+from ouzel.runtime.protocol.groupings import Outlet
+from ouzel.runtime.protocol.ids import mix, name_id
+from ouzel.runtime.protocol.messages import (
+    Ack,
+    Data,
+    Event,
+    Fail,
+    Failed,
+    Finished,
+    Instruction,
+    Message,
+    Root,
+    Send,
+    TimeStatus,
+    Watermark,
+)
+from ouzel.runtime.protocol.watermarks import Gate, InputClock, Moment
+
+REPEAT_MS = 500
+"""A watermark may be lost with a connection, so the last one is sent again so often."""
 
 
 @dataclass(slots=True)
 class TaskMetrics:
-    """Counts since the start; `latency_us` holds log buckets (32 an octave, see observe.histogram) of complete latency, by rows."""
+    """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows."""
 
     rows_in: int = 0
     rows_out: int = 0
@@ -27,36 +53,236 @@ class TaskMetrics:
     latency_us: dict[int, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Links:
+    """Who a task hears from and who it speaks to: source tasks of its inputs, its outlets, and every task upstream of it."""
+
+    sources: tuple[int, ...]
+    outlets: dict[str, Outlet]
+    upstream: frozenset[int]
+    inputs: dict[int, str] = field(default_factory=dict)
+    """Stream number -> the component that writes it."""
+
+
 class TaskMachine:
     """One task. The shell calls these from one thread and carries out what they return, in order.
 
-    `now_ms` is any monotonic clock in milliseconds, the same in every call.
+    `now_ms` is any monotonic clock in milliseconds, the same in every call. A task that is started again gets a higher `epoch`.
     """
+
+    stateful = False
+    """Whether the task keeps what dies with it: then it must not handle a frame twice."""
+
+    is_spout = False
+
+    def __init__(self, task: Task, links: Links, settings: Settings, epoch: int = 0) -> None:
+        self.task, self.links, self.settings, self.epoch = task, links, settings, epoch
+        self.tracked = settings.delivery is Delivery.AT_LEAST_ONCE
+        self.acker = Acker(task.id, epoch, settings.ack_timeout_ms, self.tracked)
+        self.clock = InputClock(links.sources)
+        self.gate = Gate()
+        self.counts = TaskMetrics()
+        self.finished = False
+        self.now_ms = 0.0
+        self._out: list[Instruction] = []
+        self._told: Moment | None = None
+        self._reached = Moment()
+        self._repeat_at = 0.0
+        self._came_up_anew = epoch > 0
+        self._emissions = mix(name_id(f"{task.component}/{task.index}"), epoch)
+
+    # What the shell calls.
 
     def handle(self, messages: Sequence[Message], now_ms: float) -> list[Instruction]:
         """Take what has arrived, all of it at once: a stateful task handles the rows together, up to `handle_rows`."""
-        raise NotImplementedError
+        self._begin(now_ms)
+        arrived: list[Data] = []
+        for message in messages:
+            match message:
+                case Data():
+                    arrived.append(message)
+                case Ack():
+                    self._complete(self.acker.acked(message, now_ms))
+                case Fail():
+                    self._fail(message)
+                case Watermark():
+                    self.clock.observe(message.source, Moment(message.time_us, message.status))
+        if arrived:
+            self.counts.batches_in += len(arrived)
+            self._work(arrived)
+        self._follow_time()
+        return self._take()
 
     def poll(self, now_ms: float) -> list[Instruction]:
-        """A spout reads and emits at most one batch, if pending rows allow; nothing for a bolt. Empty when there is nothing to do now."""
-        raise NotImplementedError
+        """A spout reads and emits at most one batch, if pending rows allow; empty when there is nothing to do now."""
+        return []
 
     def tick(self, now_ms: float) -> list[Instruction]:
-        """To be called every 50 ms or so: timeouts, EMIT AFTER DELAY, flushes, watermark repeats."""
-        raise NotImplementedError
+        """To be called every 50 ms or so: timeouts, EMIT AFTER DELAY, flushes, repeated watermarks."""
+        self._begin(now_ms)
+        self._resend(self.acker.overdue(now_ms))
+        self._tick()
+        self._follow_time()
+        if self._told and now_ms >= self._repeat_at:
+            self._tell(self._told)
+        return self._take()
 
     def reconnected(self, now_ms: float) -> list[Instruction]:
-        """The way to the stream manager was lost and is back: send again what may have been lost on it."""
-        raise NotImplementedError
+        """The way to the stream manager was lost and is back: what was on it, either way, may be lost."""
+        self._begin(now_ms)
+        self.acker.failed(Root(self.task.id, EVERYTHING, 0), now_ms)
+        self._ask_upstream()
+        if self._told:
+            self._tell(self._told)
+        return self._take()
 
     def drain(self) -> None:
-        """Read no more (a clean stop): Finished follows, as if the input had ended, but windows stay open and are not emitted."""
-        raise NotImplementedError
+        """Read no more (a clean stop): Finished follows once all is acked; windows stay open and are not emitted."""
 
     def metrics(self) -> TaskMetrics:
         """Counts so far."""
-        raise NotImplementedError
+        self.counts.pending_rows = self.acker.pending_rows
+        return self.counts
 
     def close(self) -> None:
         """Let go of readers and writers."""
-        raise NotImplementedError
+
+    # What a kind of task fills in.
+
+    def _work(self, arrived: list[Data]) -> None:
+        """Handle what has arrived."""
+
+    def _time_moved(self, moment: Moment) -> None:
+        """The inputs' time is `moment` now: let out what that closes."""
+
+    def _tick(self) -> None:
+        """Time goes by."""
+
+    def _completed(self, held: Held) -> None:
+        """All that came of this batch has been handled."""
+
+    # The way out.
+
+    def emit_root(
+        self, frames: Iterable[tuple[str, pl.DataFrame, int | None]], rows: int, token: object = None, frame_id: int = 0
+    ) -> None:
+        """Emit frames (stream, rows, named task) as one tracked batch that this task holds until it is wholly acked."""
+        self._emissions = mix(self._emissions)
+        root = self.acker.next_root()
+        roots = (root,) if self.tracked else ()
+        base = frame_id or self._emissions
+        messages = [
+            message
+            for number, (stream, frame, index) in enumerate(frames)
+            for message in self.deal(stream, frame, mix(base, number), roots, index)
+        ]
+        done = self.acker.hold(root, messages, rows, token, self.now_ms)
+        self._send(messages)
+        self._complete(done)
+
+    def deal(
+        self, stream: str, frame: pl.DataFrame, frame_id: int, roots: tuple[Root, ...], index: int | None = None
+    ) -> list[Data]:
+        """The messages that a frame becomes, one for each task that gets any of it; not yet sent."""
+        outlet = self.links.outlets.get(stream)
+        if outlet is None or not frame.height:
+            return []
+        self.counts.rows_out += frame.height
+        return [
+            Data(outlet.number, self.task.id, task, mix(frame_id, outlet.number, task), roots, rows)
+            for task, rows in outlet.deal(frame, frame_id, index)
+        ]
+
+    def answer(self, handled: Iterable[Data], made: Iterable[Data]) -> None:
+        """Ack `handled`, each under all its roots, together with what was made under the same roots."""
+        if not self.tracked:
+            return
+        xors: dict[Root, int] = {}
+        for message in handled:
+            for root in message.roots:
+                xors[root] = xors.get(root, 0) ^ message.id
+        for message in made:
+            for root in message.roots:
+                if root in xors:
+                    xors[root] ^= message.id
+        self._out.extend(Send(Ack(root.task, root, xor)) for root, xor in xors.items())
+
+    def tell_user(self, kind: str, text: str, count: int = 1) -> None:
+        """Something that the user should hear of."""
+        self._out.append(Event(kind, text, count))
+
+    def give_up(self, reason: str) -> None:
+        """The topology must stop."""
+        self._out.append(Failed(reason))
+
+    def _send(self, messages: Iterable[Message]) -> None:
+        self._out.extend(map(Send, messages))
+
+    def _resend(self, batches: Iterable[Held]) -> None:
+        for held in batches:
+            self.counts.rows_failed += held.rows
+            self._send(held.messages)
+
+    def _fail(self, message: Fail) -> None:
+        self._resend(self.acker.failed(message.root, self.now_ms))
+        if message.root.sequence == EVERYTHING:
+            self._repeat_at = 0.0
+
+    def _complete(self, held: Held | None) -> None:
+        if held is None:
+            return
+        if self.tracked:
+            self.counts.rows_acked += held.rows
+            slot = bucket_of((self.now_ms - held.emitted_ms) * 1000)
+            self.counts.latency_us[slot] = self.counts.latency_us.get(slot, 0) + held.rows
+        self._completed(held)
+
+    def _begin(self, now_ms: float) -> None:
+        self.now_ms = now_ms
+        if self._came_up_anew:
+            self._came_up_anew = False
+            self._ask_upstream()
+
+    def _ask_upstream(self) -> None:
+        """Whoever holds batches upstream: what was on its way to this task may be lost, so send it again."""
+        if self.tracked:
+            self._send(Fail(task, Root(task, EVERYTHING, 0)) for task in sorted(self.links.upstream))
+
+    def _follow_time(self) -> None:
+        moment = self.clock.now
+        if moment != self._reached and self.links.sources:
+            self._reached = moment
+            self._time_moved(moment)
+            self.pass_time(moment)
+        self._release()
+
+    def pass_time(self, moment: Moment) -> None:
+        """Tell downstream of this moment as soon as everything emitted so far is acked."""
+        self.gate.push(self.acker.newest if self.acker.pending else 0, moment)
+
+    def _release(self) -> None:
+        moment = self.gate.release(self.acker.settled)
+        if moment is None:
+            return
+        self.counts.watermark_us = moment.time_us
+        self._tell(moment)
+        if moment.status is TimeStatus.FINISHED:
+            self._finish()
+
+    def _finish(self) -> None:
+        if not self.finished:
+            self.finished = True
+            self._out.append(Finished())
+
+    def _tell(self, moment: Moment) -> None:
+        self._told, self._repeat_at = moment, self.now_ms + REPEAT_MS
+        for task in sorted(self._downstream):
+            self._out.append(Send(Watermark(self.task.id, task, moment.time_us, moment.status)))
+
+    @cached_property
+    def _downstream(self) -> frozenset[int]:
+        return frozenset().union(*(outlet.destinations for outlet in self.links.outlets.values()))
+
+    def _take(self) -> list[Instruction]:
+        taken, self._out = self._out, []
+        return taken

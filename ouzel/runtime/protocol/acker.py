@@ -1,0 +1,124 @@
+"""The acker of one task: the batches it holds until everything that came of them has been handled.
+
+XOR bookkeeping as in Storm (Toshniwal et al., SIGMOD 2014, section 2.3.1), a whole batch at a time, in the task that holds the batch:
+so a stream manager that dies takes no bookkeeping with it. Knows no sockets and no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ouzel.runtime.protocol.messages import Ack, Data, Root
+
+EVERYTHING = 0
+"""The sequence in a Fail that means all that is held."""
+
+RESEND_PAUSE_MS = 50
+"""Several tasks that come up together ask for the same batches: wait so long, then send once."""
+
+
+@dataclass(slots=True)
+class Held:
+    """One batch on its way: its messages, how many rows, the holder's own token, and how far its acks are."""
+
+    sequence: int
+    messages: Sequence[Data]
+    rows: int
+    token: object
+    attempt: int
+    xor: int
+    emitted_ms: float
+    sent_ms: float
+
+
+class Acker:
+    """Holds what one task emitted as roots. Sequences carry the epoch (how often the task was started) in their upper half."""
+
+    def __init__(self, task: int, epoch: int, timeout_ms: float, tracked: bool = True) -> None:
+        self.task, self.timeout_ms, self.tracked = task, timeout_ms, tracked
+        self.newest = epoch << 32
+        self.pending: dict[int, Held] = {}
+        self.pending_rows = 0
+        self.safe: int | None = None
+        self._progress_ms = 0.0
+        self._resend_at: float | None = None
+
+    @property
+    def settled(self) -> int:
+        """Every sequence below this one is wholly acked."""
+        return next(iter(self.pending), self.newest + 1)
+
+    @property
+    def forgettable(self) -> int:
+        """What roots tell receivers: below it nothing comes again, not even after a crash of this task.
+
+        That is `settled`, or `safe` where that is lower: what a spout has acked but not yet committed it would read once more.
+        """
+        return self.settled if self.safe is None else min(self.settled, self.safe)
+
+    def next_root(self) -> Root:
+        """The root of the batch that is emitted next."""
+        self.newest += 1
+        return Root(self.task, self.newest, 0, self.forgettable)
+
+    def hold(self, root: Root, messages: Sequence[Data], rows: int, token: object, now_ms: float) -> Held | None:
+        """Hold what was emitted under `root`; gives it back at once when there is nothing to wait for."""
+        xor = 0
+        for message in messages:
+            xor ^= message.id
+        held = Held(root.sequence, messages, rows, token, 0, xor, now_ms, now_ms)
+        if not self.tracked or not messages:
+            return held
+        if not self.pending:
+            self._progress_ms = now_ms
+        self.pending[root.sequence] = held
+        self.pending_rows += rows
+        return None
+
+    def acked(self, ack: Ack, now_ms: float) -> Held | None:
+        """Fold in one ack; the batch, once its whole tree is done. An ack of an earlier attempt is void."""
+        held = self.pending.get(ack.root.sequence)
+        if held is None or held.attempt != ack.root.attempt:
+            return None
+        held.xor ^= ack.xor
+        if held.xor:
+            return None
+        self._progress_ms = now_ms
+        self.pending_rows -= held.rows
+        return self.pending.pop(ack.root.sequence)
+
+    def failed(self, root: Root, now_ms: float) -> list[Held]:
+        """What to send again at once; a Fail of everything is only noted, and `overdue` gives it a moment later."""
+        if root.sequence == EVERYTHING:
+            if self.pending and self._resend_at is None:
+                self._resend_at = now_ms + RESEND_PAUSE_MS
+            return []
+        held = self.pending.get(root.sequence)
+        if held is None or held.attempt != root.attempt:
+            return []
+        return [self._again(held, now_ms)]
+
+    def overdue(self, now_ms: float) -> list[Held]:
+        """What to send again now.
+
+        Time runs against a batch only while others are acked: one that is still pending a whole timeout after it was sent, although
+        later ones came through, is lost; when nothing at all has come through for so long, all of it is tried once more.
+        """
+        if self._resend_at is not None and now_ms >= self._resend_at:
+            self._resend_at = None
+            return [self._again(held, now_ms) for held in self.pending.values()]
+        late = [held for held in self.pending.values() if now_ms - held.sent_ms >= self.timeout_ms]
+        if late and now_ms - self._progress_ms < self.timeout_ms:
+            late = [held for held in late if held.sent_ms <= self._progress_ms - self.timeout_ms]
+        return [self._again(held, now_ms) for held in late]
+
+    def _again(self, held: Held, now_ms: float) -> Held:
+        held.attempt += 1
+        held.sent_ms = now_ms
+        root = Root(self.task, held.sequence, held.attempt, self.forgettable)
+        held.messages = [replace(message, roots=(root,)) for message in held.messages]
+        held.xor = 0
+        for message in held.messages:
+            held.xor ^= message.id
+        return held

@@ -1,0 +1,84 @@
+"""Back-pressure along the path that is slow, and nowhere else. Two state machines without I/O or clock.
+
+In Heron one slow bolt stops every spout of the topology. Here the stream manager that has too much waiting for a task tells those who
+feed that task; they pause, so that more waits for them in turn, and so on up to the spouts of that path. What is said is repeated while
+it lasts and forgotten when it is not repeated: no message need arrive, and no process need live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+REPEAT_MS = 500.0
+FORGET_MS = 4 * REPEAT_MS
+
+
+@dataclass(frozen=True)
+class Tell:
+    """Instruction: tell task `feeder` that what is behind `link` has fallen behind, or has caught up."""
+
+    feeder: int
+    link: int
+    slow: bool
+
+
+class Pressure:
+    """Of one stream manager: which of its outgoing links are slow.
+
+    Args:
+        feeders: link -> tasks that feed it. A link is a task's id, or minus the id of another container.
+        high: bytes waiting that make a link slow.
+        low: bytes waiting at which it is no longer.
+    """
+
+    def __init__(self, feeders: Mapping[int, Sequence[int]], high: int, low: int) -> None:
+        self._feeders, self._high, self._low = feeders, high, low
+        self._told: dict[int, float] = {}
+
+    @property
+    def slow(self) -> frozenset[int]:
+        """The links that are slow now."""
+        return frozenset(self._told)
+
+    def waiting(self, link: int, size: int, now_ms: float) -> list[Tell]:
+        """So many bytes wait for a link."""
+        if link not in self._told:
+            if size < self._high:
+                return []
+            self._told[link] = now_ms
+            return self._tell(link, True)
+        if size > self._low:
+            return []
+        del self._told[link]
+        return self._tell(link, False)
+
+    def tick(self, now_ms: float) -> list[Tell]:
+        """Say again what still holds."""
+        due = [link for link, told in self._told.items() if now_ms - told >= REPEAT_MS]
+        for link in due:
+            self._told[link] = now_ms
+        return [tell for link in due for tell in self._tell(link, True)]
+
+    def _tell(self, link: int, slow: bool) -> list[Tell]:
+        return [Tell(feeder, link, slow) for feeder in self._feeders.get(link, ())]
+
+
+class Pause:
+    """Of one task: whether someone it feeds has fallen behind."""
+
+    def __init__(self) -> None:
+        self._slow: dict[int, float] = {}
+
+    def told(self, link: int, slow: bool, now_ms: float) -> None:
+        """A stream manager says that a link is slow, or no longer."""
+        if slow:
+            self._slow[link] = now_ms
+        else:
+            self._slow.pop(link, None)
+
+    def holds(self, now_ms: float) -> bool:
+        """Whether the task should take in no rows now."""
+        if self._slow:
+            self._slow = {link: told for link, told in self._slow.items() if now_ms - told < FORGET_MS}
+        return bool(self._slow)

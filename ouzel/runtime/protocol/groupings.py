@@ -1,0 +1,135 @@
+"""Groupings, computed in the sender, on columns: which task gets which rows of a frame.
+
+Whatever is chosen depends on the frame alone, not on what went before, so that a replayed frame goes where it went the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from numba import njit
+
+from ouzel.planner.topology import Component, Grouping, GroupingKind, Topology
+from ouzel.runtime.protocol.ids import mix, name_id
+from ouzel.runtime.state import row_hashes
+
+KEY_GROUPS = 1_024
+"""Keys are dealt to so many groups, and groups to tasks in ranges: rescaling moves whole groups."""
+
+Rows = npt.NDArray[Any]
+"""One whole number for each row."""
+
+Dealt = Iterable[tuple[int, pl.DataFrame]]
+"""(index of the task, its rows), for those tasks that get any."""
+
+Deal = Callable[[pl.DataFrame, int, int | None], Dealt]
+"""(frame, its id, task named by the writer) -> who gets what."""
+
+
+def stream_numbers(topology: Topology) -> dict[tuple[str, str], int]:
+    """A number for each (component, stream) of the topology: what Data.stream holds."""
+    pairs = [(component.name, output.stream) for component in topology.components for output in component.outputs]
+    return {pair: number for number, pair in enumerate(pairs)}
+
+
+def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str) -> Deal:
+    """How frames are dealt to `tasks` tasks, of which those with an index in `local` share the sender's container."""
+    everyone = range(tasks)
+    match grouping.kind:
+        case GroupingKind.ALL:
+            return lambda frame, _id, _task: [(index, frame) for index in everyone]
+        case GroupingKind.DIRECT:
+            return lambda frame, _id, task: [(task % tasks, frame)] if task is not None else []
+        case GroupingKind.GLOBAL:
+            return lambda frame, _id, _task: [(0, frame)]
+    if tasks == 1:
+        return lambda frame, _id, _task: [(0, frame)]
+    match grouping.kind:
+        case GroupingKind.FIELDS:
+            return lambda frame, _id, _task: split(frame, key_tasks(frame, grouping.fields, tasks), tasks)
+        case GroupingKind.PARTIAL_KEY:
+            return lambda frame, _id, _task: split(frame, two_choices(frame, grouping.fields, tasks), tasks)
+        case GroupingKind.CUSTOM:
+            return lambda frame, _id, _task: split(frame, np.asarray(grouping.chooser(frame, tasks)) % tasks, tasks)
+    chosen = list(local) if grouping.kind is GroupingKind.LOCAL_OR_SHUFFLE and local else list(everyone)
+    seed = name_id(salt)
+    return lambda frame, frame_id, _task: [(chosen[mix(frame_id, seed) % len(chosen)], frame)]
+
+
+def key_tasks(frame: pl.DataFrame, fields: Sequence[str], tasks: int) -> Rows:
+    """The task index of each row: its key's group, and the range of groups that holds it."""
+    groups = row_hashes(frame, list(fields)) % np.uint64(KEY_GROUPS)
+    return (groups * np.uint64(tasks) // np.uint64(KEY_GROUPS)).astype(np.int64)
+
+
+def two_choices(frame: pl.DataFrame, fields: Sequence[str], tasks: int) -> Rows:
+    """Partial key grouping: of the two tasks a key may go to, the one with less load in this frame (Nasir et al., ICDE 2015)."""
+    return _least_loaded(row_hashes(frame, list(fields)), tasks)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _least_loaded(hashes: Rows, tasks: int) -> Rows:
+    load = np.zeros(tasks, np.int64)
+    chosen = np.empty(hashes.size, np.int64)
+    for row in range(hashes.size):
+        first = np.int64(hashes[row] % np.uint64(tasks))
+        second = np.int64((hashes[row] >> np.uint64(32)) % np.uint64(tasks))
+        index = first if load[first] <= load[second] else second
+        load[index] += 1
+        chosen[row] = index
+    return chosen
+
+
+def split(frame: pl.DataFrame, chosen: Rows, tasks: int) -> Dealt:
+    """The frame cut by each row's task index, rows in their order."""
+    counts = np.bincount(chosen, minlength=tasks)
+    if counts.max(initial=0) == frame.height:
+        return [(int(counts.argmax()), frame)] if frame.height else []
+    order = np.argsort(chosen, kind="stable")
+    gathered = frame[order]
+    ends = np.cumsum(counts)
+    return [
+        (index, gathered.slice(int(end - count), int(count)))
+        for index, (end, count) in enumerate(zip(ends, counts, strict=True))
+        if count
+    ]
+
+
+class Outlet:
+    """One output stream of one task: its readers, and how each is dealt to."""
+
+    def __init__(self, number: int, readers: Sequence[tuple[Sequence[int], Deal]]) -> None:
+        self.number = number
+        self._readers = readers
+
+    @property
+    def destinations(self) -> frozenset[int]:
+        """All tasks that may get anything."""
+        return frozenset(task for tasks, _ in self._readers for task in tasks)
+
+    def deal(self, frame: pl.DataFrame, frame_id: int, index: int | None) -> Iterable[tuple[int, pl.DataFrame]]:
+        """(task id, rows) for every reader's tasks."""
+        for tasks, deal in self._readers:
+            for chosen, rows in deal(frame, frame_id, index):
+                yield tasks[chosen], rows
+
+
+def outlets(topology: Topology, component: Component, local_tasks: frozenset[int]) -> dict[str, Outlet]:
+    """The outlets of a component's tasks, by stream."""
+    numbers = stream_numbers(topology)
+    ids: dict[str, list[int]] = {}
+    for task in topology.tasks():
+        ids.setdefault(task.component, []).append(task.id)
+    made = {}
+    for output in component.outputs:
+        readers = []
+        for reader, link in topology.readers(component.name, output.stream):
+            tasks = ids[reader.name]
+            local = [index for index, task in enumerate(tasks) if task in local_tasks]
+            readers.append((tasks, dealer(link.grouping, len(tasks), local, f"{reader.name}/{output.stream}")))
+        made[output.stream] = Outlet(numbers[component.name, output.stream], readers)
+    return made

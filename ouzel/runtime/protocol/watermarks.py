@@ -1,0 +1,74 @@
+"""Time of a task: what its inputs say of event time, and when what it knows may be passed on.
+
+Statuses ACTIVE, IDLE and FINISHED from the start (Flink lacked them: FLINK-38477, FLINK-5017).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, TimeStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A watermark and whether its holder holds time back."""
+
+    time_us: int = BEGINNING_OF_TIME
+    status: TimeStatus = TimeStatus.ACTIVE
+
+
+FINISHED = Moment(END_OF_TIME, TimeStatus.FINISHED)
+
+
+class InputClock:
+    """The least of the active inputs' watermarks; of the idle ones' when none is active; FINISHED when all are. It never goes back."""
+
+    def __init__(self, sources: Iterable[int]) -> None:
+        self._inputs = {source: Moment() for source in sources}
+        self._now = Moment()
+
+    def observe(self, source: int, moment: Moment) -> None:
+        """One input's watermark; an older one than is known changes nothing but the status."""
+        known = self._inputs.get(source)
+        if known is None or known.status is TimeStatus.FINISHED:
+            return
+        self._inputs[source] = Moment(max(known.time_us, moment.time_us), moment.status)
+        self._now = self._combine()
+
+    @property
+    def now(self) -> Moment:
+        """Where the inputs stand together."""
+        return self._now
+
+    def _combine(self) -> Moment:
+        for status in (TimeStatus.ACTIVE, TimeStatus.IDLE):
+            times = [moment.time_us for moment in self._inputs.values() if moment.status is status]
+            if times:
+                return Moment(max(min(times), self._now.time_us), status)
+        return FINISHED
+
+
+class Gate:
+    """Holds a watermark back until every batch that was emitted before it is wholly acked.
+
+    So whoever hears of a time can rely on it: nothing older is on its way, not even a replay.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[int, Moment]] = deque()
+
+    def push(self, newest: int, moment: Moment) -> None:
+        """`moment` may pass once sequence `newest` and all before it are settled."""
+        if self._waiting and self._waiting[-1][0] == newest:
+            self._waiting.pop()
+        self._waiting.append((newest, moment))
+
+    def release(self, settled: int) -> Moment | None:
+        """The last moment that may pass now that all below `settled` is done, or None."""
+        passed = None
+        while self._waiting and self._waiting[0][0] < settled:
+            passed = self._waiting.popleft()[1]
+        return passed

@@ -1,0 +1,117 @@
+"""The memory engine: the simulator without faults, on the real clock, behind the Handle of a run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.errors import OuzelError
+from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.topology import Topology
+from ouzel.runtime.observe.histogram import Histogram
+from ouzel.runtime.protocol.messages import END_OF_TIME
+from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.simulator.world import World
+
+IDLE_S = 0.001
+"""Pause when there is nothing to do."""
+
+
+class MemoryHandle:
+    """A topology that runs in a thread of this process."""
+
+    def __init__(self, topology: Topology, packing: PackingPlan, directory: Path) -> None:
+        self._world = World(topology, packing, directory, topology.settings.seed, self._take)
+        self._frames: deque[pl.DataFrame] = deque()
+        self._rows_out = 0
+        self._state = RunState.RUNNING
+        self._reason = ""
+        self._stopping = False
+        self._news = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def results(self) -> list[pl.DataFrame]:
+        """Frames of the result sink since the last call."""
+        return [self._frames.popleft() for _ in range(len(self._frames))]
+
+    def status(self) -> Status:
+        """Totals over all tasks."""
+        counts = [host.machine.metrics() for host in list(self._world.hosts.values())]
+        spouts = [host.machine.metrics() for host in list(self._world.hosts.values()) if host.machine.is_spout]
+        latency = Histogram()
+        for count in spouts:
+            latency.merge(dict(count.latency_us))
+        times = [count.watermark_us for count in counts if count.watermark_us is not None]
+        p50, p99 = latency.quantile(0.5), latency.quantile(0.99)
+        return Status(
+            self._state,
+            rows_in=sum(count.rows_in for count in spouts),
+            rows_acked=sum(count.rows_acked for count in spouts),
+            rows_failed=sum(count.rows_failed for count in spouts),
+            rows_out=self._rows_out,
+            rows_late=sum(count.rows_late for count in counts),
+            rows_bad=sum(count.rows_bad for count in counts),
+            watermark_us=min((time_us for time_us in times if time_us != END_OF_TIME), default=None),
+            p50_ms=None if p50 is None else p50 / 1000,
+            p99_ms=None if p99 is None else p99 / 1000,
+            reason=self._reason,
+            events=tuple(self._world.events),
+        )
+
+    def wait(self, timeout_s: float) -> bool:
+        """Return when there is news or the run has ended."""
+        self._news.wait(timeout_s)
+        self._news.clear()
+        return not self._thread.is_alive()
+
+    def stop(self) -> Status:
+        """Drain and stop."""
+        self._stopping = True
+        self._thread.join()
+        return self.status()
+
+    def _run(self) -> None:
+        try:
+            while not self._world.done and not self._drained():
+                self._world.now_ms = time.monotonic() * 1000
+                if not self._world.step():
+                    time.sleep(IDLE_S)
+            self._end(RunState.FAILED if self._world.failed else self._ended, self._world.failed)
+        except OuzelError as error:
+            self._end(RunState.FAILED, str(error))
+        except Exception as error:  # a bug, or an engineer's spout or bolt: the run fails, the caller does not
+            self._end(RunState.FAILED, f"{type(error).__name__}: {error}")
+        finally:
+            for host in self._world.hosts.values():
+                host.machine.close()
+            self._news.set()
+
+    def _take(self, batch_id: int, frame: pl.DataFrame) -> None:
+        self._frames.append(frame)
+        self._rows_out += frame.height
+        self._news.set()
+
+    @property
+    def _ended(self) -> RunState:
+        return RunState.STOPPED if self._stopping else RunState.FINISHED
+
+    def _drained(self) -> bool:
+        if not self._stopping:
+            return False
+        hosts = self._world.hosts.values()
+        for host in hosts:
+            host.machine.drain()
+        return all(host.finished for host in hosts if host.machine.is_spout)
+
+    def _end(self, state: RunState, reason: str) -> None:
+        self._state, self._reason = state, reason
+
+
+def start_memory(topology: Topology, packing: PackingPlan, directory: Path) -> MemoryHandle:
+    """Run a topology in this process."""
+    return MemoryHandle(topology, packing, directory)

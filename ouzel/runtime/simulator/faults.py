@@ -1,0 +1,54 @@
+"""What can go wrong in a simulated world. Each fault happens once, somewhere; the law must hold all the same.
+
+None of these kills a task with state in memory: at least once does not promise to survive that exactly (see `kill_stateful`).
+"""
+
+from __future__ import annotations
+
+from ouzel.runtime.simulator.world import World
+
+
+def lose_link(world: World) -> None:
+    """A connection between two containers, or inside one, breaks: what was on it is lost."""
+    if world.links:
+        broken = world.random.choice(sorted(world.links))
+        lost = world.lose(lambda source, destination: (source, destination) == broken)
+        world.happened.append(f"link {broken} lost {lost} messages")
+
+
+def kill_stream_manager(world: World) -> None:
+    """A stream manager dies: all that was in it is lost; its tasks connect to the next one."""
+    container = world.random.choice(world.packing.containers)
+    tasks = {task.id for task in container.tasks}
+    lost = world.lose(lambda source, destination: source in tasks or destination in tasks)
+    world.reconnect(sorted(tasks))
+    world.happened.append(f"stream manager {container.id} died with {lost} messages")
+
+
+def kill_stateless_task(world: World) -> None:
+    """A task that keeps nothing dies: a spout, or a bolt without state."""
+    _kill(world, stateful=False)
+
+
+def kill_stateful_task(world: World) -> None:
+    """A task that keeps state dies, and its state with it: counts may come out lower."""
+    _kill(world, stateful=True)
+
+
+def stall_task(world: World) -> None:
+    """A task hangs for a while, and then goes on."""
+    task = world.random.choice(sorted(world.hosts))
+    world.hosts[task].stalled_until = world.now_ms + world.random.choice([100.0, 3_000.0])
+    world.happened.append(f"task {task} stalled")
+
+
+def _kill(world: World, stateful: bool) -> None:
+    victims = [task for task, host in world.hosts.items() if host.machine.stateful is stateful]
+    if victims:
+        victim = world.random.choice(victims)
+        world.restart(victim)
+        world.happened.append(f"task {victim} ({world.hosts[victim].task.component}) killed")
+
+
+SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, stall_task)
+"""Every fault after which the answer is still exact."""

@@ -1,0 +1,206 @@
+"""A whole topology in one process: every task's real state machine, and between them links that are FIFO, slow, and may break.
+
+Everything is drawn from one seed, so a failure is replayed exactly (TigerBeetle's VOPR and FoundationDB's simulation are the models).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+
+import polars as pl
+
+from ouzel.errors import TopologyError
+from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Task, Topology
+from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
+from ouzel.runtime.protocol.task import TaskMachine
+from ouzel.runtime.tasks.factory import Results, Setting, make_task
+
+TICK_MS = 50.0
+"""How often a task is ticked."""
+
+Fault = Callable[["World"], None]
+"""Something that goes wrong: see simulator.faults."""
+
+
+@dataclass
+class Host:
+    """One task: its machine, what is kept for it over restarts, and when it next does what."""
+
+    task: Task
+    machine: TaskMachine
+    offsets: dict[str, int] = field(default_factory=dict)
+    epoch: int = 0
+    tick_at: float = 0.0
+    stalled_until: float = 0.0
+    finished: bool = False
+
+
+@dataclass
+class SimulatedRun:
+    """What a finished simulation shows: the result sink's frames by batch id, in order, and what was told to the user."""
+
+    frames: dict[int, pl.DataFrame]
+    events: list[Event]
+    faults: list[str]
+    rows_late: int
+
+
+class World:
+    """All tasks and the links between them. `step` does one thing; time is `now_ms`, and passes only as steps say."""
+
+    def __init__(
+        self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, results: Results | None = None
+    ) -> None:
+        self.results = results or self._keep
+        self.topology, self.packing, self.directory = topology, packing, directory
+        self.random = Random(seed)
+        self.now_ms = 1.0
+        self.links: dict[tuple[int, int], deque[tuple[float, Message]]] = {}
+        self.frames: dict[int, pl.DataFrame] = {}
+        self.events: list[Event] = []
+        self.happened: list[str] = []
+        self.failed = ""
+        self.delay_ms = 0.0
+        self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
+        self._last = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
+
+    def container_tasks(self, task: int) -> frozenset[int]:
+        """The tasks that share the task's container."""
+        return frozenset(member.id for member in self.packing.container_of(task).tasks)
+
+    @property
+    def done(self) -> bool:
+        """Whether everything that nobody reads from has finished, or the topology has failed."""
+        return bool(self.failed) or all(self.hosts[task].finished for task in self._last)
+
+    def restart(self, task: int) -> None:
+        """Kill a task and start it anew: its memory and what was on its way to it are gone."""
+        host = self.hosts[task]
+        for link, messages in self.links.items():
+            if task in link:
+                messages.clear()
+        self.hosts[task] = self._start(host.task, host.offsets, host.epoch + 1)
+
+    def lose(self, matches: Callable[[int, int], bool]) -> int:
+        """Drop what is on the links (from, to) that match; how many messages that were."""
+        lost = 0
+        for (source, destination), messages in self.links.items():
+            if matches(source, destination):
+                lost += len(messages)
+                messages.clear()
+        return lost
+
+    def reconnect(self, tasks: Sequence[int]) -> None:
+        """Tell these tasks that their way to the stream manager was lost and is back."""
+        for task in tasks:
+            self._carry_out(task, self.hosts[task].machine.reconnected(self.now_ms))
+
+    def step(self) -> bool:
+        """Do one thing, chosen at random; False when there was nothing to do at this time."""
+        ready = [host for host in self.hosts.values() if host.stalled_until <= self.now_ms]
+        self.random.shuffle(ready)
+        return any(self._deliver(host) or self._poll(host) or self._tick(host) for host in ready)
+
+    def _start(self, task: Task, offsets: dict[str, int], epoch: int) -> Host:
+        local = self.container_tasks(task.id)
+        setting = Setting(self.topology, self.directory, local, dict(offsets), self.results, epoch)
+        return Host(task, make_task(task, setting), offsets, epoch, self.now_ms + TICK_MS)
+
+    def _keep(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Keep a result; one that comes again, with the same id, is the same."""
+        self.frames.setdefault(batch_id, frame)
+
+    def _deliver(self, host: Host) -> bool:
+        messages: list[Message] = []
+        arriving = [link for link in self.links if link[1] == host.task.id and self.links[link]]
+        self.random.shuffle(arriving)
+        for link in arriving:
+            waiting = self.links[link]
+            for _ in range(self.random.randint(0, len(waiting))):
+                if waiting[0][0] > self.now_ms:
+                    break
+                messages.append(waiting.popleft()[1])
+        if messages:
+            self._carry_out(host.task.id, host.machine.handle(messages, self.now_ms))
+        return bool(messages)
+
+    def _poll(self, host: Host) -> bool:
+        if not host.machine.is_spout or host.finished:
+            return False
+        instructions = host.machine.poll(self.now_ms)
+        self._carry_out(host.task.id, instructions)
+        return bool(instructions)
+
+    def _tick(self, host: Host) -> bool:
+        if host.tick_at > self.now_ms:
+            return False
+        host.tick_at = self.now_ms + TICK_MS
+        self._carry_out(host.task.id, host.machine.tick(self.now_ms))
+        return True
+
+    def _carry_out(self, task: int, instructions: Sequence[Instruction]) -> None:
+        for instruction in instructions:
+            match instruction:
+                case Send(message):
+                    link = self.links.setdefault((task, message.destination), deque())
+                    link.append((self.now_ms + self.random.random() * self.delay_ms, message))
+                case Commit(offsets):
+                    self.hosts[task].offsets.update(offsets)
+                case Event():
+                    self.events.append(instruction)
+                case Finished():
+                    self.hosts[task].finished = True
+                case Failed(reason):
+                    self.failed = self.failed or reason
+
+
+def simulate(
+    topology: Topology,
+    packing: PackingPlan,
+    directory: Path,
+    *,
+    seed: int = 0,
+    faults: Sequence[Fault] = (),
+    steps: int = 200_000,
+) -> SimulatedRun:
+    """Run a bounded topology to its end, with batching, order and faults drawn from `seed`.
+
+    Raises:
+        TopologyError: it failed, or did not end within `steps`.
+    """
+    random = Random(seed)
+    topology = replace(topology, settings=_random_batching(topology, random))
+    world = World(topology, packing, directory, seed)
+    world.delay_ms = random.choice([0.0, 5.0, 100.0])
+    due = sorted(random.randint(1, 400) for _ in faults)
+    coming = random.sample(list(faults), len(faults))
+    for count in range(steps):
+        if world.done:
+            break
+        if due and count >= due[0]:
+            due.pop(0)
+            coming.pop()(world)
+        world.now_ms += random.random() if world.step() else 10.0
+    if world.failed or not world.done:
+        raise TopologyError(world.failed or f"did not end in {steps} steps; replay with seed={seed}")
+    late = sum(host.machine.metrics().rows_late for host in world.hosts.values())
+    for host in world.hosts.values():
+        host.machine.close()
+    return SimulatedRun(world.frames, world.events, world.happened, late)
+
+
+def _random_batching(topology: Topology, random: Random) -> Settings:
+    rows = random.choice([50, 300, 1_000, 5_000])
+    return replace(
+        topology.settings,
+        batch_rows=rows,
+        handle_rows=random.choice([rows, 10 * rows]),
+        max_pending_rows=rows * random.choice([1, 3, 20]),
+        ack_timeout_ms=2_000,
+    )

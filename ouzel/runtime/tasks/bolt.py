@@ -1,0 +1,192 @@
+"""A bolt of SQL: a chain of operators, and at its end perhaps a sink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
+from ouzel.connectors.base import SinkWriter
+from ouzel.errors import OuzelError
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import DEFAULT_STREAM, Task
+from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.consolidate import consolidate
+from ouzel.runtime.protocol.ids import mix
+from ouzel.runtime.protocol.ledger import Entry, Ledger
+from ouzel.runtime.protocol.messages import Data, Root, TimeStatus
+from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.watermarks import Moment
+from ouzel.runtime.tasks.refusals import Refusals, Refused
+
+
+class SinkEnd:
+    """The sink at the end of a chain: consolidates for upserts, writes, and says when what was written is safe."""
+
+    def __init__(self, node: Sink, writer: SinkWriter) -> None:
+        self.node, self.writer = node, writer
+        self.unsafe: list[Data] = []
+        self.flushed_ms = 0.0
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Give the sink one batch, renamed to the sink's own columns."""
+        if self.node.mode is SinkMode.UPSERT:
+            frame = consolidate(frame, list(self.node.keys))
+        if frame.height:
+            self.writer.write(batch_id, frame)
+
+    def due(self, now_ms: float) -> bool:
+        """Whether it is time to flush."""
+        return bool(self.unsafe) and now_ms - self.flushed_ms >= self.writer.flush_interval_ms
+
+
+class ChainBolt(TaskMachine):
+    """One task of a bolt that SQL made.
+
+    A chain without state handles frame by frame, so that what it emits for a frame is the same in every attempt; one with state gathers
+    what has arrived and handles it as one, and remembers what it has handled.
+    """
+
+    def __init__(
+        self, task: Task, links: Links, settings: Settings, epoch: int, chain: Chain, columns: Sequence[str],
+        retracts: bool, refusals: Refusals, sink: SinkEnd | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(task, links, settings, epoch)
+        self.chain, self.refusals, self.sink = chain, refusals, sink
+        self.stateful = chain.stateful
+        self._columns = [*columns, WEIGHT] if retracts else list(columns)
+        self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
+
+    def _work(self, arrived: list[Data]) -> None:
+        fresh = [message for message in arrived if not self._seen(message)]
+        try:
+            for group in self._groups(fresh):
+                self._handle(group)
+        except OuzelError as error:
+            self.give_up(f"{self.task.component}: {error}")
+        self._flush_if_due()
+
+    def _groups(self, fresh: list[Data]) -> Iterable[list[Data]]:
+        if not self.chain.stateful:
+            yield from ([message] for message in fresh)
+            return
+        group: list[Data] = []
+        rows = 0
+        for message in fresh:
+            if group and rows + message.frame.height > self.settings.handle_rows:
+                yield group
+                group, rows = [], 0
+            group.append(message)
+            rows += message.frame.height
+        if group:
+            yield group
+
+    def _handle(self, group: list[Data]) -> None:
+        frames = [self._aligned(message.frame) for message in group]
+        frame = frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=False)
+        self.counts.rows_in += frame.height
+        made = self.chain.process(frame)
+        self._take_refused()
+        frame_id = mix(*(message.id for message in group))
+        roots = tuple({root: None for message in group for root in message.roots})
+        messages = self._let_out(made, frame_id, roots)
+        if self._ledger is not None:
+            self._ledger.note(group, messages)
+        self._send(messages)
+        if self.sink:
+            self.sink.unsafe.extend(group)
+        else:
+            self.answer(group, messages)
+
+    def _let_out(self, made: pl.DataFrame | None, frame_id: int, roots: tuple[Root, ...]) -> list[Data]:
+        if made is None or not made.height:
+            return []
+        if self.sink:
+            self.counts.rows_out += made.height
+            self.sink.write(frame_id, made)
+            return []
+        return self.deal(DEFAULT_STREAM, made, frame_id, roots)
+
+    def _seen(self, message: Data) -> bool:
+        entry = self._ledger.recall(message) if self._ledger is not None else None
+        if entry is None:
+            return False
+        if self.sink:
+            self.sink.unsafe.append(message)
+        else:
+            self._emit_again(message, entry)
+        return True
+
+    def _emit_again(self, message: Data, entry: Entry) -> None:
+        """The frame was handled before; what was emitted for it may be what was lost."""
+        outputs = [
+            Data(old.stream, old.source, old.destination, old.id, message.roots, old.frame) for old in entry.outputs
+        ]
+        self._send(outputs)
+        self.answer([message], outputs)
+
+    def _time_moved(self, moment: Moment) -> None:
+        try:
+            self._emit_all(self.chain.advance(moment.time_us))
+            if moment.status is TimeStatus.FINISHED:
+                self._emit_all(self.chain.finish())
+                self._flush()
+        except OuzelError as error:
+            self.give_up(f"{self.task.component}: {error}")
+        self._count_late()
+
+    def _tick(self) -> None:
+        try:
+            self._emit_all(self.chain.tick(int(self.now_ms)))
+            self._flush_if_due()
+        except OuzelError as error:
+            self.give_up(f"{self.task.component}: {error}")
+
+    def _emit_all(self, frames: Iterable[pl.DataFrame]) -> None:
+        """Emit what no input frame stands behind: this task holds it itself."""
+        self._take_refused()
+        for frame in frames:
+            for part in frame.iter_slices(self.settings.handle_rows):
+                if self.sink:
+                    self._emissions = mix(self._emissions)
+                    self._let_out(part, self._emissions, ())
+                else:
+                    self.emit_root([(DEFAULT_STREAM, part, None)], part.height)
+
+    def _flush_if_due(self) -> None:
+        if self.sink and self.sink.due(self.now_ms):
+            self._flush()
+
+    def _flush(self) -> None:
+        if self.sink:
+            self.sink.writer.flush()
+            self.sink.flushed_ms = self.now_ms
+            self.answer(self.sink.unsafe, ())
+            self.sink.unsafe = []
+
+    def _aligned(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame under this component's column names (a union takes columns by position), with a weight if others have one."""
+        if frame.columns == self._columns:
+            return frame
+        if self._columns[-1] == WEIGHT and frame.columns[-1] != WEIGHT:
+            frame = frame.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
+        return frame.rename(dict(zip(frame.columns, self._columns, strict=True)))
+
+    def _take_refused(self) -> None:
+        refused = self.chain.take_refused()
+        if refused:
+            self.counts.rows_bad += len(refused)
+            self.refusals.take(Refused(self.task.component, row.reason, row.row) for row in refused)
+            self.tell_user("bad-record", f"{self.task.component}: {refused[0].reason}", len(refused))
+
+    def _count_late(self) -> None:
+        late = self.chain.late - self.counts.rows_late
+        if late:
+            self.counts.rows_late += late
+            self.tell_user("late-rows", f"{self.task.component}: rows came after their window had closed", late)
+
+    def close(self) -> None:
+        """Close the sink."""
+        if self.sink:
+            self.sink.writer.close()

@@ -1,0 +1,58 @@
+"""What becomes of rows that cannot be read or computed: fail, skip, or a line in a dead-letter file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ouzel.errors import BadRecord, ConnectorError
+from ouzel.planner.settings import BadRecordPolicy
+
+SHOWN = 200
+"""Characters of a refused row that a message quotes."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """One refused record: where it was, why, and what is known of it as text."""
+
+    where: str
+    reason: str
+    raw: str
+
+
+class Refusals:
+    """Carries out one policy. Appends whole lines, so several tasks may share a dead-letter file."""
+
+    def __init__(self, policy: BadRecordPolicy, dead_letters: Path) -> None:
+        self.policy, self.path = policy, dead_letters
+
+    def take(self, records: Iterable[Refused]) -> None:
+        """Handle refused records.
+
+        Raises:
+            BadRecord: for the first of them, if the policy is to fail.
+            ConnectorError: the dead-letter file cannot be written.
+        """
+        records = list(records)
+        if not records:
+            return
+        if self.policy is BadRecordPolicy.FAIL:
+            first = records[0]
+            raise BadRecord(first.where, f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason)
+        if self.policy is BadRecordPolicy.DEAD_LETTER:
+            self._append("".join(json.dumps(vars(record), ensure_ascii=False) + "\n" for record in records))
+
+    def _append(self, lines: str) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                os.write(handle, lines.encode())
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise ConnectorError(f"cannot write dead letters to {self.path}: {error.strerror}") from error

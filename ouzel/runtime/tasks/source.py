@@ -1,0 +1,212 @@
+"""A spout of SQL: reads the partitions of a connector's source, oldest event time first, and pushes each batch through a chain."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source
+from ouzel.errors import OuzelError
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import DEFAULT_STREAM, Task
+from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.protocol.acker import Held
+from ouzel.runtime.protocol.ids import mix, name_id
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instruction, TimeStatus
+from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+from ouzel.runtime.tasks.refusals import Refusals, Refused
+
+COMMIT_MS = 1_000
+"""How often offsets are committed."""
+
+SPAN = 4_096
+"""How many batches a spout may be ahead of its oldest unacked one."""
+
+
+@dataclass
+class Progress:
+    """Where reading one partition stands. `ends` holds [end offset, acked] of the batches emitted and not yet committed, in order."""
+
+    partition: Partition
+    reader: Reader
+    id: int
+    watermark_us: int = BEGINNING_OF_TIME
+    heard_ms: float = 0.0
+    ended: bool = False
+    ends: deque[list[int]] = field(default_factory=deque)
+    committed: int | None = None
+
+    def settle(self) -> bool:
+        """Move `committed` over what is acked without a gap; True if it moved."""
+        moved = False
+        while self.ends and self.ends[0][1]:
+            self.committed = self.ends.popleft()[0]
+            moved = True
+        return moved
+
+
+class SourceSpout(TaskMachine):
+    """One task of a spout that SQL made.
+
+    Its watermark is the least over its partitions, so a file that has not been opened yet holds time back; the partition that is
+    furthest behind is read first.
+    """
+
+    is_spout = True
+
+    def __init__(
+        self, task: Task, links: Links, settings: Settings, epoch: int, source: Source, progress: Sequence[Progress],
+        chain: Chain, idle_after_ms: int | None, refusals: tuple[Refusals, Refusals],
+    ) -> None:  # fmt: skip
+        super().__init__(task, links, settings, epoch)
+        self.source, self.chain, self.idle_after_ms = source, chain, idle_after_ms
+        self._read_refusals, self._row_refusals = refusals
+        self._progress = progress
+        self._drained = False
+        self._said: Moment | None = None
+        self._commit_at = 0.0
+        self._uncommitted = False
+        self.acker.safe = self._safe_next = self.acker.settled
+
+    def poll(self, now_ms: float) -> list[Instruction]:
+        """Read one batch from the partition that is furthest behind, if there is room for it."""
+        self._begin(now_ms)
+        if not self.finished and not self._drained and self._room():
+            try:
+                self._read_one()
+            except OuzelError as error:
+                self.give_up(str(error))
+        self._say_time()
+        self._release()
+        return self._take()
+
+    def drain(self) -> None:
+        """Read no more."""
+        self._drained = True
+
+    def _room(self) -> bool:
+        held = self.acker.pending_rows
+        fits = not held or held + self.settings.batch_rows <= self.settings.max_pending_rows
+        return fits and self.acker.newest - self.acker.settled < SPAN
+
+    def _read_one(self) -> None:
+        alive = [progress for progress in self._progress if not progress.ended]
+        for progress in sorted(alive, key=lambda progress: progress.watermark_us):
+            batch = progress.reader.read(self.settings.batch_rows)
+            if isinstance(batch, ReadBatch):
+                self._emit(progress, batch)
+                return
+            if batch is ReadState.END:
+                progress.ended = True
+                progress.reader.close()
+
+    def _emit(self, progress: Progress, batch: ReadBatch) -> None:
+        progress.heard_ms = self.now_ms
+        self.counts.rows_in += batch.frame.height + len(batch.bad)
+        self._refuse_unread(batch)
+        made = self.chain.process(batch.frame) if batch.frame.height else None
+        self._refuse_uncomputed()
+        seen = self.chain.event_time_us if batch.frame.height else None
+        if seen is not None:
+            progress.watermark_us = max(progress.watermark_us, seen)
+        end = [batch.end, 0]
+        progress.ends.append(end)
+        frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
+        frame_id = mix(progress.id, batch.start, batch.end)
+        self.emit_root(frames, batch.frame.height, (progress, end), frame_id)
+
+    def _refuse_unread(self, batch: ReadBatch) -> None:
+        if batch.bad:
+            self.counts.rows_bad += len(batch.bad)
+            self._read_refusals.take(
+                Refused(bad.where, bad.reason, bad.raw.decode(errors="replace")) for bad in batch.bad
+            )
+            self.tell_user("bad-record", f"{batch.bad[0].where}: {batch.bad[0].reason}", len(batch.bad))
+
+    def _refuse_uncomputed(self) -> None:
+        refused = self.chain.take_refused()
+        if refused:
+            self.counts.rows_bad += len(refused)
+            self._row_refusals.take(Refused(self.task.component, row.reason, row.row) for row in refused)
+            self.tell_user("bad-record", f"{self.task.component}: {refused[0].reason}", len(refused))
+
+    def _completed(self, held: Held) -> None:
+        progress, end = cast(tuple[Progress, list[int]], held.token)
+        end[1] = 1
+        self._uncommitted |= progress.settle()
+
+    def _tick(self) -> None:
+        self._say_time()
+        if self._uncommitted and self.now_ms >= self._commit_at:
+            self._commit()
+
+    def _commit(self) -> None:
+        """Commit what is acked without a gap; receivers may forget what the commit before this one covered."""
+        self.acker.safe, self._safe_next = self._safe_next, self.acker.settled
+        self._uncommitted, self._commit_at = False, self.now_ms + COMMIT_MS
+        offsets = {
+            progress.partition.id: progress.committed for progress in self._progress if progress.committed is not None
+        }
+        if not self.source.commit(offsets):
+            self._out.append(Commit(offsets))
+
+    def _say_time(self) -> None:
+        """Let this task's time go as far as its partitions allow."""
+        if self._drained:
+            if not self.acker.pending and not self.finished:
+                self._commit()
+                self._finish()
+            return
+        moment = self._moment()
+        if moment != self._said:
+            self._said = moment
+            self.pass_time(moment)
+
+    def _moment(self) -> Moment:
+        alive = [progress for progress in self._progress if not progress.ended]
+        if not alive:
+            return FINISHED
+        active = [progress for progress in alive if not self._is_idle(progress)]
+        if active:
+            least = min(progress.watermark_us for progress in active)
+            return Moment(max(least, self._said.time_us if self._said else BEGINNING_OF_TIME))
+        return self._idle_moment(alive)
+
+    def _is_idle(self, progress: Progress) -> bool:
+        if not progress.heard_ms:
+            progress.heard_ms = self.now_ms
+        return self.idle_after_ms is not None and self.now_ms - progress.heard_ms >= self.idle_after_ms
+
+    def _idle_moment(self, alive: Sequence[Progress]) -> Moment:
+        """All partitions are silent: the wall clock moves event time on, from where the last of them left it."""
+        last = max(alive, key=lambda progress: progress.watermark_us)
+        if last.watermark_us == BEGINNING_OF_TIME:
+            return Moment(status=TimeStatus.IDLE)
+        silent_us = int(self.now_ms - last.heard_ms) * 1000
+        known = self._said.time_us if self._said else BEGINNING_OF_TIME
+        return Moment(max(known, last.watermark_us + silent_us), TimeStatus.IDLE)
+
+    def _finish(self) -> None:
+        if not self.finished:
+            self._commit()
+        super()._finish()
+
+    def close(self) -> None:
+        """Close the readers and the source."""
+        for progress in self._progress:
+            if not progress.ended:
+                progress.reader.close()
+        self.source.close()
+
+
+def partitions_of(task: Task, parallelism: int, source: Source, offsets: Mapping[str, int]) -> list[Progress]:
+    """The partitions that this task reads, opened at the offsets known: the source's own, else those the runtime kept."""
+    known = {**offsets, **source.committed()}
+    mine = [partition for number, partition in enumerate(source.partitions()) if number % parallelism == task.index]
+    return [
+        Progress(partition, source.reader(partition, known.get(partition.id)), name_id(partition.id))
+        for partition in mine
+    ]

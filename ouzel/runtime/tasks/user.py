@@ -1,0 +1,175 @@
+"""Tasks of the topology API: an engineer's own spout or bolt, with the runtime's acks, replay and time around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from ouzel.planner.api import Batch, Bolt, Context, Spout
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import DEFAULT_STREAM, Task
+from ouzel.runtime.protocol.acker import Held
+from ouzel.runtime.protocol.ids import mix
+from ouzel.runtime.protocol.messages import Data, Fail, Instruction, TimeStatus
+from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+
+
+class UserSpout(TaskMachine):
+    """Runs a Spout. Batches emitted with a message id are held until acked, and replayed otherwise."""
+
+    is_spout = True
+
+    def __init__(
+        self, task: Task, links: Links, settings: Settings, epoch: int, spout: Spout, parallelism: int
+    ) -> None:
+        super().__init__(task, links, settings, epoch)
+        self.spout = spout
+        self._ended = False
+        self._drained = False
+        spout.open(Context(task.component, task.id, task.index, parallelism))
+
+    def poll(self, now_ms: float) -> list[Instruction]:
+        """Ask the spout for its next batches, if there is room."""
+        self._begin(now_ms)
+        held = self.acker.pending_rows
+        room = not held or held + self.settings.batch_rows <= self.settings.max_pending_rows
+        if room and not self._ended and not self._drained:
+            self._ended = self.spout.next_batch(self) is False
+        self._end_if_done()
+        self._release()
+        return self._take()
+
+    def emit(
+        self, frame: pl.DataFrame, *, stream: str = DEFAULT_STREAM, anchors: Sequence[Batch] = (),
+        message_id: object = None, task: int | None = None,
+    ) -> None:  # fmt: skip
+        """Collector.emit for a spout: with a message id the batch is tracked."""
+        self.counts.rows_in += frame.height
+        if message_id is not None:
+            self.emit_root([(stream, frame, task)], frame.height, message_id)
+            return
+        self._emissions = mix(self._emissions)
+        self._send(self.deal(stream, frame, self._emissions, (), task))
+
+    def ack(self, batch: Batch) -> None:
+        """A spout has no input to ack."""
+
+    def fail(self, batch: Batch) -> None:
+        """A spout has no input to fail."""
+
+    def drain(self) -> None:
+        """Ask the spout for no more."""
+        self._drained = True
+        self.spout.deactivate()
+
+    def _tick(self) -> None:
+        self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self.finished:
+            return
+        if self._drained:
+            if not self.acker.pending:
+                self._finish()
+        elif self._ended and self._reached != FINISHED:
+            self._reached = FINISHED
+            self.pass_time(FINISHED)
+
+    def _completed(self, held: Held) -> None:
+        if held.token is not None:
+            self.spout.ack(held.token)
+
+    def _fail(self, message: Fail) -> None:
+        held = self.acker.pending.get(message.root.sequence)
+        if held is not None and held.token is not None:
+            self.spout.fail(held.token)
+        super()._fail(message)
+
+    def close(self) -> None:
+        """Close the spout."""
+        self.spout.close()
+
+
+class UserBolt(TaskMachine):
+    """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed."""
+
+    def __init__(
+        self, task: Task, links: Links, settings: Settings, epoch: int, bolt: Bolt, parallelism: int,
+        streams: dict[int, tuple[str, str]],
+    ) -> None:  # fmt: skip
+        super().__init__(task, links, settings, epoch)
+        self.bolt, self._streams = bolt, streams
+        self._open: dict[Batch, tuple[Data, list[Data]]] = {}
+        bolt.open(Context(task.component, task.id, task.index, parallelism))
+
+    def _work(self, arrived: list[Data]) -> None:
+        for message in arrived:
+            component, stream = self._streams[message.stream]
+            batch = Batch(message.frame, component, stream, message.source)
+            self._open[batch] = (message, [])
+            self.counts.rows_in += message.frame.height
+            self.bolt.execute(batch, self)
+
+    def emit(
+        self, frame: pl.DataFrame, *, stream: str = DEFAULT_STREAM, anchors: Sequence[Batch] = (),
+        message_id: object = None, task: int | None = None,
+    ) -> None:  # fmt: skip
+        """Collector.emit for a bolt."""
+        opened = [self._open[batch] for batch in anchors if batch in self._open]
+        if not opened:
+            self._emissions = mix(self._emissions)
+            self._send(self.deal(stream, frame, self._emissions, (), task))
+            return
+        roots = tuple({root: None for message, _ in opened for root in message.roots})
+        frame_id = mix(*(message.id for message, _ in opened), len(opened[0][1]))
+        messages = self.deal(stream, frame, frame_id, roots, task)
+        for _, made in opened:
+            made.extend(messages)
+        self._send(messages)
+
+    def ack(self, batch: Batch) -> None:
+        """Collector.ack: the batch and what was anchored to it."""
+        message, made = self._open.pop(batch, (None, []))
+        if message is not None:
+            self.answer([message], made)
+
+    def fail(self, batch: Batch) -> None:
+        """Collector.fail: whoever holds its roots replays them."""
+        message, _ = self._open.pop(batch, (None, []))
+        if message is not None:
+            self._send(Fail(root.task, root) for root in message.roots)
+
+    def _tick(self) -> None:
+        self.bolt.tick(self)
+
+    def _time_moved(self, moment: Moment) -> None:
+        if moment.status is TimeStatus.FINISHED:
+            self.bolt.finish(_Last(self))
+
+    def close(self) -> None:
+        """Close the bolt."""
+        self.bolt.close()
+
+
+class _Last:
+    """The collector of `finish`: nothing stands behind these frames, so the task holds them itself."""
+
+    def __init__(self, machine: UserBolt) -> None:
+        self._machine = machine
+
+    def emit(
+        self, frame: pl.DataFrame, *, stream: str = DEFAULT_STREAM, anchors: Sequence[Batch] = (),
+        message_id: object = None, task: int | None = None,
+    ) -> None:  # fmt: skip
+        """Emit a frame that this task holds until it is acked."""
+        self._machine.emit_root([(stream, frame, task)], frame.height)
+
+    def ack(self, batch: Batch) -> None:
+        """Ack a batch that was still open."""
+        self._machine.ack(batch)
+
+    def fail(self, batch: Batch) -> None:
+        """Fail a batch that was still open."""
+        self._machine.fail(batch)

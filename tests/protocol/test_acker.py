@@ -1,0 +1,101 @@
+"""The acker: XOR trees, attempts, and time that runs only while others make progress."""
+
+from __future__ import annotations
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ouzel.runtime.protocol.acker import EVERYTHING, RESEND_PAUSE_MS, Acker
+from ouzel.runtime.protocol.ids import mix
+from ouzel.runtime.protocol.messages import Ack, Data, Root
+
+FRAME = pl.DataFrame({"word": ["a"]})
+
+
+def emit(acker: Acker, *ids: int, now_ms: float = 0.0, rows: int = 1) -> Root:
+    root = acker.next_root()
+    messages = [Data(0, 1, 2, number, (root,), FRAME) for number in ids]
+    acker.hold(root, messages, rows, None, now_ms)
+    return root
+
+
+def test_a_tree_is_done_when_every_id_was_made_and_handled() -> None:
+    acker = Acker(1, 0, 1_000)
+    root = emit(acker, 5, 9)
+    assert acker.acked(Ack(1, root, 5 ^ 77), 1) is None  # 5 handled, child 77 made
+    assert acker.acked(Ack(1, root, 9), 1) is None
+    assert acker.acked(Ack(1, root, 77), 1) is not None
+    assert acker.pending_rows == 0
+
+
+@given(st.permutations(range(1, 20)))
+def test_acks_may_come_in_any_order(order: list[int]) -> None:
+    acker = Acker(1, 0, 1_000)
+    root = emit(acker, *map(mix, range(1, 20)))
+    done = [acker.acked(Ack(1, root, mix(number)), 1) for number in order]
+    assert [batch is not None for batch in done] == [False] * 18 + [True]
+
+
+def test_an_ack_of_an_earlier_attempt_is_void() -> None:
+    acker = Acker(1, 0, 1_000)
+    first = emit(acker, 5)
+    (held,) = acker.failed(first, 10)
+    again = held.messages[0].roots[0]
+    assert again.attempt == 1
+    assert acker.acked(Ack(1, first, 5), 11) is None
+    assert acker.acked(Ack(1, again, 5), 12) is not None
+
+
+def test_settled_is_the_oldest_that_is_not_done() -> None:
+    acker = Acker(1, 3, 1_000)
+    roots = [emit(acker, number) for number in (1, 2, 3)]
+    acker.acked(Ack(1, roots[1], 2), 1)
+    assert acker.settled == roots[0].sequence
+    acker.acked(Ack(1, roots[0], 1), 1)
+    assert acker.settled == roots[2].sequence
+    acker.acked(Ack(1, roots[2], 3), 1)
+    assert acker.settled == roots[2].sequence + 1 == (3 << 32) + 4
+
+
+def test_a_batch_is_lost_only_when_later_ones_came_through() -> None:
+    acker = Acker(1, 0, 1_000)
+    emit(acker, 1, now_ms=0)
+    later = emit(acker, 2, now_ms=900)
+    acker.acked(Ack(1, later, 2), 1_050)
+    (held,) = acker.overdue(1_060)
+    assert held.messages[0].id == 1
+
+
+def test_slow_is_not_lost() -> None:
+    acker = Acker(1, 0, 1_000)
+    emit(acker, 1, now_ms=0)
+    young = emit(acker, 2, now_ms=500)
+    emit(acker, 3, now_ms=500)
+    acker.acked(Ack(1, young, 2), 1_400)
+    assert [held.messages[0].id for held in acker.overdue(1_450)] == [1]  # 3 was sent 900 ms before the last progress
+
+
+def test_when_nothing_comes_through_all_is_tried_once_more() -> None:
+    acker = Acker(1, 0, 1_000)
+    emit(acker, 1, now_ms=0)
+    emit(acker, 2, now_ms=0)
+    assert acker.overdue(999) == []
+    assert len(acker.overdue(1_000)) == 2
+    assert acker.overdue(1_500) == []
+
+
+def test_several_tasks_that_come_up_ask_once() -> None:
+    acker = Acker(1, 0, 1_000)
+    emit(acker, 1)
+    for now in (5, 6, 7):
+        assert acker.failed(Root(1, EVERYTHING, 0), now) == []
+    assert acker.overdue(5 + RESEND_PAUSE_MS - 1) == []
+    assert len(acker.overdue(5 + RESEND_PAUSE_MS)) == 1
+    assert acker.overdue(5 + RESEND_PAUSE_MS + 1) == []
+
+
+def test_without_acks_nothing_is_held() -> None:
+    acker = Acker(1, 0, 1_000, tracked=False)
+    emit(acker, 1)
+    assert not acker.pending

@@ -1,0 +1,56 @@
+"""Time: the least of the active inputs, idle ones aside, and nothing passes the gate before its batches are acked."""
+
+from __future__ import annotations
+
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, TimeStatus
+from ouzel.runtime.protocol.watermarks import FINISHED, Gate, InputClock, Moment
+
+
+def test_the_slowest_active_input_holds_time_back() -> None:
+    clock = InputClock([1, 2])
+    clock.observe(1, Moment(100))
+    assert clock.now.time_us == BEGINNING_OF_TIME
+    clock.observe(2, Moment(40))
+    assert clock.now == Moment(40)
+
+
+def test_an_idle_input_does_not() -> None:
+    clock = InputClock([1, 2])
+    clock.observe(1, Moment(100))
+    clock.observe(2, Moment(40, TimeStatus.IDLE))
+    assert clock.now == Moment(100)
+
+
+def test_when_all_are_idle_the_wall_clock_of_the_slowest_counts() -> None:
+    clock = InputClock([1, 2])
+    clock.observe(1, Moment(100, TimeStatus.IDLE))
+    clock.observe(2, Moment(140, TimeStatus.IDLE))
+    assert clock.now == Moment(100, TimeStatus.IDLE)
+
+
+def test_time_never_goes_back() -> None:
+    clock = InputClock([1, 2])
+    clock.observe(1, Moment(100))
+    clock.observe(2, Moment(40, TimeStatus.IDLE))
+    clock.observe(2, Moment(50))
+    assert clock.now == Moment(100)
+
+
+def test_a_finished_input_stays_so_and_the_last_ends_time() -> None:
+    clock = InputClock([1, 2])
+    clock.observe(1, FINISHED)
+    clock.observe(1, Moment(5))
+    clock.observe(2, Moment(7))
+    assert clock.now == Moment(7)
+    clock.observe(2, FINISHED)
+    assert clock.now == FINISHED
+
+
+def test_a_moment_passes_when_all_before_it_is_acked() -> None:
+    gate = Gate()
+    gate.push(1, Moment(10))
+    gate.push(2, Moment(20))
+    assert gate.release(settled=1) is None
+    assert gate.release(settled=2) == Moment(10)
+    assert gate.release(settled=9) == Moment(20)
+    assert gate.release(settled=9) is None
