@@ -138,7 +138,7 @@ class RowSpout(Spout):
     def next_batch(self, collector: Collector) -> bool | None:
         import polars as pl
 
-        rows = []
+        rows: list[Sequence[Any]] = []
         while len(rows) < self.rows and (row := self.next_row()) is not None:
             rows.append(row)
         if rows:

@@ -33,7 +33,9 @@ class Settings:
     Attributes:
         delivery: at-least-once (XOR acks, replay) or at-most-once (no acks).
         parallelism: tasks of a component that no hint speaks of.
-        containers: containers besides the topology master's; 0 means one for each two cores' worth of instances.
+        containers: containers besides the topology master's; 0 means enough that each has at most 8 instances.
+        container_cpu: most cores of one container, its own processes included; 0 sets no limit.
+        container_ram_mb: most memory of one container, its own processes included; 0 sets no limit.
         packing: round-robin or first-fit-decreasing.
         error_policy: what becomes of a row whose expression fails: fail, skip or dead-letter.
         error_table: path of the JSON lines file that dead-letter rows go to, relative to the query's file.
@@ -54,6 +56,8 @@ class Settings:
     delivery: Delivery = Delivery.AT_LEAST_ONCE
     parallelism: int = 1
     containers: int = 0
+    container_cpu: float = 0.0
+    container_ram_mb: int = 0
     packing: str = "round-robin"
     error_policy: BadRecordPolicy = BadRecordPolicy.FAIL
     error_table: str = "dead-letters.jsonl"
@@ -93,11 +97,21 @@ class Settings:
 SETTING_KEYS = tuple(field.name.replace("_", ".") for field in fields(Settings))
 
 
-def _parse(key: str, value: str, kind: type) -> Any:
+MAY_BE_ZERO = frozenset(
+    {"containers", "container_cpu", "container_ram_mb", "cache_drain_ms", "low_watermark_bytes", "seed"}
+)
+"""Numbers for which zero means something; all others are at least 1."""
+
+
+def _parse(key: str, value: str, kind: type[Any]) -> Any:
     try:
         if issubclass(kind, Enum):
             return kind(value.lower().replace("_", "-"))
-        return kind(value)
+        parsed = kind(value)
+        if kind is not str and parsed < (0 if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else 1):
+            raise ValueError
+        return parsed
     except ValueError:
-        allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else f"a {kind.__name__}"
+        numbers = {int: "a whole number", float: "a number"}
+        allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else numbers.get(kind, "text")
         raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}") from None

@@ -1,0 +1,41 @@
+"""From a logical plan to a topology: rules, then components, then groupings."""
+
+from __future__ import annotations
+
+from ouzel.compiler.plan import Program, Sink
+from ouzel.planner.components import Part, cut
+from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
+from ouzel.planner.rules import optimise
+from ouzel.planner.rules.dag import Dag
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Component, Input, Output, Topology
+
+
+def plan_topology(program: Program, settings: Settings, name: str, filters: frozenset[str] = frozenset()) -> Topology:
+    """The topology that answers the program.
+
+    Args:
+        program: what the compiler made; its own SET options are already in `settings`.
+        settings: of this run.
+        name: the topology's name, unless the setting `query.name` gives one.
+        filters: names of the connectors whose sources apply a predicate.
+
+    Raises:
+        QueryError: a hint speaks of nothing, or would break the answer.
+    """
+    best = optimise(program, filters)
+    parts = cut(Dag(best.sinks, filters, best.hints))
+    check_names(program.hints, parts)
+    by_name = {part.name: part for part in parts}
+    components = tuple(_component(part, by_name, program, settings) for part in parts)
+    return Topology(settings.query_name or name, components, settings)
+
+
+def _component(part: Part, parts: dict[str, Part], program: Program, settings: Settings) -> Component:
+    parallelism = parallelism_of(part, program.hints, settings)
+    inputs = tuple(
+        Input(source, grouping_of(part, parallelism, program.hints, [parts[source]])) for source in part.reads
+    )
+    last = part.chain[-1]
+    outputs = () if isinstance(last, Sink) else (Output(last.schema, last.retracts),)
+    return Component(part.name, parallelism, inputs, outputs, part.chain)

@@ -1,0 +1,146 @@
+"""Which grouping a component reads its inputs with, and what a hint may change about it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Hints, PartialAggregate, Sink, SinkMode
+from ouzel.errors import QueryError
+from ouzel.planner.components import STATEFUL, Part
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Grouping, GroupingKind
+
+GLOBAL, LOCAL_OR_SHUFFLE = Grouping(GroupingKind.GLOBAL), Grouping(GroupingKind.LOCAL_OR_SHUFFLE)
+
+ANY_TASK = frozenset({GroupingKind.SHUFFLE, GroupingKind.NONE, GroupingKind.LOCAL_OR_SHUFFLE})
+"""Groupings that may give the rows of one key to different tasks, in turn."""
+
+
+def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
+    """How many tasks: what a hint says, else the setting; one for a sink and for an aggregate without keys.
+
+    Raises:
+        QueryError: the hint cannot be followed.
+    """
+    hinted = dict(hints.parallelism).get(part.name, dict(hints.parallelism).get(part.table or ""))
+    alone = isinstance(part.head, STATEFUL) and not _keys(part)
+    if hinted is None:
+        return 1 if alone or isinstance(part.head, Sink) else settings.parallelism
+    if hinted < 1:
+        raise QueryError(f"PARALLELISM('{part.name}'='{hinted}') leaves no task", instead="write 1 or more")
+    if alone and hinted > 1:
+        raise QueryError(
+            f"PARALLELISM('{part.name}'='{hinted}'): an aggregate without GROUP BY is one row, kept by one task",
+            instead="leave the hint out, or group by a key",
+        )
+    return hinted
+
+
+def grouping_of(part: Part, parallelism: int, hints: Hints, reads: Iterable[Part]) -> Grouping:
+    """How rows are dealt to the part's tasks.
+
+    Raises:
+        QueryError: a hint asks for a grouping that would break the answer.
+    """
+    usual = _usual(part, parallelism)
+    asked = {name: kind for name, kind in hints.grouping if name in _answers_to(part, reads)}
+    for name, kind in asked.items():
+        usual = _hinted(part, name, _kind(name, kind), usual)
+    return usual
+
+
+def check_names(hints: Hints, parts: Iterable[Part]) -> None:
+    """Refuse hints that speak of nothing.
+
+    Raises:
+        QueryError: with the near names.
+    """
+    known = sorted({name for part in parts for name in (part.name, part.table) if name})
+    for hint, pairs in (("PARALLELISM", hints.parallelism), ("GROUPING", hints.grouping)):
+        for name, value in pairs:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                raise QueryError(
+                    f"{hint}('{name}'='{value}') speaks of no table or component of this query",
+                    instead=f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}",
+                )
+
+
+def _answers_to(part: Part, reads: Iterable[Part]) -> set[str]:
+    """Names under which a hint may speak of the part's input: its own, its sink's table, or those of the tables it reads directly."""
+    own = {part.name, part.table or part.name} if part.reads else set()
+    return own | {name for source in reads if source.table for name in (source.name, source.table)}
+
+
+def _usual(part: Part, parallelism: int) -> Grouping:
+    if isinstance(part.head, Sink):
+        return _to_sink(part.head, parallelism)
+    if isinstance(part.head, STATEFUL):
+        keys = _keys(part)
+        return Grouping(GroupingKind.FIELDS, keys) if keys else GLOBAL
+    if isinstance(part.head, PartialAggregate):
+        return Grouping(GroupingKind.PARTIAL_KEY, _dealt_by(part.head.aggregate))
+    return LOCAL_OR_SHUFFLE
+
+
+def _to_sink(sink: Sink, parallelism: int) -> Grouping:
+    """Several tasks of a sink that takes changes: those of one key, or of one whole row, go to the same task."""
+    if parallelism == 1:
+        return GLOBAL
+    if sink.mode is SinkMode.APPEND:
+        return LOCAL_OR_SHUFFLE
+    return Grouping(GroupingKind.FIELDS, sink.keys or sink.input.schema.names)
+
+
+def _keys(part: Part) -> tuple[str, ...]:
+    head = part.head
+    aggregate = head if isinstance(head, Aggregate) else head.aggregate if isinstance(head, FinalAggregate) else None
+    return _dealt_by(aggregate) if aggregate else ()
+
+
+def _dealt_by(aggregate: Aggregate) -> tuple[str, ...]:
+    """The keys without the window's, for few windows are open at once; the window's end if there is no other."""
+    if not aggregate.window:
+        return aggregate.keys
+    return tuple(key for key in aggregate.keys if key not in aggregate.window) or (aggregate.window[1],)
+
+
+def _kind(name: str, text: str) -> GroupingKind:
+    allowed = {kind.value: kind for kind in GroupingKind} | {"local": GroupingKind.LOCAL_OR_SHUFFLE}
+    try:
+        return allowed[text.lower().replace("_", "-")]
+    except KeyError:
+        raise QueryError(
+            f"GROUPING('{name}'='{text}'): there is no such grouping", instead=f"write {', '.join(allowed)}"
+        ) from None
+
+
+def _hinted(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> Grouping:
+    if kind in (usual.kind, GroupingKind.GLOBAL):
+        return Grouping(kind, usual.fields if kind is usual.kind else ())
+    if isinstance(part.head, FinalAggregate) and kind is GroupingKind.PARTIAL_KEY:
+        return usual  # its partial aggregate is read that way; the hint was followed there
+    reason = _harm(part, kind)
+    if reason:
+        raise QueryError(
+            f"GROUPING('{name}'='{kind.value}') would break '{part.name}': {reason}",
+            instead=f"write '{usual.kind.value}'",
+        )
+    return Grouping(kind)
+
+
+def _harm(part: Part, kind: GroupingKind) -> str:
+    """Why this grouping of the part's input would give a wrong answer; empty when it would not."""
+    changes = isinstance(part.head, Sink) and part.head.mode is not SinkMode.APPEND
+    if kind is GroupingKind.ALL:
+        return "every task would get every row, so rows would be counted several times"
+    if kind in (GroupingKind.DIRECT, GroupingKind.CUSTOM):
+        return "only a bolt of the topology API can choose tasks itself"
+    if kind is GroupingKind.PARTIAL_KEY:
+        return "two tasks would share a key, which needs an aggregate whose partial results can be merged"
+    if kind is GroupingKind.FIELDS:
+        return "it groups by no key"
+    if isinstance(part.head, STATEFUL) or changes:
+        return "rows of one key would go to different tasks"
+    return ""

@@ -1,0 +1,40 @@
+"""The rules that make a logical plan cheaper without changing its answer: pure functions on the DAG, each in its own file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ouzel.compiler.plan import Program
+from ouzel.planner.rules.align_union_branches import align_union_branches
+from ouzel.planner.rules.combine_before_shuffle import combine_before_shuffle
+from ouzel.planner.rules.dag import Dag
+from ouzel.planner.rules.distribute_over_unions import distribute_over_unions
+from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
+from ouzel.planner.rules.fuse_projections import fuse_projections
+from ouzel.planner.rules.prune_columns import prune_columns
+from ouzel.planner.rules.push_filters_to_sources import push_filters_to_sources
+from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
+from ouzel.planner.rules.separate_twin_branches import separate_twin_branches
+
+Rule = Callable[[Dag], Dag]
+
+RULES: tuple[Rule, ...] = (
+    drop_unused_watermarks,
+    align_union_branches,  # by name from here on
+    push_filters_to_sources,
+    distribute_over_unions,
+    prune_columns,  # after the filters: what only a lower filter reads need not go further up
+    fuse_projections,
+    remove_trivial_projects,
+    combine_before_shuffle,  # partial aggregates before a fields grouping
+    separate_twin_branches,  # last: others would remove its projections
+)
+
+
+def optimise(program: Program, filters: frozenset[str] = frozenset()) -> Program:
+    """The program after all rules; `filters` names the connectors whose sources apply a predicate."""
+    dag = Dag(program.sinks, filters, program.hints)
+    for rule in RULES:
+        dag = rule(dag)
+    return replace(program, sinks=dag.sinks)

@@ -1,0 +1,60 @@
+"""Aggregate each batch where it is made, before it is sent to the tasks that own its keys (Summingbird, VLDB 2014, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, PartialAggregate, Scan, Union
+from ouzel.planner.rules.dag import STATELESS, Dag
+
+MERGEABLE = frozenset({"count", "sum", "avg", "min", "max"})
+"""Aggregates whose accumulators of two sets of rows give that of both."""
+
+INVERTIBLE = frozenset({"count", "sum", "avg"})
+"""Those of them whose accumulator can also take a row back."""
+
+
+def combine_before_shuffle(dag: Dag) -> Dag:
+    """Split an aggregate into a partial one, fused with what it reads, and a final one, where that is possible and pays.
+
+    It pays where a batch holds few groups: with a window, whose rows of one time come together, and without keys. A running aggregate by
+    key may have as many groups as rows, so it is split only when a hint asks for partial-key grouping, which needs it.
+    Input that several read stays as it is: the partial aggregate would be a hop of its own.
+    """
+
+    def change(node: Node, shared: Set[int]) -> Node:
+        if not isinstance(node, Aggregate) or id(node.input) in shared or not can_combine(node):
+            return node
+        pays = node.window is not None or not node.keys or wants_partial_key(node, dag)
+        return FinalAggregate(_partial(node.input, node, shared), node) if pays else node
+
+    return dag.rewritten(change)
+
+
+def can_combine(aggregate: Aggregate) -> bool:
+    """Whether partial results of the aggregate can be merged."""
+    allowed = INVERTIBLE if aggregate.input.retracts else MERGEABLE
+    return all(call.function in allowed and not call.distinct for call in aggregate.calls)
+
+
+def wants_partial_key(node: Node, dag: Dag) -> bool:
+    """Whether a hint asks for partial-key grouping of a table that the node reads, with nothing stateful between."""
+    wanted = {name for name, kind in dag.hints.grouping if kind.lower().replace("_", "-") == "partial-key"}
+    return bool(wanted & set(tables_before(node)))
+
+
+def tables_before(node: Node) -> tuple[str, ...]:
+    """The tables whose rows reach the node through stateless nodes only."""
+    tables: list[str] = []
+    for upstream in node.inputs:
+        if isinstance(upstream, Scan):
+            tables.append(upstream.table)
+        elif isinstance(upstream, (*STATELESS, Union, PartialAggregate)):
+            tables.extend(tables_before(upstream))
+    return tuple(tables)
+
+
+def _partial(node: Node, aggregate: Aggregate, shared: Set[int]) -> Node:
+    if not isinstance(node, Union):
+        return PartialAggregate(node, aggregate)
+    return Union(tuple(PartialAggregate(branch, aggregate) for branch in node.branches))

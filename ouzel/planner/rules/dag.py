@@ -1,0 +1,72 @@
+"""The DAG that rules rewrite. A node that several readers share stays one node: a rule never computes a view twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, replace
+from typing import cast
+
+from ouzel.compiler.plan import AssignWindow, Filter, Hints, Node, Project, Sink, Union, Unnest, Watermark
+
+STATELESS = (AssignWindow, Filter, Project, Unnest, Watermark)
+"""Nodes that handle each row by itself, so that they may stand on either side of a union or a hop between tasks."""
+
+
+@dataclass(frozen=True)
+class Dag:
+    """What rules take and give: sinks, the connectors whose sources apply a predicate, and the query's hints."""
+
+    sinks: tuple[Sink, ...]
+    filters: frozenset[str] = frozenset()
+    hints: Hints = Hints()
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node once, inputs before their readers, in a stable order."""
+        seen: set[int] = set()
+        for sink in self.sinks:
+            yield from _inputs_first(sink, seen)
+
+    def shared(self) -> frozenset[int]:
+        """The `id()` of every node that is read more than once."""
+        reads = [id(upstream) for node in self.nodes() for upstream in node.inputs]
+        return frozenset(key for key in reads if reads.count(key) > 1)
+
+    def rebuilt(self, make: Callable[[Node, tuple[Node, ...]], Node]) -> Dag:
+        """The DAG with each node replaced by `make(node, its new inputs)`, inputs first, each node once."""
+        made: dict[int, Node] = {}
+        for node in self.nodes():
+            made[id(node)] = make(node, tuple(made[id(upstream)] for upstream in node.inputs))
+        return replace(self, sinks=tuple(cast(Sink, made[id(sink)]) for sink in self.sinks))
+
+    def rewritten(self, change: Callable[[Node, Set[int]], Node]) -> Dag:
+        """The DAG with `change(node, shared)` applied to each node, inputs first.
+
+        `node` already has its new inputs; `shared` holds the ids of those new nodes below it that have several readers.
+        """
+        before, shared = self.shared(), set[int]()
+
+        def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+            changed = change(with_inputs(node, inputs), shared)
+            if id(node) in before:
+                shared.add(id(changed))
+            return changed
+
+        return self.rebuilt(make)
+
+
+def with_inputs(node: Node, inputs: tuple[Node, ...]) -> Node:
+    """The node reading these inputs; the node itself when they are what it reads already."""
+    if all(new is old for new, old in zip(inputs, node.inputs, strict=True)):
+        return node
+    if isinstance(node, Union):
+        return replace(node, branches=inputs)
+    return replace(node, input=inputs[0])  # type: ignore[call-arg]
+
+
+def _inputs_first(node: Node, seen: set[int]) -> Iterator[Node]:
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    for upstream in node.inputs:
+        yield from _inputs_first(upstream, seen)
+    yield node

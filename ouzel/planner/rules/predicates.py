@@ -1,0 +1,56 @@
+"""What rules ask of expressions: the parts of a conjunction, columns put in, whether a row can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ouzel.compiler.expressions import Call, Column, Expression, Literal, rewrite, walk
+from ouzel.compiler.types import BOOLEAN
+
+
+def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
+    """The operands of nested ANDs, left to right."""
+    if isinstance(predicate, Call) and predicate.function == "and":
+        return tuple(part for argument in predicate.arguments for part in conjuncts(argument))
+    return (predicate,)
+
+
+def conjunction(parts: Sequence[Expression]) -> Expression:
+    """All parts joined by AND, the first one evaluated first."""
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = Call(BOOLEAN, "and", (joined, part))
+    return joined
+
+
+def substitute(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """The expression with columns replaced by what computes them."""
+    return rewrite(expression, lambda part: values.get(part.name, part) if isinstance(part, Column) else part)
+
+
+def is_trivial(expression: Expression) -> bool:
+    """A column or a constant: computing it twice costs nothing."""
+    return isinstance(expression, Column | Literal)
+
+
+def is_deterministic(expression: Expression) -> bool:
+    """Whether the same row always gives the same value."""
+    from ouzel.compiler.functions import lookup
+
+    calls = (lookup(part.function) for part in walk(expression) if isinstance(part, Call))
+    return all(function is None or function.deterministic for function in calls)
+
+
+def can_fail(expression: Expression) -> bool:
+    """Whether some row makes it a bad record (overflow, a bad cast, a division by zero): the kernel's lowering knows."""
+    from ouzel.compiler.functions.kernel import lower
+
+    return lower(expression).error is not None
+
+
+def can_move(predicate: Expression) -> bool:
+    """Whether a filter may be applied earlier than written.
+
+    A rule may evaluate an expression on fewer rows than the query says, never on more: a row that another filter drops must not fail.
+    """
+    return is_deterministic(predicate) and not can_fail(predicate)

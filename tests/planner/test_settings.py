@@ -1,0 +1,36 @@
+"""Settings from text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ouzel.errors import QueryError
+from ouzel.planner.settings import SETTING_KEYS, Delivery, Settings
+
+
+def test_text_becomes_values_and_later_ones_win() -> None:
+    pairs = [("parallelism", "2"), ("delivery", "AT_MOST_ONCE"), ("container.cpu", "2.5"), ("parallelism", "3")]
+    settings = Settings().updated(pairs)
+    assert (settings.parallelism, settings.delivery, settings.container_cpu) == (3, Delivery.AT_MOST_ONCE, 2.5)
+
+
+def test_every_setting_is_described() -> None:
+    described = re.findall(r"^ {8}(\w+): ", Settings.__doc__ or "", re.MULTILINE)
+    assert [name.replace("_", ".") for name in described] == list(SETTING_KEYS)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("parallelizm", "2", "there is no setting 'parallelizm'; did you mean 'parallelism'?"),
+        ("parallelism", "0", "'parallelism' cannot be '0'; write a whole number"),
+        ("parallelism", "two", "'parallelism' cannot be 'two'; write a whole number"),
+        ("container.cpu", "-1", "'container.cpu' cannot be '-1'; write a number"),
+        ("delivery", "once", "'delivery' cannot be 'once'; write at-most-once, at-least-once"),
+    ],
+)
+def test_a_wrong_setting_is_refused(key: str, value: str, message: str) -> None:
+    with pytest.raises(QueryError, match=re.escape(message)):
+        Settings().updated([(key, value)])

@@ -1,0 +1,246 @@
+"""Components, their names, inputs, groupings and hints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ouzel.compiler.plan import (
+    Aggregate,
+    EmitRule,
+    Filter,
+    FinalAggregate,
+    Hints,
+    PartialAggregate,
+    Program,
+    Project,
+    Scan,
+    Sink,
+    SinkMode,
+    Union,
+    Unnest,
+)  # fmt: skip
+from ouzel.compiler.types import BIGINT, INT, VARCHAR
+from ouzel.errors import QueryError
+from ouzel.planner.build import plan_topology
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Topology
+from tests.planner.plans import (
+    column,
+    count_by,
+    days,
+    delays_by_day,
+    flights,
+    greater,
+    program,
+    scan,
+    select,
+    sink,
+    word_count,
+    words,
+)  # fmt: skip
+
+
+def plan(made: Program, **settings: object) -> Topology:
+    return plan_topology(made, Settings(**settings), "test", frozenset())  # type: ignore[arg-type]
+
+
+def shape(topology: Topology) -> dict[str, list[str]]:
+    """Component -> its inputs as `source grouping`."""
+    return {part.name: [f"{link.component} {link.grouping}" for link in part.inputs] for part in topology.components}
+
+
+def kinds(topology: Topology, name: str) -> list[type]:
+    return [type(node) for node in topology.component(name).chain]
+
+
+def test_word_count_is_a_spout_a_fields_grouping_and_a_sink() -> None:
+    topology = plan(program(word_count()))
+    assert shape(topology) == {
+        "lines": [],
+        "count_by_word": ["lines fields(word)"],
+        "result": ["count_by_word global"],
+    }
+    assert kinds(topology, "lines") == [Scan, Unnest, Project]
+    assert kinds(topology, "count_by_word") == [Aggregate]
+    assert kinds(topology, "result") == [Sink]
+
+
+def test_outputs_say_schema_and_whether_rows_are_taken_back() -> None:
+    topology = plan(program(word_count()))
+    lines, counts, result = topology.components
+    assert (lines.outputs[0].schema.names, lines.outputs[0].retracts) == (("word",), False)
+    assert (counts.outputs[0].schema.names, counts.outputs[0].retracts) == (("word", "n"), True)
+    assert result.outputs == ()
+
+
+def test_a_windowed_aggregate_is_combined_in_the_spout() -> None:
+    topology = plan(program(delays_by_day()))
+    assert kinds(topology, "flights")[-1] is PartialAggregate
+    assert kinds(topology, "aggregate_by_origin") == [FinalAggregate]
+    assert shape(topology)["aggregate_by_origin"] == ["flights fields(origin)"]
+
+
+def test_a_window_alone_is_dealt_by_its_end() -> None:
+    windowed = count_by(days(flights()), rule=EmitRule.WATERMARK, windowed=True)
+    topology = plan(program(windowed), parallelism=2)
+    assert shape(topology)["count_by_window"] == ["flights fields(window_end)"]
+
+
+def test_an_aggregate_without_keys_is_one_task() -> None:
+    topology = plan(program(count_by(words())), parallelism=4)
+    assert shape(topology)["count_all"] == ["lines global"]
+    assert [part.parallelism for part in topology.components] == [4, 1, 1]
+
+
+def test_a_shared_view_is_one_component_read_by_several() -> None:
+    view = words()
+    topology = plan(program(sink(count_by(view, "word"), "counts"), sink(view, "all_words")))
+    assert shape(topology) == {
+        "lines": [],
+        "count_by_word": ["lines fields(word)"],
+        "counts": ["count_by_word global"],
+        "all_words": ["lines global"],
+    }
+
+
+def test_stateless_nodes_above_a_shared_one_are_a_component() -> None:
+    table = scan("t", a=INT, b=INT)
+    both = [select(table, x=column(table, name)) for name in ("a", "b")]
+    topology = plan(program(*(sink(node, f"s{number}") for number, node in enumerate(both))))
+    assert shape(topology) == {
+        "t": [], "project_1": ["t local-or-shuffle"], "s0": ["project_1 global"],
+        "project_2": ["t local-or-shuffle"], "s1": ["project_2 global"],
+    }  # fmt: skip
+
+
+def test_a_union_is_several_inputs() -> None:
+    left, right = scan("a", word=VARCHAR), scan("b", token=VARCHAR)
+    topology = plan(program(count_by(Union((left, right)), "word")))
+    assert shape(topology)["count_by_word"] == ["a fields(word)", "b fields(word)"]
+    assert {part.outputs[0].schema.names for part in topology.components[:2]} == {("word",)}
+
+
+def test_a_projection_above_a_union_fuses_with_each_branch() -> None:
+    union = Union((scan("a", word=VARCHAR, x=INT), scan("b", word=VARCHAR, x=INT)))
+    topology = plan(program(select(union, w=column(union, "word"))))
+    assert shape(topology)["result"] == ["a global", "b global"]
+    assert kinds(topology, "a") == [Scan, Project]
+
+
+def test_a_stream_united_with_itself_is_read_by_two_ways() -> None:
+    table = scan("t", word=VARCHAR)
+    topology = plan(program(count_by(Union((table, table)), "word")))
+    assert shape(topology) == {
+        "t": [],
+        "project_1": ["t local-or-shuffle"],
+        "count_by_word": ["t fields(word)", "project_1 fields(word)"],
+        "result": ["count_by_word global"],
+    }
+
+
+def test_two_scans_of_one_table_have_names_of_their_own() -> None:
+    topology = plan(program(Union((scan("t", a=INT), scan("t", a=INT)))))
+    assert [part.name for part in topology.components] == ["t", "t_2", "result"]
+
+
+def test_a_sink_named_as_a_source() -> None:
+    assert [part.name for part in plan(program(sink(scan("t", a=INT), "t"))).components] == ["t", "sink_t"]
+
+
+def test_every_reader_comes_after_what_it_reads() -> None:
+    topology = plan(program(sink(word_count(), "one"), sink(delays_by_day(), "two")))
+    seen: set[str] = set()
+    for part in topology.components:
+        assert {link.component for link in part.inputs} <= seen
+        seen.add(part.name)
+
+
+def hinted(made: Program, *grouping: tuple[str, str], **parallelism: int) -> Program:
+    return replace(made, hints=Hints(tuple(parallelism.items()), grouping))
+
+
+def test_parallelism_comes_from_hints_and_settings() -> None:
+    topology = plan(hinted(program(word_count()), lines=3, result=2), parallelism=4)
+    assert [part.parallelism for part in topology.components] == [3, 4, 2]
+
+
+def test_a_parallel_sink_of_changes_gets_each_key_in_one_task() -> None:
+    upsert = sink(word_count(), "counts", SinkMode.UPSERT, ("word",))
+    assert shape(plan(hinted(program(upsert), counts=2)))["counts"] == ["count_by_word fields(word)"]
+    assert shape(plan(hinted(program(word_count()), result=2)))["result"] == ["count_by_word fields(word, n)"]
+    assert shape(plan(hinted(program(words()), result=2)))["result"] == ["lines local-or-shuffle"]
+
+
+def test_partial_key_grouping_puts_a_combiner_between() -> None:
+    topology = plan(hinted(program(word_count()), ("lines", "partial-key")), parallelism=2)
+    assert shape(topology) == {
+        "lines": [],
+        "combine_by_word": ["lines partial-key(word)"],
+        "count_by_word": ["combine_by_word fields(word)"],
+        "result": ["count_by_word global"],
+    }
+
+
+@pytest.mark.parametrize("kind", ["shuffle", "none", "global", "local"])
+def test_a_stateless_reader_may_be_dealt_as_one_likes(kind: str) -> None:
+    table = scan("t", a=INT)
+    made = program(sink(select(table, x=column(table, "a")), "x"), sink(table, "y"))
+    assert shape(plan(hinted(made, ("project_1", kind))))["project_1"][0].startswith(f"t {kind}")
+
+
+@pytest.mark.parametrize(
+    ("grouping", "message"),
+    [
+        (
+            ("lines", "shuffle"),
+            "would break 'count_by_word': rows of one key would go to different tasks; write 'fields'",
+        ),
+        (("lines", "all"), "every task would get every row"),
+        (("lines", "custom"), "only a bolt of the topology API can choose tasks itself"),
+        (("result", "fields"), "it groups by no key"),
+        (("lines", "fielsd"), "there is no such grouping; write shuffle, fields"),
+        (
+            ("line", "fields"),
+            "GROUPING('line'='fields') speaks of no table or component of this query; did you mean 'lines'?",
+        ),
+    ],
+)
+def test_a_hint_that_would_break_the_answer_is_refused(grouping: tuple[str, str], message: str) -> None:
+    with pytest.raises(QueryError, match=re.escape(message)):
+        plan(hinted(program(word_count()), grouping))
+
+
+def test_partial_key_needs_results_that_merge() -> None:
+    distinct = word_count()
+    distinct = replace(distinct, calls=(replace(distinct.calls[0], argument="word", distinct=True),))
+    with pytest.raises(QueryError, match="whose partial results can be merged"):
+        plan(hinted(program(distinct), ("lines", "partial-key")))
+
+
+def test_parallelism_hints_that_cannot_be_followed() -> None:
+    with pytest.raises(QueryError, match="leaves no task; write 1 or more"):
+        plan(hinted(program(word_count()), lines=0))
+    with pytest.raises(QueryError, match="an aggregate without GROUP BY is one row"):
+        plan(hinted(program(count_by(words())), count_all=2))
+
+
+def test_the_name_of_a_query_is_a_setting() -> None:
+    assert plan(program(words())).name == "test"
+    assert plan(program(words()), query_name="mine").name == "mine"
+
+
+def test_a_union_of_changes_and_rows_retracts() -> None:
+    counts = word_count()
+    rows = scan("t", word=VARCHAR, n=BIGINT)
+    made = program(count_by(Union((counts, rows)), "word", total="n"))
+    flags = {part.name: part.outputs[0].retracts for part in plan(made).components if part.outputs}
+    assert flags == {"lines": False, "count_by_word": True, "t": False, "aggregate_by_word": True}
+
+
+def test_filters_stay_with_what_they_read() -> None:
+    table = scan("t", a=INT)
+    topology = plan(program(Filter(table, greater(table, "a", 1))))
+    assert kinds(topology, "t") == [Scan, Filter]
