@@ -1,0 +1,74 @@
+"""What the command line says when something goes wrong, and the exit code that goes with it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+import typer
+
+from ouzel.errors import OuzelError, PlanError, QueryError
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    ANSWERED = 0
+    FAILED = 1
+    WRONG_QUERY = 2
+    INTERRUPTED = 130
+
+
+@contextmanager
+def reported(debug: bool) -> Iterator[None]:
+    """Turn whatever is raised inside into one sentence on stderr and an exit code; with `debug` the stack trace comes first."""
+    try:
+        yield
+    except (typer.Exit, typer.BadParameter):
+        raise
+    except (
+        BrokenPipeError
+    ):  # whoever read our answer has had enough (`| head`): stop without a word, and let no flush at exit complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(Exit.ANSWERED) from None
+    except (Exception, KeyboardInterrupt) as error:
+        if debug:
+            traceback.print_exc()
+        code, text = explained(error)
+        say_error(text)
+        raise typer.Exit(code) from None
+
+
+def explained(error: BaseException) -> tuple[Exit, str]:
+    """Exit code and text for an error."""
+    match error:
+        case QueryError() | PlanError():
+            return Exit.WRONG_QUERY, str(error)
+        case OuzelError():
+            return Exit.FAILED, str(error)
+        case KeyboardInterrupt():
+            return Exit.INTERRUPTED, "interrupted"
+        case OSError(strerror=str(reason)):
+            where = f"{error.filename}: " if error.filename else ""
+            return Exit.FAILED, f"{where}{reason}"
+    return (
+        Exit.FAILED,
+        f"{type(error).__name__}: {error} (this should not have happened; --debug shows where it came from)",
+    )
+
+
+def say_error(text: str) -> None:
+    """Print an error on stderr: the sentence in red; the query's line below it as it is, its caret in red."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    sentence, *context = text.splitlines() or ["unknown error"]
+    console.print(Text.assemble(("error: ", "bold red"), (sentence, "red")))
+    for line in context:
+        console.print(Text(line, style="bold red" if set(line) <= {" ", "^"} else ""))
+    sys.stderr.flush()

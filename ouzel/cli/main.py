@@ -1,0 +1,165 @@
+"""`ouzel`: run a query, explain it."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ouzel.cli.choices import Engine, Format
+from ouzel.cli.failure import reported
+from ouzel.planner.settings import Delivery
+
+if TYPE_CHECKING:
+    from ouzel.session import Job
+
+app = typer.Typer(
+    name="ouzel",
+    help="One question, in SQL or Python, as a topology that runs for ever.",
+    epilog="Exit codes: 0 answered; 1 the topology failed; 2 the query or the command is wrong; 130 stopped by Ctrl-C.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+Query = Annotated[
+    Path,
+    typer.Argument(metavar="FILE.sql", help="The query; paths in it are relative to it.", exists=True, dir_okay=False),
+]
+Set = Annotated[
+    list[str],
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting, as SET 'key' = 'value' in the query; wins over it."),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ouzel {version('ouzel')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """One question, in SQL or Python, as a topology that runs for ever."""
+
+
+@app.command()
+def run(
+    file: Query,
+    engine: Annotated[
+        Engine, typer.Option(help="heron: real processes. memory: one process, the simulator without faults.")
+    ] = Engine.HERON,
+    delivery: Annotated[
+        Delivery | None, typer.Option(help="What is promised about each input row.  [default: at-least-once]")
+    ] = None,
+    parallelism: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Tasks of each component that no hint speaks of.  [default: 1]"),
+    ] = None,
+    form: Annotated[
+        Format, typer.Option("--format", help="How the result of a trailing SELECT is printed on stdout.")
+    ] = Format.TABLE,
+    settings: Set = [],  # noqa: B006 (typer's way to say that there may be none)
+    debug: Debug = False,
+) -> None:
+    """Run a query until its input ends, or until Ctrl-C.
+
+    The result of a trailing SELECT goes to stdout, everything else to stderr. On a terminal the result is a live table.
+    """
+    with reported(debug):
+        pairs = _pairs(settings, delivery, parallelism)
+        if engine is Engine.HERON:
+            _prewarm()
+        job = _load(file, pairs)
+        if job.program.explain is not None:
+            typer.echo(_explanation(job, job.program.explain))
+            return
+        from ouzel.cli.run import run_job
+
+        raise typer.Exit(run_job(job, engine, form))
+
+
+@app.command()
+def explain(
+    file: Query,
+    logical: Annotated[bool, typer.Option("--logical", help="Only the logical plan.")] = False,
+    topology: Annotated[bool, typer.Option("--topology", help="Only the components and groupings.")] = False,
+    packing: Annotated[bool, typer.Option("--packing", help="Only the containers.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    settings: Set = [],  # noqa: B006
+    debug: Debug = False,
+) -> None:
+    """Show what a query becomes: its logical plan, its topology, its containers. Nothing runs.
+
+    For each operator: the schema, whether it appends or retracts, its watermark, the bound of its state, its parallelism and grouping.
+    """
+    with reported(debug):
+        job = _load(file, _pairs(settings))
+        if as_json:
+            typer.echo(_explanation_json(job))
+            return
+        chosen = {"logical": logical, "topology": topology, "packing": packing}
+        details = tuple(name for name, wanted in chosen.items() if wanted)
+        typer.echo(_explanation(job, details or job.program.explain or ()))
+
+
+def _pairs(
+    settings: list[str], delivery: Delivery | None = None, parallelism: int | None = None
+) -> list[tuple[str, str]]:
+    pairs = []
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"'{text}' has no '='; write --set key=value", param_hint="--set")
+        pairs.append((key.strip(), value.strip()))
+    if delivery is not None:
+        pairs.append(("delivery", delivery.value))
+    if parallelism is not None:
+        pairs.append(("parallelism", str(parallelism)))
+    return pairs
+
+
+def _prewarm() -> None:
+    """Let the warm server, which the topology's processes fork from, import what it needs while the query is compiled."""
+    from ouzel.runtime.cluster import local
+
+    start = getattr(local, "prewarm", None)
+    if start is not None:
+        start()
+
+
+def _load(file: Path, pairs: list[tuple[str, str]]) -> Job:
+    from ouzel import session
+
+    return session.load(file, pairs)
+
+
+def _explanation(job: Job, details: tuple[str, ...]) -> str:
+    from rich.console import Console
+
+    from ouzel.planner.explain import explain
+
+    console = Console()
+    return explain(job.program, job.topology, job.packing, details, console.width, console.color_system is not None)
+
+
+def _explanation_json(job: Job) -> str:
+    import json
+
+    from ouzel.planner.explain import explain_json
+
+    return json.dumps(explain_json(job.program, job.topology, job.packing), indent=2)
+
+
+def main() -> None:
+    """The console script."""
+    app()

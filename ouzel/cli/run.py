@@ -1,0 +1,75 @@
+"""`ouzel run`: starts the topology, shows it, prints what it answers and how it ended."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from ouzel import session
+from ouzel.cli.answer import Answer, Nothing, answer
+from ouzel.cli.choices import Engine, Format
+from ouzel.cli.failure import Exit, say_error
+from ouzel.cli.follow import follow, interrupts
+from ouzel.cli.screen import screen
+from ouzel.cli.status import Progress
+from ouzel.compiler.plan import Program, Sink
+from ouzel.runtime.run import RunState, Status
+
+EXITS = {RunState.FINISHED: Exit.ANSWERED, RunState.STOPPED: Exit.INTERRUPTED}
+
+
+def run_job(job: session.Job, engine: Engine, form: Format) -> Exit:
+    """Run it to its end and print the answer; the exit code.
+
+    Raises:
+        OuzelError: it could not be started.
+    """
+    progress = Progress()
+    rows = _answer(job.program, form)
+    with interrupts() as interrupted:
+        handle = session.start(job, engine.value)
+        try:
+            with screen(form, rows, title(job, engine), progress) as shown:
+                status = follow(handle, rows, shown, interrupted)
+        finally:
+            handle.stop()
+        return _end(status, rows, progress)
+
+
+def title(job: session.Job, engine: Engine) -> str:
+    """What runs, in one line."""
+    tasks, containers = len(job.topology.tasks()), len(job.packing.containers)
+    where = (
+        f"{_count(tasks, 'task')} in {_count(containers, 'container')}" if engine is Engine.HERON else "in one process"
+    )
+    return f"{job.topology.name} · {job.settings.delivery.value} · {where}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def result_of(program: Program) -> Sink | None:
+    """The sink of the trailing SELECT, if there is one."""
+    return next((sink for sink in program.sinks if sink.connector == "result"), None)
+
+
+def _answer(program: Program, form: Format) -> Answer:
+    sink = result_of(program)
+    return Nothing() if sink is None else answer(form, sink.columns or sink.input.schema, sink.input.retracts)
+
+
+def _end(status: Status, rows: Answer, progress: Progress) -> Exit:
+    """Print the answer (of a stopped run, as it stands), then what there is to say of the run."""
+    totals = progress.totals(status)
+    if status.state is not RunState.FAILED:
+        rows.finish()
+    console = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+    for event in status.events:
+        console.print(Text(f"{event.kind}: {event.text}", style="yellow"))
+    console.print(totals if sys.stderr.isatty() else Text(totals.plain.replace("\N{NO-BREAK SPACE}", " ")))
+    if status.state is RunState.FAILED:
+        say_error(status.reason or "the topology failed")
+    return EXITS.get(status.state, Exit.FAILED)

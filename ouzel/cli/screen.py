@@ -1,0 +1,114 @@
+"""What a terminal shows while a topology runs: the result as a live table with a status line, or only the status line."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from ouzel.cli.answer import Answer, Page
+from ouzel.cli.choices import Format
+from ouzel.cli.status import Progress
+from ouzel.cli.table import drawn
+from ouzel.runtime.run import RunState, Status
+
+REFRESH_SECONDS = 0.1
+
+BUSY_SHARE = 0.1
+"""Drawing takes at most this share of the time, however large the table: the topology needs the processor more."""
+
+FRAME_LINES = 7
+"""Lines of the screen that are not rows of the table: title, head and rule, count, status of two lines, prompt."""
+
+
+class Screen(AbstractContextManager["Screen"], Protocol):
+    """Shows how a run stands while it is entered; leaves nothing behind."""
+
+    def show(self, status: Status) -> None:
+        """Show this; often called, seldom drawn."""
+
+
+class Dark:
+    """No terminal: shows nothing."""
+
+    def __enter__(self) -> Dark:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def show(self, status: Status) -> None:
+        """Show nothing."""
+
+
+class StatusScreen:
+    """The status line alone, redrawn in place."""
+
+    def __init__(
+        self, console: Console, title: str, progress: Progress, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.console, self.title, self.progress, self.clock = console, title, progress, clock
+        self.live = Live(console=console, auto_refresh=False, transient=True)
+        self._next = 0.0
+
+    def __enter__(self) -> StatusScreen:
+        self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.live.stop()
+
+    def show(self, status: Status) -> None:
+        """Draw it, unless it was drawn a moment ago."""
+        began = self.clock()
+        if began < self._next:
+            return
+        self.live.update(self.drawing(status), refresh=True)
+        took = self.clock() - began
+        self._next = began + max(REFRESH_SECONDS, took / BUSY_SHARE)
+
+    def drawing(self, status: Status) -> RenderableType:
+        """What is drawn."""
+        return self.progress.line(status)
+
+
+class TableScreen(StatusScreen):
+    """The result as it stands, what changed last in bright, and the status line below it."""
+
+    def __init__(
+        self, console: Console, title: str, progress: Progress, page: Page, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(console, title, progress, clock)
+        self.page = page
+
+    def drawing(self, status: Status) -> RenderableType:
+        """What is drawn."""
+        head = Text(self.title, style="dim")
+        if status.state is RunState.STARTING:
+            return Group(head, self.progress.line(status))
+        rows, fresh, height = self.page.part(max(3, self.console.height - FRAME_LINES))
+        count = Text(f"{height:,} {'row' if height == 1 else 'rows'}", style="dim")
+        if rows.height < height:
+            count.append(f", {rows.height} of them here")
+        return Group(head, drawn(rows, self.page.schema, fresh), count, self.progress.line(status))
+
+
+def screen(form: Format, answer: Answer, title: str, progress: Progress) -> Screen:
+    """The screen for these streams: the table needs a terminal on stdout, the status line one on stderr."""
+    if isinstance(answer, Page) and sys.stdout.isatty():
+        return TableScreen(Console(highlight=False), title, progress, answer)
+    scrolls = form is Format.CHANGELOG and sys.stdout.isatty()
+    if sys.stderr.isatty() and not scrolls:
+        return StatusScreen(Console(stderr=True, highlight=False), title, progress)
+    return Dark()

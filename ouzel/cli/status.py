@@ -1,0 +1,121 @@
+"""How a run stands, in one line while it runs and in one when it is over."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.runtime.run import RunState, Status
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+RATE_SECONDS = 2.0
+"""The rate shown is that of so many last seconds."""
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+VERBS = {RunState.FINISHED: "answered in", RunState.STOPPED: "stopped after", RunState.FAILED: "failed after"}
+
+
+class Progress:
+    """Remembers when the run began and how many rows it had read when, for the rates."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock, self.began = clock, clock()
+        self.readings: deque[tuple[float, int]] = deque([(self.began, 0)])
+
+    def line(self, status: Status) -> Text:
+        """The status line of a run in progress; it has a line break nowhere but between two of its parts."""
+        from rich.text import Text
+
+        if status.state is RunState.STARTING:
+            return Text.assemble((f"{self._spin()} starting", "dim"))
+        now = self.clock()
+        parts = [
+            (f"{self._spin()} {now - self.began:.1f} s", "cyan"),
+            (f"{status.rows_in:,} rows in", "bold"),
+            (f"{self._rate(now, status.rows_in)} rows/s", ""),
+            (f"watermark {_watermark(status.watermark_us)}", "") if status.watermark_us is not None else ("", ""),
+            (_latency(status), ""),
+            (f"acked {status.rows_acked:,}", "green") if status.rows_acked else ("", ""),
+            *_troubles(status),
+            ("back-pressure", "yellow") if status.back_pressure else ("", ""),
+        ]
+        return _joined(parts)
+
+    def totals(self, status: Status) -> Text:
+        """The last line: how it ended, how long it took, what was read and acked."""
+        seconds = self.clock() - self.began
+        style = {RunState.FINISHED: "green", RunState.FAILED: "red"}.get(status.state, "yellow")
+        parts = [
+            (f"{VERBS.get(status.state, status.state.value)} {seconds:.2f} s", f"bold {style}"),
+            (f"{status.rows_in:,} rows in", ""),
+            (f"{_short(status.rows_in / max(seconds, 1e-9))} rows/s", ""),
+            (f"acked {status.rows_acked:,}", "") if status.rows_acked or not status.rows_in else ("", ""),
+            (_latency(status), ""),
+            *_troubles(status),
+        ]
+        return _joined(parts)
+
+    def _rate(self, now: float, rows: int) -> str:
+        self.readings.append((now, rows))
+        while len(self.readings) > 2 and self.readings[1][0] < now - RATE_SECONDS:
+            self.readings.popleft()
+        then, before = self.readings[0]
+        elapsed = now - then
+        return _short((rows - before) / elapsed) if elapsed > 0 else "0"
+
+    def _spin(self) -> str:
+        return SPINNER[int((self.clock() - self.began) * 10) % len(SPINNER)]
+
+
+def _joined(parts: list[tuple[str, str]]) -> Text:
+    from rich.text import Text
+
+    shown = [Text(text.replace(" ", "\N{NO-BREAK SPACE}"), style) for text, style in parts if text]
+    return Text(" · ", style="dim").join(shown)
+
+
+def _troubles(status: Status) -> list[tuple[str, str]]:
+    counts = [
+        ("replayed", status.rows_failed, "yellow"),
+        ("late", status.rows_late, "yellow"),
+        ("bad", status.rows_bad, "red"),
+        ("restarts", status.restarts, "yellow"),
+    ]
+    return [(f"{name} {count:,}", style) for name, count, style in counts if count]
+
+
+def _latency(status: Status) -> str:
+    if status.p50_ms is None or status.p99_ms is None:
+        return ""
+    return f"p50 {_milliseconds(status.p50_ms)} p99 {_milliseconds(status.p99_ms)} ms"
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def _watermark(time_us: int) -> str:
+    if time_us >= END_OF_TIME:
+        return "end"
+    if time_us <= BEGINNING_OF_TIME:
+        return "none"
+    try:
+        return datetime.fromtimestamp(time_us / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return f"{time_us} us"
+
+
+def _short(value: float) -> str:
+    """Three digits and a unit: 15.5 M."""
+    for limit, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= limit:
+            scaled = value / limit
+            return f"{scaled:.0f}{unit}" if scaled >= 100 else f"{scaled:.1f}{unit}"
+    return f"{value:.0f}"

@@ -1,0 +1,146 @@
+"""One value as JSON, for programs, and as text, for people."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from ouzel.compiler.types import (
+    ArrayType,
+    BytesType,
+    DataType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    MapType,
+    RowType,
+    Schema,
+    TimestampType,
+    VarcharType,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Encode = Callable[[Any], Any]
+
+MAX_TEXT = 60
+"""Longest text that a cell of a table shows whole."""
+
+
+def json_rows(frame: pl.DataFrame, schema: Schema) -> Iterator[dict[str, Any]]:
+    """Each row as what `json.dumps` takes; see `json_encoder`."""
+    encoders = [_nullable(json_encoder(field.type)) for field in schema]
+    for row in frame.select(schema.names).iter_rows():
+        yield {name: encode(value) for name, encode, value in zip(schema.names, encoders, row, strict=True)}
+
+
+def json_encoder(kind: DataType) -> Encode:
+    """How a value of this type becomes JSON, losing nothing.
+
+    Integers and finite floats are numbers, NaN and the infinities and DECIMALs are text, times are ISO 8601 text, BYTES base64, an
+    INTERVAL its microseconds, ARRAY an array, ROW an object, MAP an object if its keys are text and else an array of {key, value}.
+    """
+    match kind:
+        case FloatType(bits):
+            return _json_float32 if bits == 32 else _json_float
+        case DecimalType():
+            return lambda value: format(value, "f")
+        case DateType() | TimestampType():
+            return lambda value: value.isoformat().replace("+00:00", "Z")
+        case BytesType():
+            return lambda value: base64.b64encode(value).decode()
+        case IntervalType():
+            return lambda value: value // timedelta(microseconds=1)
+        case ArrayType(element):
+            inner = _nullable(json_encoder(element))
+            return lambda values: [inner(value) for value in values]
+        case RowType(fields):
+            encoders = {name: _nullable(json_encoder(of)) for name, of in fields}
+            return lambda row: {name: encode(row[name]) for name, encode in encoders.items()}
+        case MapType(key, value):
+            return _json_map(key, value)
+    return lambda value: value
+
+
+def _json_map(key: DataType, value: DataType) -> Encode:
+    key_of, value_of = _nullable(json_encoder(key)), _nullable(json_encoder(value))
+    if isinstance(key, VarcharType):
+        return lambda entries: {entry["key"]: value_of(entry["value"]) for entry in entries}
+    return lambda entries: [{"key": key_of(entry["key"]), "value": value_of(entry["value"])} for entry in entries]
+
+
+def _nullable(encode: Encode) -> Encode:
+    return lambda value: None if value is None else encode(value)
+
+
+def _json_float(value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _json_float32(value: float) -> float | str:
+    import numpy as np
+
+    return float(str(np.float32(value))) if math.isfinite(value) else _json_float(value)
+
+
+def is_number(kind: DataType) -> bool:
+    """Whether a table shows it flush right."""
+    return isinstance(kind, IntegerType | FloatType | DecimalType)
+
+
+def texts(values: list[Any], kind: DataType) -> list[str | None]:
+    """A column's values as a table shows them, None for NULL; times are cut where all of them are round."""
+    match kind:
+        case IntegerType():
+            show: Encode = _text_integer
+        case FloatType() | DecimalType():
+            show = _text_number
+        case DateType() | TimestampType():
+            show = _text_time([value for value in values if value is not None])
+        case VarcharType():
+            show = _text
+        case _:
+            show = _text_json(json_encoder(kind))
+    return [None if value is None else show(value) for value in values]
+
+
+def _text_integer(value: int) -> str:
+    return f"{value:,}" if abs(value) >= 10_000 else str(value)
+
+
+def _text_json(encode: Encode) -> Encode:
+    return lambda value: _text(json.dumps(encode(value), ensure_ascii=False))
+
+
+def _text_number(value: float | Decimal) -> str:
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    if not math.isfinite(value):
+        return str(_json_float(value))
+    return f"{value:,.9g}" if abs(value) >= 10_000 else f"{value:.9g}"
+
+
+def _text_time(values: list[date]) -> Encode:
+    moments = [value for value in values if isinstance(value, datetime)]
+    if not moments or not any((at.hour, at.minute, at.second, at.microsecond) != (0, 0, 0, 0) for at in moments):
+        return lambda value: str(value.isoformat())[:10]
+    if any(at.microsecond for at in moments):
+        return lambda value: value.strftime("%Y-%m-%d %H:%M:%S.%f")
+    seconds = any(at.second for at in moments)
+    return lambda value: value.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+
+
+def _text(value: str) -> str:
+    """On one line, without control characters, and not too long."""
+    clean = "".join(char if char.isprintable() else repr(char)[1:-1] for char in value[: MAX_TEXT + 1])
+    return clean if len(clean) <= MAX_TEXT else clean[: MAX_TEXT - 1] + "…"
