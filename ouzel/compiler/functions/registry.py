@@ -1,8 +1,8 @@
 """One registry of functions: what SQL and the DSL may call, what it means, and how each engine computes it.
 
-An entry is a function's names, signatures, type rule, null rule, its lowering to the streaming kernel (Polars), its lowering to Spark
-(the text of a PySpark Column expression, so that a generated job is readable) and one line of doc. Families live in one file each, which
-export `FUNCTIONS: tuple[Function, ...]`; `lookup` finds an entry by any of its names. A differential test runs both lowerings of every entry.
+An entry is a function's names, signatures, type rule, null rule, its lowering to the streaming kernel (Polars), its lowering to Spark (the
+text of a PySpark Column expression, so that a generated job is readable) and one line of doc. Families live in one file each, which export
+`FUNCTIONS: tuple[Function, ...]`; `lookup` finds an entry by any of its names. A differential test runs both lowerings of every entry.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ouzel.compiler.expressions import Expression
 from ouzel.compiler.types import DataType
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ class Lowered:
     """A kernel expression and, where a row can fail, the condition under which it does.
 
     `error` is a Boolean Polars expression, true for a row that Spark in ANSI mode would fail; it is never null. `value` may be anything
-    on such a row. `reason` is a short sentence for the bad record.
+    on such a row. `reason` is a short sentence for the bad record. `literal` is the Python value of a literal that is not NULL, so that
+    a lowering may do at plan time what a row need not repeat.
     """
 
     value: pl.Expr
     error: pl.Expr | None = None
     reason: str = ""
+    literal: object = None
 
 
 KernelLowering = Callable[[Sequence["Lowered"], "Signature"], "Lowered"]
@@ -62,6 +65,8 @@ class Function:
         aliases: other names SQL may use.
         null_in_null_out: any NULL argument gives NULL (documentation, and tested).
         deterministic: the same arguments always give the same answer; only such functions are constant-folded.
+        check: refuses at plan time what the types do not show, such as a date pattern that must be a literal; raises QueryError.
+        examples: literal arguments that the differential test tries, where an argument must be a literal: position to values.
     """
 
     name: str
@@ -73,3 +78,5 @@ class Function:
     aliases: tuple[str, ...] = ()
     null_in_null_out: bool = True
     deterministic: bool = True
+    check: Callable[[Sequence[Expression]], None] | None = None
+    examples: tuple[tuple[int, tuple[object, ...]], ...] = ()

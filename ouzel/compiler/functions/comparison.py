@@ -1,0 +1,134 @@
+"""`= <> < <= > >=`, IS [NOT] DISTINCT FROM, BETWEEN, IN, GREATEST and LEAST. NaN equals itself and is the largest number, as in Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.functions import logic
+from ouzel.compiler.functions.lowering import (
+    any_of,
+    eager,
+    grouped,
+    plain,
+    reasons,
+    spark_call,
+    spark_operator,
+    with_errors,
+)  # fmt: skip
+from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature
+from ouzel.compiler.functions.signatures import alike, is_comparable, is_orderable
+from ouzel.compiler.types import BOOLEAN, ArrayType, RowType
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ORDERED, _EQUAL = alike(2, 2, BOOLEAN, is_orderable), alike(2, 2, BOOLEAN, is_comparable)
+
+
+def _equality(negated: bool) -> KernelLowering:
+    """`=` and `<>`; inside an array or a row two NULLs are equal, outside they make the answer NULL."""
+
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        a, b = (argument.value for argument in arguments)
+        if isinstance(signature.parameters[0], ArrayType | RowType):
+            import polars as pl
+
+            same = a.ne_missing(b) if negated else a.eq_missing(b)
+            return with_errors(pl.when(a.is_not_null() & b.is_not_null()).then(same), arguments)
+        return with_errors(a != b if negated else a == b, arguments)
+
+    return lower
+
+
+def _between(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    value, low, high = arguments
+    above = with_errors(value.value >= low.value, (value, low))
+    below = with_errors(value.value <= high.value, (value, high))
+    return logic.both(above, below)
+
+
+def _in(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    """TRUE at the first equal item; else NULL if an item is NULL. Items after a match do not count, nor do any for a NULL."""
+    import polars as pl
+
+    value, *items = arguments
+    found = (
+        pl.any_horizontal(*(value.value == item.value for item in items))
+        if len(items) > 1
+        else value.value == items[0].value
+    )
+    error: pl.Expr | None = None
+    for number, item in enumerate(items):
+        if item.error is not None:
+            matched = [(value.value == earlier.value).fill_null(False) for earlier in items[:number]]
+            open_ = pl.all_horizontal(value.value.is_not_null(), *(~match for match in matched))
+            error = any_of(error, open_ & item.error)
+    reason = reasons(*(argument.reason for argument in arguments))
+    return Lowered(pl.when(value.value.is_not_null()).then(found), any_of(value.error, error), reason)
+
+
+def _extreme(better: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> KernelLowering:
+    """GREATEST and LEAST: NULLs are passed over, the first of equals wins."""
+
+    def build(*values: pl.Expr) -> pl.Expr:
+        import polars as pl
+
+        best = values[0]
+        for value in values[1:]:
+            best = pl.when(best.is_null() | better(value, best).fill_null(False)).then(value).otherwise(best)
+        return best
+
+    return eager(build)
+
+
+def _spark_in(arguments: Sequence[str], signature: Signature) -> str:
+    return f"{grouped(arguments[0])}.isin({', '.join(arguments[1:])})"
+
+
+def _spark_distinct(arguments: Sequence[str], signature: Signature) -> str:
+    return f"~{_spark_same(arguments, signature)}"
+
+
+def _spark_same(arguments: Sequence[str], signature: Signature) -> str:
+    return f"{grouped(arguments[0])}.eqNullSafe({arguments[1]})"
+
+
+def _spark_between(arguments: Sequence[str], signature: Signature) -> str:
+    return f"{grouped(arguments[0])}.between({arguments[1]}, {arguments[2]})"
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    Function("eq", _EQUAL, _equality(False), spark_operator("=="), "Equal; NaN equals NaN.", "a = b"),
+    Function("ne", _EQUAL, _equality(True), spark_operator("!="), "Not equal.", "a <> b"),
+    Function("lt", _ORDERED, plain(lambda a, b: a < b), spark_operator("<"), "Less; text by bytes, NaN last.", "a < b"),
+    Function("le", _ORDERED, plain(lambda a, b: a <= b), spark_operator("<="), "Less or equal.", "a <= b"),
+    Function("gt", _ORDERED, plain(lambda a, b: a > b), spark_operator(">"), "Greater.", "a > b"),
+    Function("ge", _ORDERED, plain(lambda a, b: a >= b), spark_operator(">="), "Greater or equal.", "a >= b"),
+    Function(
+        "is_distinct_from", _EQUAL, eager(lambda a, b: a.ne_missing(b)), _spark_distinct,
+        "Not equal, where NULL equals NULL; never NULL.", "a IS DISTINCT FROM b", null_in_null_out=False,
+    ),
+    Function(
+        "is_not_distinct_from", _EQUAL, eager(lambda a, b: a.eq_missing(b)), _spark_same,
+        "Equal, where NULL equals NULL; never NULL.", "a IS NOT DISTINCT FROM b", null_in_null_out=False,
+    ),
+    Function(
+        "between", alike(3, 3, BOOLEAN, is_orderable), _between, _spark_between,
+        "low <= value AND value <= high.", "value BETWEEN low AND high", null_in_null_out=False,
+    ),
+    Function(
+        "in", alike(2, 10_000, BOOLEAN, is_orderable), _in, _spark_in,
+        "Whether the value equals an item; NULL if it equals none and one is NULL.", "value IN (item, ...)",
+        null_in_null_out=False,
+    ),
+    Function(
+        "greatest", alike(2, 255, None, is_orderable), _extreme(lambda a, b: a > b), spark_call("greatest"),
+        "The greatest argument; NULLs are passed over, NaN is the greatest number.", "GREATEST(a, b, ...)",
+        null_in_null_out=False,
+    ),
+    Function(
+        "least", alike(2, 255, None, is_orderable), _extreme(lambda a, b: a < b), spark_call("least"),
+        "The least argument; NULLs are passed over.", "LEAST(a, b, ...)", null_in_null_out=False,
+    ),
+)  # fmt: skip

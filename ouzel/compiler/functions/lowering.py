@@ -1,0 +1,226 @@
+"""What the lowerings of the registry are made of: errors that are masks, Python called once per distinct value, and text of PySpark.
+
+A kernel expression never raises: where Spark would fail a row, `Lowered.error` is true for it and `value` is anything. An argument's error
+counts only if the arguments before it are not NULL, for Spark does not look at the rest of a call once it has met a NULL.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ouzel.compiler.functions.registry import KernelLowering, Lowered, Signature, SparkLowering
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Build = Callable[..., "pl.Expr"]
+RowFunction = Callable[..., object]
+
+
+def any_of(*errors: pl.Expr | None) -> pl.Expr | None:
+    """The OR of the errors there are."""
+    found: pl.Expr | None = None
+    for error in errors:
+        found = error if found is None else found if error is None else found | error
+    return found
+
+
+def reasons(*texts: str) -> str:
+    """The distinct reasons, in order, as one text."""
+    return " or ".join(dict.fromkeys(text for text in texts if text))
+
+
+def with_errors(
+    value: pl.Expr, arguments: Sequence[Lowered], error: pl.Expr | None = None, reason: str = ""
+) -> Lowered:
+    """A call's `value` and its own `error` (NULL counts as false), together with the errors of its arguments."""
+    own = None if error is None else error.fill_null(False)
+    if all(argument.error is None for argument in arguments):
+        return Lowered(value, own, reason)
+    found: pl.Expr | None = None
+    seen: pl.Expr | None = None  # true where all arguments so far are not NULL
+    for argument in arguments:
+        if argument.error is not None:
+            found = any_of(found, argument.error if seen is None else seen & argument.error)
+        if argument.literal is None:
+            present = argument.value.is_not_null()
+            seen = present if seen is None else seen & present
+    return Lowered(value, any_of(found, own), reasons(*(argument.reason for argument in arguments), reason))
+
+
+def strict(arguments: Sequence[Lowered], value: pl.Expr) -> Lowered:
+    """`value` with the errors of all arguments, whether or not others are NULL: for calls that look at every argument."""
+    error = any_of(*(argument.error for argument in arguments))
+    return Lowered(value, error, reasons(*(argument.reason for argument in arguments)))
+
+
+def plain(build: Build) -> KernelLowering:
+    """A call that cannot fail by itself: values in, value out."""
+
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        return with_errors(build(*(argument.value for argument in arguments)), arguments)
+
+    return lower
+
+
+def eager(build: Build) -> KernelLowering:
+    """As `plain`, for a call that looks at all of its arguments even if one is NULL."""
+
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        return strict(arguments, build(*(argument.value for argument in arguments)))
+
+    return lower
+
+
+def failing(build: Build, error: Build, reason: str) -> KernelLowering:
+    """A call that fails the rows where `error` holds."""
+
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        values = [argument.value for argument in arguments]
+        return with_errors(build(*values), arguments, error(*values), reason)
+
+    return lower
+
+
+def by_row(function: RowFunction, reason: str = "") -> KernelLowering:
+    """Python called once per distinct combination of arguments, for what no vectorised kernel computes; rows with a NULL give NULL.
+
+    A ValueError or ArithmeticError of `function` is the row's error. Dates, timestamps and intervals come and go as integers (days,
+    microseconds), since Python's own stop at the year 9999.
+    """
+
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        from ouzel.compiler.types import to_polars
+
+        both = mapped([argument.value for argument in arguments], function, to_polars(signature.result))
+        error = both.struct.field("failed") if reason else None
+        return with_errors(both.struct.field("value"), arguments, error, reason)
+
+    return lower
+
+
+def batched(
+    arguments: Sequence[pl.Expr], function: Callable[[pl.DataFrame], pl.Series], result: pl.DataType
+) -> pl.Expr:
+    """Call `function` with a frame of the arguments' values (columns "0", "1" ...) and take the Series it gives for the rows."""
+    import polars as pl
+
+    row = pl.struct(*(argument.alias(str(number)) for number, argument in enumerate(arguments)))
+    constant = not any(argument.meta.root_names() for argument in arguments)
+    return row.map_batches(
+        lambda rows: function(rows.struct.unnest()), return_dtype=result, is_elementwise=True, returns_scalar=constant
+    )
+
+
+def mapped(arguments: Sequence[pl.Expr], function: RowFunction, result: pl.DataType) -> pl.Expr:
+    """A struct of `value` and `failed` for each row; see `by_row`."""
+    import polars as pl
+
+    def batch(rows: pl.DataFrame) -> pl.Series:
+        columns = rows.get_columns()
+        hashable = not any(column.dtype.is_float() or column.dtype.is_nested() for column in columns)
+        values, failed = _call(function, [_plain_values(column) for column in columns], hashable)
+        storage = _storage(result)
+        value = pl.Series("value", values, dtype=storage, strict=False)
+        value = value if storage == result else value.cast(result)
+        return pl.DataFrame([value, pl.Series("failed", failed, dtype=pl.Boolean)]).to_struct("row")
+
+    return batched(arguments, batch, pl.Struct({"value": result, "failed": pl.Boolean}))
+
+
+def _plain_values(column: pl.Series) -> list[Any]:
+    return (column.to_physical() if column.dtype.is_temporal() else column).to_list()
+
+
+def _storage(kind: pl.DataType) -> pl.DataType:
+    import polars as pl
+
+    return pl.Int32() if kind == pl.Date else pl.Int64() if kind.is_temporal() else kind
+
+
+def _call(function: RowFunction, columns: list[list[Any]], hashable: bool) -> tuple[list[Any], list[bool]]:
+    known: dict[Any, tuple[object, bool]] = {}
+    answers = []
+    for row in zip(*columns, strict=True):
+        if not hashable:
+            answers.append(_answer(function, row))
+            continue
+        if row not in known:
+            known[row] = _answer(function, row)
+        answers.append(known[row])
+    return [value for value, _ in answers], [failed for _, failed in answers]
+
+
+def _answer(function: RowFunction, row: tuple[Any, ...]) -> tuple[object, bool]:
+    if any(value is None for value in row):
+        return None, False
+    try:
+        return function(*row), False
+    except (ValueError, ArithmeticError):
+        return None, True
+
+
+def relabelled(lowered: Lowered, value: pl.Expr) -> Lowered:
+    """The same errors with another value."""
+    return replace(lowered, value=value, literal=None)
+
+
+# --- text of PySpark
+
+
+def grouped(text: str) -> str:
+    """`text` in parentheses if an operator or a method call beside it would otherwise tear it apart."""
+    loose = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
+    return f"({text})" if isinstance(ast.parse(text, mode="eval").body, loose) else text
+
+
+def constant_of(text: str) -> str:
+    """The bare Python constant of a literal's text (`F.lit(1)`, `F.lit(1).cast("bigint")` -> `1`), or `text` as it is."""
+    node = ast.parse(text, mode="eval").body
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cast":
+        node = node.func.value
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "F.lit":
+        return ast.unparse(node.args[0])
+    return text
+
+
+def spark_call(name: str, *bare: int) -> SparkLowering:
+    """`F.name(arguments)`; the arguments at the positions `bare` are Python constants there, not Columns."""
+
+    def lower(arguments: Sequence[str], signature: Signature) -> str:
+        shown = (constant_of(text) if number in bare else text for number, text in enumerate(arguments))
+        return f"F.{name}({', '.join(shown)})"
+
+    return lower
+
+
+def spark_builtin(name: str) -> SparkLowering:
+    """A builtin of Spark SQL that has no DataFrame function of its own."""
+    return lambda arguments, signature: f"F.call_function({', '.join([repr_text(name), *arguments])})"
+
+
+def spark_operator(symbol: str) -> SparkLowering:
+    """An infix operator of Column."""
+
+    def lower(arguments: Sequence[str], signature: Signature) -> str:
+        left, right = arguments
+        short = constant_of(right)
+        # a bare constant reads better, and next to a Column of that type means the same
+        whole = right == f"F.lit({short})" or right.endswith('.cast("bigint")')
+        right = short if whole and "F.col" in left and short.replace(".", "", 1).isdigit() else right
+        return f"{grouped(left)} {symbol} {grouped(right)}"
+
+    return lower
+
+
+def spark_method(name: str) -> SparkLowering:
+    """A method of Column: `first.name(rest)`."""
+    return lambda arguments, signature: f"{grouped(arguments[0])}.{name}({', '.join(arguments[1:])})"
+
+
+def repr_text(text: str) -> str:
+    """A Python string literal in double quotes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r") + '"'

@@ -1,0 +1,139 @@
+"""Expressions to PySpark: the text of a Column, with `F` = pyspark.sql.functions in scope, and type names in Spark's DDL."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
+from ouzel.compiler.functions import lookup
+from ouzel.compiler.functions.lowering import grouped, repr_text
+from ouzel.compiler.functions.registry import Signature
+from ouzel.compiler.types import (
+    ArrayType,
+    BooleanType,
+    BytesType,
+    DataType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    MapType,
+    NullType,
+    RowType,
+    TimestampType,
+    VarcharType,
+)  # fmt: skip
+from ouzel.errors import NotSupported
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def to_spark(expression: Expression) -> str:
+    """Text of a PySpark Column that computes `expression`.
+
+    Raises:
+        NotSupported: Spark has nothing for it.
+    """
+    match expression:
+        case Column(name=name):
+            return f"F.col({repr_text(column_name(name))})"
+        case Literal(value=value):
+            return literal(value, expression.type)
+        case Call(arguments=arguments):
+            return _call(expression, [to_spark(argument) for argument in arguments])
+        case Cast(operand=operand, safe=safe):
+            name = "try_cast" if safe else "cast"
+            return f"{grouped(to_spark(operand))}.{name}({repr_text(to_spark_type(expression.type))})"
+        case Case(branches=branches, otherwise=otherwise):
+            whens = ".".join(f"when({to_spark(condition)}, {to_spark(value)})" for condition, value in branches)
+            return f"F.{whens}.otherwise({to_spark(otherwise)})"
+        case GetField(operand=operand, field=field):
+            return f"{grouped(to_spark(operand))}.getField({repr_text(field)})"
+    raise NotSupported(f"{type(expression).__name__} has no Spark form")
+
+
+def column_name(name: str) -> str:
+    """The name as `F.col` reads it: in backticks if it would be taken apart."""
+    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
+
+
+def _call(call: Call, arguments: Sequence[str]) -> str:
+    function = lookup(call.function)
+    if function is None:
+        raise NotSupported(f"{call.function.upper()} has no Spark form")
+    signature = Signature(tuple(argument.type for argument in call.arguments), call.type)
+    return function.spark(arguments, signature)
+
+
+def to_spark_type(kind: DataType) -> str:
+    """The type in Spark's DDL, e.g. `array<timestamp_ntz>`."""
+    match kind:
+        case IntegerType(bits):
+            return {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}[bits]
+        case FloatType(bits):
+            return "float" if bits == 32 else "double"
+        case DecimalType(precision, scale):
+            return f"decimal({precision},{scale})"
+        case TimestampType(local):
+            return "timestamp" if local else "timestamp_ntz"
+        case IntervalType(months):
+            return "interval year to month" if months else "interval day to second"
+        case ArrayType(element):
+            return f"array<{to_spark_type(element)}>"
+        case MapType(key, value):
+            return f"map<{to_spark_type(key)},{to_spark_type(value)}>"
+        case RowType(fields):
+            inner = ",".join(f"{_field(name)}:{to_spark_type(field)}" for name, field in fields)
+            return f"struct<{inner}>"
+    return {BooleanType: "boolean", VarcharType: "string", BytesType: "binary", DateType: "date", NullType: "void"}[
+        type(kind)
+    ]
+
+
+def _field(name: str) -> str:
+    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
+
+
+def literal(value: object, kind: DataType) -> str:
+    """A typed constant."""
+    if value is None:
+        return "F.lit(None)" if isinstance(kind, NullType) else f'F.lit(None).cast("{to_spark_type(kind)}")'
+    match kind:
+        case BooleanType() | IntegerType(32) | VarcharType():
+            return f"F.lit({repr_text(value) if isinstance(value, str) else value!r})"
+        case FloatType(64) if isinstance(value, float):
+            plain = value == value and abs(value) != float("inf")
+            return f"F.lit({value!r})" if plain else f'F.lit(float("{value}"))'
+        case BytesType() if isinstance(value, bytes):
+            return f"F.unhex(F.lit({repr_text(value.hex().upper())}))"
+        case IntervalType(months):
+            return _interval(value, months)
+    return f"F.lit({_plain(value, kind)}).cast({repr_text(to_spark_type(kind))})"
+
+
+def _plain(value: object, kind: DataType) -> str:
+    match value:
+        case datetime():
+            shown = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+            return repr_text(shown.isoformat(" "))
+        case date():
+            return repr_text(value.isoformat())
+        case float():
+            return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
+        case int() if isinstance(kind, IntegerType):
+            return repr(value)
+    return repr_text(str(value))
+
+
+def _interval(value: object, months: bool) -> str:
+    if months:
+        assert isinstance(value, int)
+        sign, count = "-" if value < 0 else "", abs(value)
+        return f"F.expr(\"INTERVAL '{sign}{count // 12}-{count % 12}' YEAR TO MONTH\")"
+    assert isinstance(value, timedelta)
+    sign, span = ("-", -value) if value < timedelta() else ("", value)
+    clock = f"{span.seconds // 3600:02}:{span.seconds // 60 % 60:02}:{span.seconds % 60:02}.{span.microseconds:06}"
+    return f"F.expr(\"INTERVAL '{sign}{span.days} {clock.removesuffix('.000000')}' DAY TO SECOND\")"
