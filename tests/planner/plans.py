@@ -9,14 +9,12 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Emit,
     EmitRule,
-    Filter,
     Node,
     Program,
     Project,
     Scan,
     Sink,
     SinkMode,
-    Union,
     Unnest,
     Watermark,
     WindowKind,
@@ -87,6 +85,3 @@ def delays_by_day() -> Aggregate:
     return count_by(
         select(windows, *WINDOW, "origin", "delay"), "origin", rule=EmitRule.WATERMARK, windowed=True, total="delay"
     )
-
-
-__all__ = ["Filter", "Union"]

@@ -1,0 +1,167 @@
+"""Expressions and nodes in words: SQL as one would write it, spans of time as one would say them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
+
+from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, Literal
+from ouzel.compiler.plan import (
+    Aggregate,
+    AggregateCall,
+    AssignWindow,
+    Filter,
+    FinalAggregate,
+    Node,
+    PartialAggregate,
+    Project,
+    Scan,
+    Sink,
+    Union,
+    Unnest,
+    Watermark,
+    WindowKind,
+)
+
+INFIX: dict[str, tuple[str, int]] = {
+    "or": ("OR", 1), "and": ("AND", 2),
+    "eq": ("=", 4), "ne": ("<>", 4), "lt": ("<", 4), "le": ("<=", 4), "gt": (">", 4), "ge": (">=", 4), "like": ("LIKE", 4),
+    "is_distinct_from": ("IS DISTINCT FROM", 4), "is_not_distinct_from": ("IS NOT DISTINCT FROM", 4),
+    "concat_operator": ("||", 5), "add": ("+", 5), "subtract": ("-", 5),
+    "multiply": ("*", 6), "divide": ("/", 6), "modulo": ("%", 6),
+}  # fmt: skip
+"""Operators and how tightly they bind."""
+
+POSTFIX = {
+    "is_null": "IS NULL", "is_not_null": "IS NOT NULL", "is_true": "IS TRUE", "is_false": "IS FALSE",
+    "is_not_true": "IS NOT TRUE", "is_not_false": "IS NOT FALSE",
+}  # fmt: skip
+
+TIGHTEST = 9
+
+UNITS = (
+    ("day", 86_400_000_000),
+    ("hour", 3_600_000_000),
+    ("minute", 60_000_000),
+    ("second", 1_000_000),
+    ("millisecond", 1_000),
+)
+
+
+def expression_text(expression: Expression, outside: int = 0) -> str:
+    """The expression as SQL; `outside` is how tightly what stands around it binds."""
+    match expression:
+        case Literal(value=value):
+            return _literal(value)
+        case Cast(operand=operand, type=kind, safe=safe):
+            return f"{'TRY_CAST' if safe else 'CAST'}({expression_text(operand)} AS {kind})"
+        case Case(branches=branches, otherwise=otherwise):
+            whens = " ".join(f"WHEN {expression_text(when)} THEN {expression_text(value)}" for when, value in branches)
+            return f"CASE {whens} ELSE {expression_text(otherwise)} END"
+        case GetField(operand=operand, field=field):
+            return f"{expression_text(operand, TIGHTEST)}.{field}"
+        case Call():
+            text, binds = _call(expression)
+            return f"({text})" if binds < outside else text
+    return str(expression)
+
+
+def _call(call: Call) -> tuple[str, int]:
+    parts = call.arguments
+    if call.function in INFIX and len(parts) == 2:
+        operator, binds = INFIX[call.function]
+        return f"{expression_text(parts[0], binds)} {operator} {expression_text(parts[1], binds + 1)}", binds
+    if call.function in POSTFIX:
+        return f"{expression_text(parts[0], 5)} {POSTFIX[call.function]}", 4
+    if call.function in _SHAPES:
+        shape, binds = _SHAPES[call.function]
+        return shape([expression_text(part, binds + 1) for part in parts]), binds
+    return f"{call.function.upper()}({', '.join(map(expression_text, parts))})", TIGHTEST
+
+
+_SHAPES: dict[str, tuple[Callable[[Sequence[str]], str], int]] = {
+    "not": (lambda parts: f"NOT {parts[0]}", 3),
+    "negate": (lambda parts: f"-{parts[0]}", 7),
+    "in": (lambda parts: f"{parts[0]} IN ({', '.join(parts[1:])})", 4),
+    "between": (lambda parts: f"{parts[0]} BETWEEN {parts[1]} AND {parts[2]}", 4),
+    "element_at": (lambda parts: f"{parts[0]}[{parts[1]}]", 8),
+    "array": (lambda parts: f"ARRAY[{', '.join(parts)}]", TIGHTEST),
+}
+
+
+def _literal(value: object) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).upper()
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case datetime():
+            return f"TIMESTAMP '{value:%Y-%m-%d %H:%M:%S.%f}'".replace(".000000'", "'")
+        case date():
+            return f"DATE '{value}'"
+        case timedelta():
+            return span(value // timedelta(microseconds=1))
+        case bytes():
+            return f"X'{value.hex()}'"
+    return str(value)
+
+
+def span(microseconds: int) -> str:
+    """A span of time in its largest whole unit: `1 day`, `90 minutes`, `1500 milliseconds`."""
+    for name, size in UNITS:
+        if microseconds and microseconds % size == 0:
+            count = microseconds // size
+            return f"{count} {name}" + ("" if count == 1 else "s")
+    return f"{microseconds} microseconds"
+
+
+def node_text(node: Node) -> tuple[str, str]:
+    """A node's kind and what it does, each a few words."""
+    match node:
+        case Scan(table=table, connector=connector, predicate=predicate):
+            return "Scan", f"{table} ({connector})" + (f" where {expression_text(predicate)}" if predicate else "")
+        case Watermark(column=column, expression=expression, idle_after_ms=idle):
+            limit = f"idle after {span(idle * 1000)}" if idle is not None else "never idle"
+            return "Watermark", f"{column} as {expression_text(expression)}, {limit}"
+        case Project(items=items):
+            return "Project", ", ".join(_item(name, expression_text(value)) for name, value in items)
+        case Filter(predicate=predicate):
+            return "Filter", expression_text(predicate)
+        case Unnest(array=array, names=names, outer=outer):
+            joined = "outer " if outer else ""
+            return "Unnest", f"{joined}{expression_text(array)} as {', '.join(name for name, _ in names)}"
+        case AssignWindow():
+            return "AssignWindow", _window(node)
+        case Aggregate() | PartialAggregate() | FinalAggregate():
+            return type(node).__name__, _aggregate(node)
+        case Union(branches=branches):
+            return "Union", f"all rows of {len(branches)} inputs"
+        case Sink(table=table, connector=connector, mode=mode, keys=keys):
+            return "Sink", f"{table} ({connector}), {mode.value}" + (f" by {', '.join(keys)}" if keys else "")
+    return type(node).__name__, node.label
+
+
+def _item(name: str, text: str) -> str:
+    return name if text == name else f"{text} as {name}"
+
+
+def _window(node: AssignWindow) -> str:
+    slide = f", every {span(node.slide_us)}" if node.kind is WindowKind.HOP else ""
+    offset = f", offset {span(node.offset_us)}" if node.offset_us else ""
+    return f"{node.kind.value} of {span(node.size_us)}{slide}{offset} on {node.column}"
+
+
+def _aggregate(node: Aggregate | PartialAggregate | FinalAggregate) -> str:
+    aggregate = node if isinstance(node, Aggregate) else node.aggregate
+    calls = ", ".join(map(_aggregate_call, aggregate.calls))
+    keys = f" by {', '.join(aggregate.keys)}" if aggregate.keys else ""
+    emit = "" if isinstance(node, PartialAggregate) else f"; emit {str(aggregate.emit).lower()}"
+    return f"{calls}{keys}{emit}".strip()
+
+
+def _aggregate_call(call: AggregateCall) -> str:
+    argument = ("DISTINCT " if call.distinct else "") + (call.argument or "*")
+    condition = f" filter {call.filter}" if call.filter else ""
+    return f"{call.function.upper()}({argument}){condition} as {call.name}"
