@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from ouzel.compiler.plan import UNBOUNDED, Node, Program, Sink, Watermark
+from ouzel.compiler.plan import UNBOUNDED, Node, Program, Sink
 from ouzel.compiler.types import Schema
-from ouzel.planner.explain.wording import expression_text, node_text
+from ouzel.planner.explain.wording import node_text
+from ouzel.planner.packing.capacity import PADDING, PADDING_PERCENT
 from ouzel.planner.packing.plan import Container, PackingPlan
 from ouzel.planner.topology import Component, Topology
 
@@ -41,14 +42,19 @@ def topology(made: Topology) -> Iterator[RenderableType]:
 
 def packing(plan: PackingPlan, made: Topology) -> Iterator[RenderableType]:
     """The containers, what each needs, and which tasks live in it."""
-    yield _title("Packing", made.settings.packing.replace("-", " "))
+    own = f"{PADDING.cpu:g} CPU and {_memory(PADDING.ram_mb)} or {PADDING_PERCENT} % of each are for its own processes"
+    yield _title("Packing", f"{made.settings.packing.replace('-', ' ')}; {own}")
     table = Table("container", "CPU", "RAM", "tasks", box=None, padding=(0, 3, 0, 0), header_style="dim")
     for column in (1, 2):
         table.columns[column].justify = "right"
     for container in plan.containers:
-        memory = f"{container.resources.ram_mb / 1024:.1f} GB"
-        table.add_row(str(container.id), f"{container.resources.cpu:g}", memory, _tasks(container, made))
+        resources = container.resources
+        table.add_row(str(container.id), f"{resources.cpu:g}", _memory(resources.ram_mb), _tasks(container, made))
     yield Padding(table, (0, 0, 0, 2))
+
+
+def _memory(ram_mb: int) -> str:
+    return f"{ram_mb / 1024:.3g} GB" if ram_mb >= 1024 else f"{ram_mb} MB"
 
 
 def _title(name: str, remark: str) -> RenderableType:
@@ -59,11 +65,9 @@ def _title(name: str, remark: str) -> RenderableType:
 def _node(node: Node) -> RenderableType:
     kind, does = node_text(node)
     line = Text.assemble((kind, "bold"), " ", does)
-    return (
-        Group(line, Text.assemble(*_properties(node), (f"  {node.schema}", "dim")))
-        if not isinstance(node, Sink)
-        else line
-    )
+    if isinstance(node, Sink):
+        return line
+    return Group(line, Text(" · ", "dim").join([*_properties(node), Text(schema_text(node.schema), "dim")]))
 
 
 def _grow(tree: Tree, node: Node, seen: set[int]) -> None:
@@ -76,12 +80,12 @@ def _grow(tree: Tree, node: Node, seen: set[int]) -> None:
             _grow(tree.add(_node(upstream)), upstream, seen)
 
 
-def _properties(node: Node) -> list[tuple[str, str]]:
-    marks = [("retracts", "yellow") if node.retracts else ("appends", "green")]
+def _properties(node: Node) -> list[Text]:
+    marks = [Text("retracts", "yellow") if node.retracts else Text("appends", "green")]
     if node.time_column:
-        marks.append((f", time {node.time_column}", "blue"))
+        marks.append(Text(f"time {node.time_column}", "blue"))
     if node.state_bound:
-        marks.append((f", state {node.state_bound}", _state_style(node.state_bound)))
+        marks.append(Text(f"state {node.state_bound}", _state_style(node.state_bound)))
     return marks
 
 
@@ -97,11 +101,11 @@ def _component(component: Component) -> RenderableType:
 
 def _facts(component: Component) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
+    table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts(component):
-        style = {"writes": "dim", "state": _state_style(value)}.get(name, "")
-        table.add_row(name, Text(value, style))
+        style = {"reads": "blue", "writes": "dim", "state": _state_style(value)}.get(name, "")
+        table.add_row(Text(name, "dim" if name.islower() else "bold"), Text(value, style))
     return table
 
 
@@ -111,12 +115,9 @@ def facts(component: Component) -> Iterator[tuple[str, str]]:
         stream = "" if link.stream == "default" else f" stream {link.stream}"
         yield "reads", f"{link.component}{stream} by {link.grouping} grouping"
     for node in component.chain:
-        kind, does = node_text(node)
-        yield "does", f"{kind} {does}"
+        yield node_text(node)
     if component.user is not None:
-        yield "does", type(component.user).__name__
-    for watermark in (node for node in component.chain if isinstance(node, Watermark)):
-        yield "watermark", expression_text(watermark.expression)
+        yield "runs", type(component.user).__name__
     for node in component.chain:
         if node.state_bound:
             yield "state", node.state_bound

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from ouzel.compiler.functions.aggregates import is_combinable
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, PartialAggregate, Scan, Union
 from ouzel.planner.rules.dag import STATELESS, Dag
-
-MERGEABLE = frozenset({"count", "sum", "avg", "min", "max"})
-"""Aggregates whose accumulators of two sets of rows give that of both."""
-
-INVERTIBLE = frozenset({"count", "sum", "avg"})
-"""Those of them whose accumulator can also take a row back."""
 
 
 def combine_before_shuffle(dag: Dag) -> Dag:
@@ -23,18 +18,12 @@ def combine_before_shuffle(dag: Dag) -> Dag:
     """
 
     def change(node: Node, shared: Set[int]) -> Node:
-        if not isinstance(node, Aggregate) or id(node.input) in shared or not can_combine(node):
+        if not isinstance(node, Aggregate) or id(node.input) in shared or not is_combinable(node):
             return node
         pays = node.window is not None or not node.keys or wants_partial_key(node, dag)
         return FinalAggregate(_partial(node.input, node, shared), node) if pays else node
 
     return dag.rewritten(change)
-
-
-def can_combine(aggregate: Aggregate) -> bool:
-    """Whether partial results of the aggregate can be merged."""
-    allowed = INVERTIBLE if aggregate.input.retracts else MERGEABLE
-    return all(call.function in allowed and not call.distinct for call in aggregate.calls)
 
 
 def wants_partial_key(node: Node, dag: Dag) -> bool:
