@@ -1,0 +1,101 @@
+"""Ouzel's engines as the law sees them: a case in, the table that its changes add up to out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import polars as pl
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.simulator.faults import SURVIVABLE
+from ouzel.runtime.simulator.world import simulate
+from ouzel.session import Job, load, start
+from tests.law.cases import Case
+from tests.law.compare import plain_fold
+
+Pairs = tuple[tuple[str, str], ...]
+
+SEEDS_VARIABLE = "LAW_SEEDS"
+RUN_LIMIT_S = 60
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The folded table, the rows counted as late, and what happened on the way."""
+
+    rows: pl.DataFrame
+    late: int
+    story: str
+
+
+def seeds() -> tuple[int, ...]:
+    """The seeds to run: 50, or those that the environment names, separated by commas."""
+    chosen = os.environ.get(SEEDS_VARIABLE)
+    return tuple(map(int, chosen.split(","))) if chosen else tuple(range(50))
+
+
+@cache
+def loaded(case: Case, directory: Path, pairs: Pairs) -> Job:
+    """The case, planned with these settings."""
+    return load(case.write(directory), pairs)
+
+
+def random_shape(case: Case, random: Random) -> Pairs:
+    """How many tasks and containers; a case that chooses for itself keeps its choice."""
+    if case.family == "hints":
+        return ()
+    return (("parallelism", str(random.randint(1, 3))), ("containers", str(random.randint(1, 2))))
+
+
+def memory_answer(case: Case, directory: Path, seed: int) -> Answer:
+    """The simulator's answer: tasks, batches, order, delays and faults all drawn from `seed`."""
+    random = Random(seed)
+    pairs = random_shape(case, random)
+    job = loaded(case, directory, pairs)
+    faults = random.choices(SURVIVABLE, k=random.randint(0, 4))
+    run = simulate(job.topology, job.packing, directory, seed=seed, faults=faults)
+    return Answer(folded(job, run.frames.values()), run.rows_late, f"{dict(pairs)}, faults: {run.faults}")
+
+
+def heron_answer(case: Case, directory: Path, pairs: Pairs) -> Answer:
+    """The answer of real processes.
+
+    Raises:
+        OuzelError: the run failed, or did not end in time.
+    """
+    job = loaded(case, directory, pairs)
+    frames, status = run_to_end(job, "heron")
+    return Answer(folded(job, frames), status.rows_late, f"{dict(pairs)}, {status}")
+
+
+def run_to_end(job: Job, engine: str, limit_s: float = RUN_LIMIT_S) -> tuple[list[pl.DataFrame], Status]:
+    """All frames of the result and the last status.
+
+    Raises:
+        OuzelError: the run failed, or did not end in time.
+    """
+    handle = start(job, engine)
+    frames, deadline = [], time.monotonic() + limit_s
+    try:
+        while not handle.wait(1.0):
+            frames += handle.results()
+            if time.monotonic() > deadline:
+                raise OuzelError(f"the run has not ended after {limit_s} s: {handle.status()}")
+        frames += handle.results()
+    finally:
+        status = handle.stop()
+    if status.state is not RunState.FINISHED:
+        raise OuzelError(f"the run ended as {status.state.value}: {status.reason}")
+    return frames, status
+
+
+def folded(job: Job, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """What the changes add up to, with the columns of the trailing SELECT."""
+    return plain_fold(frames, list(job.program.sinks[-1].schema.names))
