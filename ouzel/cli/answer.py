@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ouzel.cli.choices import Format
-from ouzel.cli.table import final, ordered, ranked_by, sorted_by_columns
+from ouzel.cli.table import PIPE_WIDTH, final, ordered, ranked_by, sorted_by_columns
 from ouzel.cli.values import json_rows
 from ouzel.compiler.plan import WEIGHT
 from ouzel.compiler.types import Schema
@@ -146,9 +146,8 @@ class Page(Folded):
         from rich.console import Console
 
         frame = ordered(self.table.frame(), self.schema, self.retracts)
-        console = Console(soft_wrap=not sys.stdout.isatty())
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
         console.print(final(frame, self.schema))
-        console.print(f"{frame.height:,} {'row' if frame.height == 1 else 'rows'}", style="dim")
 
 
 def answer(form: Format, schema: Schema, retracts: bool) -> Answer:

@@ -14,6 +14,7 @@ from ouzel.cli.failure import Exit, say_error
 from ouzel.cli.follow import follow, interrupts
 from ouzel.cli.screen import screen
 from ouzel.cli.status import Progress
+from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Sink
 from ouzel.runtime.run import RunState, Status
 
@@ -63,13 +64,13 @@ def _answer(program: Program, form: Format) -> Answer:
 
 def _end(status: Status, rows: Answer, progress: Progress) -> Exit:
     """Print the answer (of a stopped run, as it stands), then what there is to say of the run."""
-    totals = progress.totals(status)
+    console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
+    totals = progress.totals(status, console.width)
     if status.state is not RunState.FAILED:
         rows.finish()
-    console = Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
     for event in status.events:
         console.print(Text(f"{event.kind}: {event.text}", style="yellow"))
-    console.print(totals if sys.stderr.isatty() else Text(totals.plain.replace("\N{NO-BREAK SPACE}", " ")))
+    console.print(totals)
     if status.state is RunState.FAILED:
         say_error(status.reason or "the topology failed")
     return EXITS.get(status.state, Exit.FAILED)

@@ -16,7 +16,7 @@ from rich.text import Text
 from ouzel.cli.answer import Answer, Page
 from ouzel.cli.choices import Format
 from ouzel.cli.status import Progress
-from ouzel.cli.table import drawn
+from ouzel.cli.table import counted, drawn
 from ouzel.runtime.run import RunState, Status
 
 REFRESH_SECONDS = 0.1
@@ -80,7 +80,7 @@ class StatusScreen:
 
     def drawing(self, status: Status) -> RenderableType:
         """What is drawn."""
-        return self.progress.line(status)
+        return self.progress.line(status, self.console.width)
 
 
 class TableScreen(StatusScreen):
@@ -96,12 +96,12 @@ class TableScreen(StatusScreen):
         """What is drawn."""
         head = Text(self.title, style="dim")
         if status.state is RunState.STARTING:
-            return Group(head, self.progress.line(status))
+            return Group(head, self.progress.line(status, self.console.width))
         rows, fresh, height = self.page.part(max(3, self.console.height - FRAME_LINES))
-        count = Text(f"{height:,} {'row' if height == 1 else 'rows'}", style="dim")
+        count = Text(counted(height), style="dim")
         if rows.height < height:
             count.append(f", {rows.height} of them here")
-        return Group(head, drawn(rows, self.page.schema, fresh), count, self.progress.line(status))
+        return Group(head, drawn(rows, self.page.schema, fresh), count, self.progress.line(status, self.console.width))
 
 
 def screen(form: Format, answer: Answer, title: str, progress: Progress) -> Screen:

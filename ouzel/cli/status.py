@@ -19,6 +19,8 @@ RATE_SECONDS = 2.0
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
+SEPARATOR = " · "
+
 VERBS = {RunState.FINISHED: "answered in", RunState.STOPPED: "stopped after", RunState.FAILED: "failed after"}
 
 
@@ -29,12 +31,12 @@ class Progress:
         self.clock, self.began = clock, clock()
         self.readings: deque[tuple[float, int]] = deque([(self.began, 0)])
 
-    def line(self, status: Status) -> Text:
-        """The status line of a run in progress; it has a line break nowhere but between two of its parts."""
+    def line(self, status: Status, width: int) -> Text:
+        """The status line of a run in progress, broken between two of its parts if it is longer than `width`."""
         from rich.text import Text
 
         if status.state is RunState.STARTING:
-            return Text.assemble((f"{self._spin()} starting", "dim"))
+            return Text(f"{self._spin()} starting", style="dim")
         now = self.clock()
         parts = [
             (f"{self._spin()} {now - self.began:.1f} s", "cyan"),
@@ -46,9 +48,9 @@ class Progress:
             *_troubles(status),
             ("back-pressure", "yellow") if status.back_pressure else ("", ""),
         ]
-        return _joined(parts)
+        return _joined(parts, width)
 
-    def totals(self, status: Status) -> Text:
+    def totals(self, status: Status, width: int) -> Text:
         """The last line: how it ended, how long it took, what was read and acked."""
         seconds = self.clock() - self.began
         style = {RunState.FINISHED: "green", RunState.FAILED: "red"}.get(status.state, "yellow")
@@ -60,11 +62,11 @@ class Progress:
             (_latency(status), ""),
             *_troubles(status),
         ]
-        return _joined(parts)
+        return _joined(parts, width)
 
     def _rate(self, now: float, rows: int) -> str:
         self.readings.append((now, rows))
-        while len(self.readings) > 2 and self.readings[1][0] < now - RATE_SECONDS:
+        while len(self.readings) > 2 and self.readings[1][0] <= now - RATE_SECONDS:
             self.readings.popleft()
         then, before = self.readings[0]
         elapsed = now - then
@@ -74,11 +76,22 @@ class Progress:
         return SPINNER[int((self.clock() - self.began) * 10) % len(SPINNER)]
 
 
-def _joined(parts: list[tuple[str, str]]) -> Text:
+def _joined(parts: list[tuple[str, str]], width: int) -> Text:
     from rich.text import Text
 
-    shown = [Text(text.replace(" ", "\N{NO-BREAK SPACE}"), style) for text, style in parts if text]
-    return Text(" · ", style="dim").join(shown)
+    line, used = Text(), 0
+    for text, style in parts:
+        if not text:
+            continue
+        if used and used + len(SEPARATOR + text) > width:
+            line.append("\n")
+            used = 0
+        elif used:
+            line.append(SEPARATOR, "dim")
+            used += len(SEPARATOR)
+        line.append(text, style)
+        used += len(text)
+    return line
 
 
 def _troubles(status: Status) -> list[tuple[str, str]]:

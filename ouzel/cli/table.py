@@ -10,6 +10,7 @@ from ouzel.compiler.types import DateType, Schema, TimestampType
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
@@ -18,6 +19,9 @@ MOST_ROWS = 50
 
 ENDS = 20
 """How many rows of each end it shows then."""
+
+PIPE_WIDTH = 10_000
+"""Width of what is no terminal: nothing is cut off there."""
 
 
 def ordered(frame: pl.DataFrame, schema: Schema, retracts: bool) -> pl.DataFrame:
@@ -60,8 +64,8 @@ def drawn(
         table.add_column(Text(field.name), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
     cells = [texts(frame[field.name].to_list(), field.type) for field in schema]
     for number, row in enumerate(zip(*cells, strict=True)):
-        if hidden and number == gap_after:
-            table.add_row(Text(f"… {hidden:,} more rows …", style="dim italic"))
+        if gap_after and number == gap_after:
+            table.add_row(*(Text("⋮", style="dim") for _ in row))
         bright = bool(changed) and changed[number]
         table.add_row(*(_cell(text) for text in row), style="bold bright_white" if bright else "")
     return table
@@ -73,11 +77,20 @@ def _cell(text: str | None) -> Text:
     return Text("NULL", style="dim italic") if text is None else Text(text)
 
 
-def final(frame: pl.DataFrame, schema: Schema) -> Table:
-    """The whole table, or its two ends with the number of rows between them."""
+def final(frame: pl.DataFrame, schema: Schema) -> Group:
+    """The whole table, or its two ends; then the number of rows."""
     import polars as pl
+    from rich.console import Group
+    from rich.text import Text
 
+    count = counted(frame.height)
     if frame.height <= MOST_ROWS:
-        return drawn(frame, schema)
+        return Group(drawn(frame, schema), Text(count, style="dim"))
     ends = pl.concat([frame.head(ENDS), frame.tail(ENDS)])
-    return drawn(ends, schema, gap_after=ENDS, hidden=frame.height - 2 * ENDS)
+    note = f"{count}: the first {ENDS} and the last {ENDS}; --format csv or jsonl prints all"
+    return Group(drawn(ends, schema, gap_after=ENDS), Text(note, style="dim"))
+
+
+def counted(rows: int) -> str:
+    """How many rows, in words."""
+    return "1 row" if rows == 1 else f"{rows:,} rows"

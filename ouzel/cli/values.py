@@ -34,6 +34,9 @@ Encode = Callable[[Any], Any]
 MAX_TEXT = 60
 """Longest text that a cell of a table shows whole."""
 
+MAX_PLACES = 6
+"""Most digits after the point that a table shows of a float."""
+
 
 def json_rows(frame: pl.DataFrame, schema: Schema) -> Iterator[dict[str, Any]]:
     """Each row as what `json.dumps` takes; see `json_encoder`."""
@@ -99,14 +102,20 @@ def is_number(kind: DataType) -> bool:
 
 
 def texts(values: list[Any], kind: DataType) -> list[str | None]:
-    """A column's values as a table shows them, None for NULL; times are cut where all of them are round."""
+    """A column's values as a table shows them, None for NULL.
+
+    Digits are grouped if some value of the column has five of them before the point, all floats of a column have the same number of digits
+    after it, and times are cut where all of them are round.
+    """
     match kind:
         case IntegerType():
-            show: Encode = _text_integer
-        case FloatType() | DecimalType():
-            show = _text_number
+            show: Encode = _text_integer(values)
+        case DecimalType():
+            show = _text_decimal(values)
+        case FloatType():
+            show = _text_float(values)
         case DateType() | TimestampType():
-            show = _text_time([value for value in values if value is not None])
+            show = _text_time(values)
         case VarcharType():
             show = _text
         case _:
@@ -114,26 +123,45 @@ def texts(values: list[Any], kind: DataType) -> list[str | None]:
     return [None if value is None else show(value) for value in values]
 
 
-def _text_integer(value: int) -> str:
-    return f"{value:,}" if abs(value) >= 10_000 else str(value)
+def _text_integer(values: list[int | None]) -> Encode:
+    return "{:,}".format if _grouped(values) else str
+
+
+def _grouped(values: list[Any]) -> bool:
+    return any(value is not None and abs(value) >= 10_000 for value in values)
 
 
 def _text_json(encode: Encode) -> Encode:
     return lambda value: _text(json.dumps(encode(value), ensure_ascii=False))
 
 
-def _text_number(value: float | Decimal) -> str:
-    if isinstance(value, Decimal):
-        return f"{value:,f}"
-    if not math.isfinite(value):
-        return str(_json_float(value))
-    return f"{value:,.9g}" if abs(value) >= 10_000 else f"{value:.9g}"
+def _text_decimal(values: list[Decimal | None]) -> Encode:
+    return "{:,f}".format if _grouped(values) else "{:f}".format
 
 
-def _text_time(values: list[date]) -> Encode:
+def _text_float(values: list[float | None]) -> Encode:
+    comma = "," if _grouped(values) else ""
+    places = max((_places(value) for value in values if value is not None and math.isfinite(value)), default=0)
+
+    def show(value: float) -> str:
+        if not math.isfinite(value):
+            return str(_json_float(value))
+        if value and not 10**-MAX_PLACES <= abs(value) < 1e15:
+            return f"{value:.6g}"
+        return format(value, f"{comma}.{places}f")
+
+    return show
+
+
+def _places(value: float) -> int:
+    """Digits after the point that are not trailing zeros."""
+    return len(f"{value:.{MAX_PLACES}f}".rstrip("0").partition(".")[2])
+
+
+def _text_time(values: list[date | None]) -> Encode:
     moments = [value for value in values if isinstance(value, datetime)]
-    if not moments or not any((at.hour, at.minute, at.second, at.microsecond) != (0, 0, 0, 0) for at in moments):
-        return lambda value: str(value.isoformat())[:10]
+    if not any((at.hour, at.minute, at.second, at.microsecond) != (0, 0, 0, 0) for at in moments):
+        return lambda value: value.isoformat()[:10]
     if any(at.microsecond for at in moments):
         return lambda value: value.strftime("%Y-%m-%d %H:%M:%S.%f")
     seconds = any(at.second for at in moments)

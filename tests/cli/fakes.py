@@ -1,0 +1,56 @@
+"""A run that follows a script, for tests of what the command line makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
+from ouzel.compiler.types import Schema
+from ouzel.planner.packing.plan import Container, PackingPlan
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Component, Resources, Topology
+from ouzel.runtime.run import RunState, Status
+from ouzel.session import Job
+
+
+class FakeHandle:
+    """Gives one list of frames at each look, then ends in `end`; counts how often it was stopped."""
+
+    def __init__(self, looks: Sequence[list[pl.DataFrame]], end: Status = Status(RunState.FINISHED)) -> None:
+        self.looks, self.end, self.stops = list(looks), end, 0
+        self.rows_in = 0
+
+    def results(self) -> list[pl.DataFrame]:
+        """The frames of the next look."""
+        frames = self.looks.pop(0) if self.looks else []
+        self.rows_in += sum(frame.height for frame in frames)
+        return frames
+
+    def status(self) -> Status:
+        """Running while there are looks left."""
+        if self.stops:
+            return replace(self.end, state=RunState.STOPPED, rows_in=self.rows_in)
+        return self.end if not self.looks else Status(RunState.RUNNING, rows_in=self.rows_in)
+
+    def wait(self, timeout_s: float) -> bool:
+        """At once; ended when the last look is on."""
+        return len(self.looks) <= 1
+
+    def stop(self) -> Status:
+        """Stopped, unless it had ended."""
+        if self.looks:
+            self.stops += 1
+        return self.status()
+
+
+def job(schema: Schema, explain: tuple[str, ...] | None = None, connector: str = "result") -> Job:
+    """A job whose only sink has these columns."""
+    scan = Scan("t", "memory", (), schema)
+    sink = Sink(scan, "result", connector, (), SinkMode.RETRACT, columns=schema)
+    topology = Topology("fake", (Component("t", 1, (), (), (scan, sink)),), Settings())
+    packing = PackingPlan((Container(1, topology.tasks(), Resources()),))
+    return Job("", Path("."), Program((sink,), explain=explain), Settings(), topology, packing)

@@ -1,0 +1,107 @@
+"""What the four formats print of a changelog."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import date
+
+import polars as pl
+import pytest
+
+from ouzel.cli.answer import Page, answer
+from ouzel.cli.choices import Format
+from ouzel.compiler.plan import WEIGHT
+from ouzel.compiler.types import DATE, Schema
+from ouzel.planner.api import schema
+
+WORDS = schema(word=str, n=int)
+DAYS = schema(day=DATE, flights=int)
+
+
+def changes(*rows: tuple[str | None, int, int]) -> pl.DataFrame:
+    """Rows of WORDS with their weights."""
+    return pl.DataFrame(rows, schema={"word": pl.String, "n": pl.Int64, WEIGHT: pl.Int64}, orient="row")
+
+
+def printed(form: Format, columns: Schema, frames: list[pl.DataFrame], capsys: pytest.CaptureFixture[str]) -> str:
+    """What this format prints of these frames."""
+    printer = answer(form, columns, WEIGHT in frames[0].columns)
+    for frame in frames:
+        printer.add(frame)
+    printer.finish()
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+FRAMES = [
+    changes(("b", 1, 1), (None, 4, 1)),
+    changes(("b", 1, -1), ("b", 2, 1)),
+    changes(("a", 2, 1), (None, 4, -1), ("", 9, 1)),
+]
+
+
+def test_json_lines_are_the_table_after_all_changes_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(Format.JSONL, WORDS, FRAMES, capsys).splitlines()
+    assert [json.loads(line) for line in lines] == [{"word": "", "n": 9}, {"word": "a", "n": 2}, {"word": "b", "n": 2}]
+
+
+def test_json_lines_of_nothing_are_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(Format.JSONL, WORDS, [changes(("a", 1, 1)), changes(("a", 1, -1))], capsys) == ""
+
+
+def test_csv_tells_null_from_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(Format.CSV, WORDS, [changes(("", 1, 1), (None, 2, 1), ('say "a,b"', 3, 1))], capsys)
+    assert text == 'word,n\n,2\n"",1\n"say ""a,b""",3\n'
+    assert list(csv.reader(text.splitlines()))[3] == ['say "a,b"', "3"]
+
+
+def test_changelog_is_every_change_as_it_came(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(Format.CHANGELOG, WORDS, [changes(("a", 1, 1)), changes(("a", 1, -1), ("a", 2, 2))], capsys)
+    assert text.splitlines() == ['+ {"word": "a", "n": 1}', '- {"word": "a", "n": 1}', *['+ {"word": "a", "n": 2}'] * 2]
+
+
+def test_rows_that_are_equal_are_all_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({"word": ["a", "a"], "n": [1, 1]})
+    assert printed(Format.JSONL, WORDS, [frame], capsys).count("a") == 2
+
+
+def test_a_ranked_table_starts_with_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(Format.TABLE, WORDS, [changes(("a", 1, 1), ("b", 30, 1), ("c", 2, 1))], capsys)
+    assert [line.split() for line in text.splitlines()[2:]] == [["b", "30"], ["c", "2"], ["a", "1"], ["3", "rows"]]
+
+
+def test_a_table_over_time_goes_forward(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({"day": [date(2013, 1, 2), date(2013, 1, 1)], "flights": [1, 2]})
+    text = printed(Format.TABLE, DAYS, [frame], capsys)
+    assert [line.split()[0] for line in text.splitlines()[2:]] == ["2013-01-01", "2013-01-02", "2"]
+
+
+def test_a_long_table_shows_its_ends_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(
+        Format.TABLE, WORDS, [pl.DataFrame({"word": [f"w{n:03}" for n in range(200)], "n": range(200)})], capsys
+    )
+    words = [line.split()[0] for line in text.splitlines()[2:]]
+    assert words[0] == "w000"
+    assert words[20] == "⋮"
+    assert words[40] == "w199"
+    assert text.splitlines()[-1] == "200 rows: the first 20 and the last 20; --format csv or jsonl prints all"
+
+
+def test_a_wide_table_is_not_cut_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = schema(**{f"column_{n:02}": str for n in range(30)})
+    frame = pl.DataFrame({name: ["x" * 50] for name in columns.names})
+    assert printed(Format.TABLE, columns, [frame], capsys).count("x" * 50) == 30
+
+
+def test_a_page_knows_which_rows_are_new() -> None:
+    now = 0.0
+    page = Page(WORDS, True, clock=lambda: now)
+    page.add(changes(("a", 5, 1), ("b", 3, 1)))
+    now = 5.0
+    page.add(changes(("b", 3, -1), ("b", 4, 1)))
+    rows, fresh, height = page.part(limit=10)
+    assert rows.rows() == [("a", 5), ("b", 4)]
+    assert (fresh, height) == ([False, True], 2)
+    assert page.part(limit=1)[0].rows() == [("a", 5)]

@@ -1,0 +1,62 @@
+"""The status line and the totals."""
+
+from __future__ import annotations
+
+from ouzel.cli.status import Progress
+from ouzel.runtime.protocol.messages import END_OF_TIME
+from ouzel.runtime.run import RunState, Status
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_line_shows_rates_of_the_last_seconds() -> None:
+    clock = Clock()
+    progress = Progress(clock)
+    for second in range(10):
+        clock.now += 1
+        line = progress.line(Status(RunState.RUNNING, rows_in=1_000 * second * second), 200).plain
+    assert "9.0 s" not in line
+    assert "10.0 s · 81,000 rows in · 16.0 k rows/s" in line
+
+
+def test_the_line_speaks_of_troubles_only_when_there_are_any() -> None:
+    progress = Progress(Clock())
+    calm = progress.line(Status(RunState.RUNNING, rows_in=5, rows_acked=5, p50_ms=1.25, p99_ms=210.4), 200).plain
+    assert "acked 5" in calm
+    assert "p50 1.2 p99 210 ms" in calm
+    assert not any(word in calm for word in ("late", "bad", "replayed", "restarts", "back-pressure", "watermark"))
+    rough = Status(
+        RunState.RUNNING, rows_failed=1, rows_late=2, rows_bad=3, restarts=4, back_pressure=True, watermark_us=0
+    )
+    text = progress.line(rough, 200).plain
+    assert text.endswith("watermark 1970-01-01 00:00:00 · replayed 1 · late 2 · bad 3 · restarts 4 · back-pressure")
+
+
+def test_the_line_breaks_between_its_parts() -> None:
+    status = Status(
+        RunState.RUNNING, rows_in=123_456_789, rows_acked=123_456_789, p50_ms=1, p99_ms=2, watermark_us=END_OF_TIME
+    )
+    lines = Progress(Clock()).line(status, 50).plain.splitlines()
+    assert len(lines) > 1
+    assert all(len(line) <= 50 for line in lines)
+    assert "watermark end" in " ".join(lines)
+
+
+def test_totals_say_how_it_ended() -> None:
+    clock = Clock()
+    progress = Progress(clock)
+    clock.now += 2
+    text = progress.totals(Status(RunState.FINISHED, rows_in=336_776, rows_acked=336_776), 200).plain
+    assert text == "answered in 2.00 s · 336,776 rows in · 168 k rows/s · acked 336,776"
+    assert progress.totals(Status(RunState.STOPPED, rows_in=10, rows_acked=8), 200).plain.startswith(
+        "stopped after 2.00 s · 10 rows in"
+    )
+    assert progress.totals(Status(RunState.FAILED), 200).plain.startswith("failed after")
