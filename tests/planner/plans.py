@@ -26,9 +26,8 @@ DAY_US = 86_400_000_000
 
 
 def scan(table: str, connector: str = "file", **columns: DataType) -> Scan:
-    return Scan(
-        table, connector, (("path", f"{table}.parquet"),), Schema(tuple(Field(*pair) for pair in columns.items()))
-    )
+    fields = Schema(tuple(Field(*pair) for pair in columns.items()))
+    return Scan(table, connector, (("path", f"{table}.parquet"), ("format", "parquet")), fields)
 
 
 def column(node: Node, name: str) -> Column:
@@ -54,7 +53,8 @@ def count_by(
 
 def sink(node: Node, table: str = "result", mode: SinkMode | None = None, keys: tuple[str, ...] = ()) -> Sink:
     mode = mode or (SinkMode.RETRACT if node.retracts else SinkMode.APPEND)
-    return Sink(node, table, "result" if table == "result" else "file", (), mode, keys, node.schema)
+    options = (("path", table), ("format", "parquet"))
+    return Sink(node, table, "result" if table == "result" else "file", options, mode, keys, node.schema)
 
 
 def program(*nodes: Node) -> Program:
