@@ -1,0 +1,321 @@
+"""GROUP BY: keys and arguments computed below the Aggregate, expressions over its results above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import cast_to
+from ouzel.compiler.expressions import Column, Expression, rewrite, walk
+from ouzel.compiler.functions.aggregates import is_aggregate, resolve_aggregate
+from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
+from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.output import Output, output_name, outputs_of, project, spread_star, star_of, unaliased
+from ouzel.compiler.sql.places import call_name, consume, place
+from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
+from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.windows import WindowCall, assign_window, is_window, read_window
+from ouzel.compiler.types import DataType
+from ouzel.errors import NotSupported, QueryError
+
+_HIDDEN = "$"
+"""Starts the name of every column that a query did not name: `$key0`, `$value0`, `$result0`."""
+_DISTINCT_MEANS_NOTHING = frozenset({"min", "max"})
+
+
+def is_grouped(tree: exp.Select) -> bool:
+    """Whether a SELECT aggregates."""
+    if tree.args.get("group") or tree.args.get("having"):
+        return True
+    return any(_has_aggregate(item) for item in tree.expressions)
+
+
+def _has_aggregate(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Query):
+        return False
+    if isinstance(node, exp.Anonymous) and is_aggregate(call_name(node)):
+        return True
+    return any(_has_aggregate(child) for child in node.iter_expressions())
+
+
+def distinct_rows(relation: Relation, emission: Emission) -> Relation:
+    """Each row once: GROUP BY all columns, without aggregates."""
+    keys = relation.node.schema.names
+    window = relation.window
+    emit = emission.rule(window is not None)
+    return replace(relation, node=Aggregate(relation.node, keys, (), emit, window))
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """What an aggregate call reads, before it has a column."""
+
+    function: str
+    value: Expression | None
+    type: DataType
+    distinct: bool
+    filter: Expression | None
+
+
+class _GroupBinder(Binder):
+    """Binds the select list and HAVING of a grouped query: aggregates become columns of the Aggregate above."""
+
+    def __init__(self, source: Source, relation: Relation, types: dict[int, DataType], window: WindowCall | None) -> None:
+        super().__init__(source, relation, types)
+        self.window, self.arguments = window, list[_Argument]()
+        self.hidden = next(iter(_unused(_HIDDEN + "result", relation.node.schema.names)))
+        self.parts_used: set[int] = set()
+
+    def aggregate(self, node: exp.Expr, condition: exp.Expr | None) -> Expression:
+        argument = self._argument_of(node, condition)
+        if argument not in self.arguments:
+            self.arguments.append(argument)
+        return Column(argument.type, f"{self.hidden}{self.arguments.index(argument)}")
+
+    def _argument_of(self, node: exp.Expr, condition: exp.Expr | None) -> _Argument:
+        row = _RowBinder(self.source, self.relation, self.types)
+        name = call_name(node)
+        value, distinct = self._value(row, node, name)
+        try:
+            signature = resolve_aggregate(name, value.type if value else None)
+        except QueryError as error:
+            start, end = place(node)
+            raise error.located(self.source.text, start, end - start) from None
+        if value and signature.parameter:
+            value = cast_to(value, signature.parameter)
+        where = row.condition(condition, "FILTER") if condition else None
+        return _Argument(signature.name, value, signature.result, distinct and signature.name not in _DISTINCT_MEANS_NOTHING, where)
+
+    def _value(self, row: Binder, node: exp.Expr, name: str) -> tuple[Expression | None, bool]:
+        values = node.expressions
+        distinct = len(values) == 1 and isinstance(values[0], exp.Distinct)
+        if distinct:
+            consume(self.source, values[0], "expressions")
+            values = values[0].expressions
+        if len(values) > 1 or (distinct and isinstance(values[0], exp.Star)):
+            raise self.source.error(f"{name.upper()} of several values is not supported", place(node), "aggregate one value", NotSupported)
+        if not values or isinstance(values[0], exp.Star):
+            if name != "count":
+                raise self.source.error(f"{name.upper()} needs a value", place(node), f"write {name.upper()}(column)")
+            return None, False
+        return row.bind(values[0]), distinct
+
+    def window_part(self, node: exp.Expr, name: str) -> Expression:
+        kind, part = name.split("_")
+        window = self.window
+        if window is None or window.kind.value != kind.upper() or window.node.expressions != node.expressions:
+            return super().window_part(node, name)
+        if part == "proctime":
+            raise self.source.error(f"{name.upper()} is not supported: time is event time", place(node), f"write {kind.upper()}_ROWTIME", NotSupported)
+        assert self.relation.window is not None
+        index = {"start": 0, "end": 1, "rowtime": 2}[part]
+        self.parts_used.add(index)
+        column = self.relation.window[index]
+        return Column(self.relation.node.schema[column].type, column)
+
+
+class _RowBinder(Binder):
+    no_aggregates = "it stands inside another aggregate; aggregate in a subquery first"
+
+
+class _KeyBinder(Binder):
+    no_aggregates = "GROUP BY takes what is computed from single rows"
+
+
+def _unused(base: str, names: Sequence[str]):  # type: ignore[no-untyped-def]
+    while any(name.startswith(base) for name in names):
+        base += _HIDDEN
+    yield base
+
+
+@dataclass
+class _Keys:
+    """The keys of a GROUP BY: column of the Aggregate and what it is computed from."""
+
+    names: list[str]
+    values: list[Expression]
+
+    def add(self, value: Expression, name: str) -> None:
+        """One more key, once."""
+        if value not in self.values:
+            self.names.append(name)
+            self.values.append(value)
+
+
+def bind_grouped(source: Source, tree: exp.Select, relation: Relation, types: dict[int, DataType], emission: Emission) -> Relation:
+    """The relation of a SELECT with GROUP BY, HAVING or aggregates.
+
+    Raises:
+        QueryError: a column that is neither grouped by nor aggregated, an aggregate in a wrong place.
+    """
+    group = _group_items(source, tree)
+    window = next((read_window(source, item, data=False) for item in group if is_window(item)), None)
+    if window:
+        relation = assign_window(_KeyBinder(source, relation, types), window, relation)
+    binder = _GroupBinder(source, relation, types, window)
+    outputs = outputs_of(binder, tree.expressions)
+    having = binder.condition(tree.args["having"].this, "HAVING") if tree.args.get("having") else None
+    keys = _bind_keys(binder, tree, group, outputs)
+    return _Grouping(binder, keys, emission).build(outputs, having)
+
+
+def _group_items(source: Source, tree: exp.Select) -> list[exp.Expr]:
+    group = tree.args.get("group")
+    if group is None:
+        return []
+    consume(source, group, "expressions")
+    return [item.unnest() if isinstance(item, exp.Paren) else item for item in group.expressions]
+
+
+def _bind_keys(binder: _GroupBinder, tree: exp.Select, group: list[exp.Expr], outputs: list[Output]) -> _Keys:
+    keys = _Keys([], [])
+    taken = list(binder.relation.node.schema.names)
+    for item in group:
+        if is_window(item):
+            _add_window(binder, keys, item)
+            continue
+        value, name = _bind_key(binder, item, outputs)
+        if isinstance(value, Column):
+            name = value.name
+        keys.add(value, name if isinstance(value, Column) else fresh(name, [*taken, *keys.names]))
+    return keys
+
+
+def _add_window(binder: _GroupBinder, keys: _Keys, item: exp.Expr) -> None:
+    if binder.window is None or item is not binder.window.node:
+        raise binder.source.error("GROUP BY has two windows", place(item), "keep one", NotSupported)
+    assert binder.relation.window is not None
+    for index in sorted(binder.parts_used | {1}):
+        name = binder.relation.window[index]
+        keys.add(Column(binder.relation.node.schema[name].type, name), name)
+
+
+def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[Output]) -> tuple[Expression, str]:
+    """A key by ordinal, by column, by alias of the select list, or as an expression; and the name for its column."""
+    source = binder.source
+    chosen: Output | None = None
+    if isinstance(item, exp.Literal) and not item.args["is_string"]:
+        position = int(item.name) if item.name.isdigit() else 0
+        if not 1 <= position <= len(outputs):
+            raise source.error(f"GROUP BY {item.name}: the select list has {len(outputs)} columns", place(item))
+        chosen = outputs[position - 1]
+    elif isinstance(item, exp.Column) and not item.args.get("table"):
+        written = name_of(source, item.this)
+        aliased = [output for output in outputs if isinstance(output.node, exp.Alias) and matches(written, output.name)]
+        if aliased and not pick(written, (column.name for column in binder.relation.columns)):
+            chosen = aliased[0]
+    if chosen is None:
+        return _KeyBinder(source, binder.relation, binder.types).bind(item), f"{_HIDDEN}key"
+    assert chosen.node is not None
+    value = _KeyBinder(source, binder.relation, binder.types).bind(unaliased(chosen.node)) if star_of(chosen.node) is None else chosen.expression
+    return value, chosen.name
+
+
+class _Grouping:
+    """Builds Project, Aggregate, Filter and Project of one grouped SELECT."""
+
+    def __init__(self, binder: _GroupBinder, keys: _Keys, emission: Emission) -> None:
+        self.binder, self.keys, self.emission = binder, keys, emission
+        self.relation = binder.relation
+        self.below: dict[str, Expression] = {}
+
+    def build(self, outputs: list[Output], having: Expression | None) -> Relation:
+        """All four, those that change nothing left out."""
+        outputs = [replace(output, expression=self._above(output.expression)) for output in outputs]
+        having = self._above(having) if having else None
+        renamed = self._result_names(outputs)
+        window = self._window()
+        for name, value in zip(self.keys.names, self.keys.values, strict=True):
+            self.below[name] = value
+        calls = tuple(
+            self._call(renamed[f"{self.binder.hidden}{index}"], argument) for index, argument in enumerate(self.binder.arguments)
+        )
+        node: Node = Aggregate(self._input(), tuple(self.keys.names), calls, self.emission.rule(window is not None), window)
+        if having:
+            node = Filter(node, _renamed(having, renamed))
+        above = replace(self.relation, node=node, window=window, undated=_undated(self.relation, window))
+        return project(above, [replace(output, expression=_renamed(output.expression, renamed)) for output in outputs])
+
+    def _above(self, expression: Expression) -> Expression:
+        """The expression over the Aggregate's output: keys where it computes keys, and nothing else of single rows."""
+        by_value = dict(zip(self.keys.values, self.keys.names, strict=True))
+
+        def to_key(part: Expression) -> Expression:
+            return Column(part.type, by_value[part]) if part in by_value else part
+
+        changed = rewrite(expression, to_key)
+        for part in walk(changed):
+            if isinstance(part, Column) and part.name not in self.keys.names and not part.name.startswith(self.binder.hidden):
+                raise self._ungrouped(part)
+        return changed
+
+    def _ungrouped(self, column: Column) -> QueryError:
+        node = next((node for written, node in self.binder.written if written is column), None)
+        shown = node.name if node is not None else column.name
+        span = place(node) if node is not None else (0, 1)
+        grouped = ", ".join(name for name in self.keys.names if not name.startswith(_HIDDEN))
+        advice = f"add {shown} to GROUP BY {grouped}" if grouped else f"add GROUP BY {shown}"
+        return self.binder.source.error(
+            f"{shown} is neither in GROUP BY nor inside an aggregate", span, f"{advice}, or aggregate it: MAX({shown})"
+        )
+
+    def _result_names(self, outputs: list[Output]) -> dict[str, str]:
+        """Each aggregate's column: the name of the output that is just this aggregate, if it is free."""
+        taken = [*self.relation.node.schema.names, *self.keys.names]
+        renamed: dict[str, str] = {}
+        for output in outputs:
+            value = output.expression
+            if isinstance(value, Column) and value.name.startswith(self.binder.hidden) and value.name not in renamed:
+                if output.name not in taken:
+                    renamed[value.name] = output.name
+                    taken.append(output.name)
+        for index in range(len(self.binder.arguments)):
+            renamed.setdefault(f"{self.binder.hidden}{index}", f"{self.binder.hidden}{index}")
+        return renamed
+
+    def _window(self) -> tuple[str, str, str] | None:
+        """The window columns among the keys; its end is made a key where only its start or time is grouped by."""
+        if self.relation.window is None:
+            return None
+        start, end, time = (name if name in self.keys.names else "" for name in self.relation.window)
+        if not (start or end or time):
+            return None
+        if not end:
+            end = self.relation.window[1]
+            self.keys.add(Column(self.relation.node.schema[end].type, end), end)
+        return (start, end, time)
+
+    def _call(self, name: str, argument: _Argument) -> AggregateCall:
+        value = self._computed(argument.value, "value") if argument.value else None
+        condition = self._computed(argument.filter, "filter") if argument.filter else None
+        return AggregateCall(name, argument.function, value, argument.type, argument.distinct, condition)
+
+    def _computed(self, value: Expression, base: str) -> str:
+        for name, known in self.below.items():
+            if known == value:
+                return name
+        name = value.name if isinstance(value, Column) else fresh(f"{_HIDDEN}{base}", [*self.below, *self.relation.node.schema.names])
+        self.below[name] = value
+        return name
+
+    def _input(self) -> Node:
+        items = tuple(self.below.items())
+        same = tuple(self.below) == self.relation.node.schema.names and all(isinstance(value, Column) for value in self.below.values())
+        # COUNT(*) alone reads no column, and a frame without columns would have no rows
+        return self.relation.node if same or not items else Project(self.relation.node, items)
+
+
+def _renamed(expression: Expression, names: dict[str, str]) -> Expression:
+    def rename(part: Expression) -> Expression:
+        return replace(part, name=names[part.name]) if isinstance(part, Column) and part.name in names else part
+
+    return rewrite(expression, rename)
+
+
+def _undated(relation: Relation, window: tuple[str, str, str] | None) -> str:
+    if window:
+        return "group by window_time as well, and cut the next windows by it"
+    return "an aggregate without a window has no event time: aggregate by a window and group by window_time"

@@ -1,0 +1,326 @@
+"""The expression binder: resolves names and types every expression against the one registry of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import can_cast, cast_to, common_type
+from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
+from ouzel.compiler.functions import resolve_call
+from ouzel.compiler.functions.aggregates import is_aggregate
+from ouzel.compiler.sql import literals
+from ouzel.compiler.sql.places import call_name, consume, describe, place
+from ouzel.compiler.sql.rewrite import LITERAL
+from ouzel.compiler.sql.scope import Relation, find_column, name_of, near, pick
+from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.statements import Name
+from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.types import BOOLEAN, BYTES, NULL, VARCHAR, DataType, NullType, RowType
+from ouzel.errors import NotSupported, QueryError
+
+_BINARY: dict[type[exp.Expr], str] = {
+    exp.Add: "add", exp.Sub: "subtract", exp.Mul: "multiply", exp.Div: "divide", exp.IntDiv: "divide", exp.Mod: "modulo",
+    exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge", exp.And: "and", exp.Or: "or",
+    exp.DPipe: "concat", exp.NullSafeEQ: "is_not_distinct_from", exp.NullSafeNEQ: "is_distinct_from",
+}  # fmt: skip
+_PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false"}
+_CLOCK = frozenset(
+    "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
+    "unix_timestamp current_watermark".split()
+)
+_WINDOW_PARTS = frozenset(
+    f"{kind}_{part}" for kind in ("tumble", "hop", "session") for part in ("start", "end", "rowtime", "proctime")
+)
+_TRIMS = {"both": "trim", "leading": "ltrim", "trailing": "rtrim"}
+
+
+class Binder:
+    """Binds expressions over one relation. Subclasses decide what an aggregate means where they stand."""
+
+    no_aggregates = "an aggregate cannot stand here"
+
+    def __init__(self, source: Source, relation: Relation, types: dict[int, DataType]) -> None:
+        self.source, self.relation, self.types = source, relation, types
+        self.written: list[tuple[Column, exp.Expr]] = []
+
+    def bind(self, node: exp.Expr) -> Expression:
+        """The typed expression of a tree.
+
+        Raises:
+            QueryError: unknown names, or types that do not fit; at the place of the smallest part that is wrong.
+        """
+        function = _BINARY.get(type(node))
+        if function:
+            consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
+            return self.resolve(node, function, [self.bind(node.this), self.bind(node.expression)])
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            raise self.source.error(f"{describe(node)} is not supported", place(node), kind=NotSupported)
+        return handler(self, node)
+
+    def condition(self, node: exp.Expr, clause: str) -> Expression:
+        """A BOOLEAN expression, for WHERE and its like."""
+        bound = self.bind(node)
+        if isinstance(bound.type, NullType):
+            return cast_to(bound, BOOLEAN)
+        if bound.type != BOOLEAN:
+            raise self.source.error(f"{clause} needs a BOOLEAN, this is {bound.type}", place(node), "write a comparison")
+        return bound
+
+    def resolve(self, node: exp.Expr, function: str, arguments: Sequence[Expression]) -> Expression:
+        """A call of a registered function, its errors placed at `node`."""
+        try:
+            return resolve_call(function, arguments)
+        except QueryError as error:
+            start, end = place(node)
+            raise error.located(self.source.text, start, end - start) from None
+
+    def literal(self, node: exp.Expr) -> Expression:
+        """A string or a number."""
+        consume(self.source, node, "this", "is_string")
+        if node.args["is_string"]:
+            return Literal(VARCHAR, node.name)
+        return self._located(node, lambda: literals.number(node.name))
+
+    def negated(self, node: exp.Expr) -> Expression:
+        """Minus; of a number it is part of the literal, so that -2147483648 is an INT."""
+        if isinstance(node.this, exp.Literal) and not node.this.args["is_string"]:
+            return self._located(node, lambda: literals.number("-" + node.this.name))
+        return self.resolve(node, "negate", [self.bind(node.this)])
+
+    def column(self, node: exp.Expr) -> Expression:
+        """`a`, `t.a`, `a.field`, `t.a.field.field`."""
+        parts = [name_of(self.source, part) for part in _parts(node)]
+        visible, used = find_column(self.source, self.relation, parts)
+        column = self.relation.column(visible)
+        self.written.append((column, node))
+        bound: Expression = column
+        for part in parts[used:]:
+            bound = self._field(bound, part)
+        return bound
+
+    def dot(self, node: exp.Expr) -> Expression:
+        """A field of what is not a plain name: `rows[1].a`."""
+        if isinstance(_root(node), exp.Column):
+            return self.column(node)
+        if not isinstance(node.expression, exp.Identifier):
+            raise self.source.error(f"{describe(node.expression)} cannot follow a dot", place(node.expression))
+        return self._field(self.bind(node.this), name_of(self.source, node.expression))
+
+    def _field(self, operand: Expression, name: Name) -> Expression:
+        if not isinstance(operand.type, RowType):
+            raise self.source.error(f"{operand} is {operand.type} and has no field {name.text}", name.span)
+        fields = [field for field, _ in operand.type.fields]
+        found = pick(name, fields)
+        if len(found) != 1:
+            problem = "is ambiguous" if found else "does not exist"
+            raise self.source.error(f"the field {name.text} of {operand} {problem}", name.span, near(name.text, fields))
+        field, kind = operand.type.fields[found[0]]
+        return GetField(kind, operand, field)
+
+    def test(self, node: exp.Expr) -> Expression:
+        """IS NULL, IS TRUE, IS FALSE."""
+        consume(self.source, node, "this", "expression")
+        right = node.expression
+        kind = "null" if isinstance(right, exp.Null) else str(right.this).lower() if isinstance(right, exp.Boolean) else ""
+        if kind not in _PREDICATES:
+            raise self.source.error("IS is followed by something else", place(node), "write IS NULL, IS TRUE, IS FALSE or IS DISTINCT FROM")
+        return self.resolve(node, _PREDICATES[kind], [self.bind(node.this)])
+
+    def between(self, node: exp.Expr) -> Expression:
+        """BETWEEN low AND high."""
+        consume(self.source, node, "this", "low", "high")
+        return self.resolve(node, "between", [self.bind(node.args[key]) for key in ("this", "low", "high")])
+
+    def member(self, node: exp.Expr) -> Expression:
+        """IN (list)."""
+        if node.args.get("query"):
+            raise self.source.error("IN (SELECT ...) is not supported yet: it is a join", place(node.this), kind=NotSupported)
+        consume(self.source, node, "this", "expressions")
+        return self.resolve(node, "in", [self.bind(part) for part in (node.this, *node.expressions)])
+
+    def like(self, node: exp.Expr, escape: exp.Expr | None = None) -> Expression:
+        """LIKE, ILIKE, with NOT and ESCAPE."""
+        consume(self.source, node, "this", "expression", "negate")
+        name = "ilike" if isinstance(node, exp.ILike) else "like"
+        arguments = [self.bind(part) for part in (node.this, node.expression, escape) if part is not None]
+        bound = self.resolve(node, name, arguments)
+        return self.resolve(node, "not", [bound]) if node.args.get("negate") else bound
+
+    def escaped(self, node: exp.Expr) -> Expression:
+        """LIKE ... ESCAPE."""
+        if not isinstance(node.this, exp.Like | exp.ILike):
+            raise self.source.error("ESCAPE belongs to LIKE", place(node))
+        return self.like(node.this, node.expression)
+
+    def case(self, node: exp.Expr) -> Expression:
+        """Both forms of CASE, all values brought to one type."""
+        consume(self.source, node, "this", "ifs", "default")
+        subject, default = node.this, node.args.get("default")
+        whens, values = [], []
+        for branch in node.args["ifs"]:
+            whens.append(self._when(subject, branch.this))
+            values.append((branch.args["true"], self.bind(branch.args["true"])))
+        otherwise = self.bind(default) if default else Literal(NULL, None)
+        kind = self._common([*values, (default or node, otherwise)])
+        branches = tuple((when, cast_to(value, kind)) for when, (_, value) in zip(whens, values, strict=True))
+        return Case(kind, branches, cast_to(otherwise, kind))
+
+    def _when(self, subject: exp.Expr | None, when: exp.Expr) -> Expression:
+        if subject is None:
+            return self.condition(when, "WHEN")
+        return self.resolve(when, "eq", [self.bind(subject), self.bind(when)])
+
+    def _common(self, values: list[tuple[exp.Expr, Expression]]) -> DataType:
+        kind = values[0][1].type
+        for node, value in values[1:]:
+            wider = common_type(kind, value.type)
+            if wider is None:
+                raise self.source.error(
+                    f"the branches of CASE are of different types: {kind} and {value.type}", place(node), "CAST one of them"
+                )
+            kind = wider
+        return kind
+
+    def cast(self, node: exp.Expr, operand: exp.Expr, kind: DataType, safe: bool = False) -> Expression:
+        """CAST or TRY_CAST to a type already read."""
+        bound = self.bind(operand)
+        if not can_cast(bound.type, kind):
+            raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node))
+        return Cast(kind, bound, safe) if bound.type != kind else bound
+
+    def postfix_cast(self, node: exp.Expr) -> Expression:
+        """`a::INT`."""
+        start, end = place(node)
+        spelled = Source(node.args["to"].sql())
+        return self.cast(node, node.this, self._located(node, lambda: read_type(spelled, spelled.tokens())))
+
+    def element(self, node: exp.Expr) -> Expression:
+        """`array[1]`, `map['key']`."""
+        consume(self.source, node, "this", "expressions", "offset", "safe", "returns_list_for_maps")
+        if len(node.expressions) != 1:
+            raise self.source.error("one index belongs between the brackets", place(node))
+        return self.resolve(node, "element_at", [self.bind(node.this), self.bind(node.expressions[0])])
+
+    def filtered(self, node: exp.Expr) -> Expression:
+        """FILTER (WHERE ...), which only an aggregate takes."""
+        if isinstance(node.this, exp.Anonymous) and is_aggregate(call_name(node.this)):
+            return self.aggregate(node.this, node.expression.this)
+        raise self.source.error("FILTER belongs to an aggregate", place(node.this), "write CASE WHEN")
+
+    def call(self, node: exp.Expr) -> Expression:
+        """A call by name: a cast, a typed literal, an aggregate, or a function of the registry."""
+        name = call_name(node)
+        if name.startswith(LITERAL):
+            return self._typed_literal(node, name.removeprefix(LITERAL))
+        if name in ("cast", "try_cast"):
+            value, kind = node.expressions
+            return self.cast(node, value, self.types[kind.meta["start"]], safe=name == "try_cast")
+        if is_aggregate(name):
+            return self.aggregate(node, None)
+        if name in _WINDOW_PARTS:
+            return self.window_part(node, name)
+        self._refuse_clock(node, name)
+        return self._function(node, name)
+
+    def aggregate(self, node: exp.Expr, condition: exp.Expr | None) -> Expression:
+        """An aggregate call; without grouping there is none."""
+        raise self.source.error(f"{call_name(node).upper()} is an aggregate: {self.no_aggregates}", place(node))
+
+    def window_part(self, node: exp.Expr, name: str) -> Expression:
+        """TUMBLE_START and its like, which need a window in GROUP BY."""
+        window = name.split("_")[0].upper()
+        raise self.source.error(
+            f"{name.upper()} has no window here", place(node), f"write GROUP BY {window}(time, INTERVAL '5' SECOND) in this query"
+        )
+
+    def _function(self, node: exp.Expr, name: str) -> Expression:
+        arguments = [self.bind(self._argument(part)) for part in node.expressions]
+        if name.endswith(" to"):  # FLOOR(time TO DAY)
+            return self.resolve(node, name.replace(" ", "_"), arguments)
+        if name == "trim from":
+            side, *rest = node.expressions
+            return self.resolve(node, _TRIMS[side.name.lower()], [self.bind(part) for part in reversed(rest)])
+        return self.resolve(node, name, arguments)
+
+    def _argument(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Star):
+            raise self.source.error("* can only be counted", place(node), "write COUNT(*)")
+        if isinstance(node, exp.Distinct):
+            raise self.source.error("DISTINCT belongs to an aggregate", place(node), "remove it")
+        return node
+
+    def _refuse_clock(self, node: exp.Expr, name: str) -> None:
+        if name in _CLOCK and not (name == "unix_timestamp" and node.expressions):
+            raise clock_error(self.source, node, name)
+
+    def clock(self, node: exp.Expr) -> Expression:
+        """CURRENT_TIMESTAMP and its like, which are refused."""
+        raise clock_error(self.source, node, type(node).__name__)
+
+    def _typed_literal(self, node: exp.Expr, kind: str) -> Expression:
+        texts = [argument.name for argument in node.expressions]
+        if kind == "interval":
+            return self._located(node, lambda: literals.interval(texts[0], tuple(texts[1:])))
+        return self._located(node, lambda: literals.typed_literal(kind, texts[0]))
+
+    def _located(self, node: exp.Expr, make: Callable[[], object]):  # type: ignore[no-untyped-def]
+        try:
+            return make()
+        except QueryError as error:
+            start, end = place(node)
+            error.at = -1 if error.text != self.source.text else error.at
+            raise error.located(self.source.text, start, end - start) from None
+
+
+def clock_error(source: Source, node: exp.Expr, name: str) -> QueryError:
+    """Why there is no NOW()."""
+    return source.error(
+        f"{name.upper()} is not supported: the clock would make the stream and the batch job disagree",
+        place(node),
+        "use a time column of the table",
+        NotSupported,
+    )
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    """The identifiers of `a.b.c.d.e`, in order; sqlglot nests the first four in a Column."""
+    if isinstance(node, exp.Dot):
+        return [*_parts(node.this), node.expression]
+    return [node.args[key] for key in ("catalog", "db", "table", "this") if node.args.get(key)]
+
+
+def _root(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Dot):
+        node = node.this
+    return node
+
+
+def _constant(kind: DataType, value: Callable[[exp.Expr], object]) -> Callable[[Binder, exp.Expr], Expression]:
+    return lambda _, node: Literal(kind, value(node))
+
+
+_HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
+    exp.Literal: Binder.literal,
+    exp.HexString: _constant(BYTES, lambda node: bytes.fromhex(node.name)),
+    exp.Boolean: _constant(BOOLEAN, lambda node: bool(node.this)),
+    exp.Null: _constant(NULL, lambda _: None),
+    exp.Paren: lambda binder, node: binder.bind(node.this),
+    exp.Not: lambda binder, node: binder.resolve(node, "not", [binder.bind(node.this)]),
+    exp.Neg: Binder.negated,
+    exp.Column: Binder.column,
+    exp.Dot: Binder.dot,
+    exp.Is: Binder.test,
+    exp.Between: Binder.between,
+    exp.In: Binder.member,
+    exp.Like: Binder.like,
+    exp.ILike: Binder.like,
+    exp.Escape: Binder.escaped,
+    exp.Case: Binder.case,
+    exp.Cast: Binder.postfix_cast,
+    exp.Bracket: Binder.element,
+    exp.Filter: Binder.filtered,
+    exp.Anonymous: Binder.call,
+}  # fmt: skip

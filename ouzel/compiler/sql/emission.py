@@ -1,0 +1,42 @@
+"""EMIT: when the aggregates of one statement let their results out."""
+
+from __future__ import annotations
+
+from ouzel.compiler.plan import Emit, EmitRule
+from ouzel.compiler.sql.queries import EmitClause
+from ouzel.compiler.sql.source import Source
+
+_ADVICE = "group by window_start and window_end of TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE), or write EMIT CHANGES"
+
+
+class Emission:
+    """The EMIT clause of a statement, and whether it spoke of anything."""
+
+    def __init__(self, source: Source, clause: EmitClause | None) -> None:
+        self.source, self.clause, self.aggregates = source, clause, 0
+
+    def rule(self, windowed: bool) -> Emit:
+        """When an aggregate emits: as EMIT says, else on the watermark with a window and at once without.
+
+        Raises:
+            QueryError: EMIT AFTER WATERMARK without a window: no watermark would ever end a group.
+        """
+        self.aggregates += 1
+        if self.clause is None:
+            return Emit(EmitRule.WATERMARK if windowed else EmitRule.CHANGES)
+        if self.clause.emit.rule is EmitRule.WATERMARK and not windowed:
+            raise self.source.error("EMIT AFTER WATERMARK needs a window: without one a group never ends", self.clause.span, _ADVICE)
+        return self.clause.emit
+
+    def check(self) -> None:
+        """Refuse an EMIT that changes nothing.
+
+        Raises:
+            QueryError: EMIT AFTER ... in a query without an aggregate of its own.
+        """
+        if self.clause and not self.aggregates and self.clause.emit.rule is not EmitRule.CHANGES:
+            raise self.source.error(
+                f"EMIT {self.clause.emit.rule.value} has nothing to hold back: this query has no aggregate of its own",
+                self.clause.span,
+                "remove it, or write it in the view that aggregates",
+            )

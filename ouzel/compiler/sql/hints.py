@@ -1,0 +1,53 @@
+"""Hints: PARALLELISM and GROUPING, by alias or table of a SELECT, or by the name of a component as EXPLAIN shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ouzel.compiler.plan import Hints
+from ouzel.compiler.sql.shells import read_hints
+from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.statements import HintPair
+from ouzel.errors import NotSupported, QueryError
+
+_GROUPINGS = ("shuffle", "fields", "all", "global", "local", "none", "partial-key")
+
+
+def gather_hints(source: Source, aliases: Mapping[str, str]) -> Hints:
+    """All hints of the file; an alias of a table stands for the table. Of two for one name the last wins, as in Flink.
+
+    Raises:
+        QueryError: an unknown hint, grouping or number.
+    """
+    parallelism: dict[str, int] = {}
+    grouping: dict[str, str] = {}
+    folded = {alias.lower(): table for alias, table in aliases.items()}
+    for pair in read_hints(source):
+        name = aliases.get(pair.name) or folded.get(pair.name.lower(), pair.name)
+        match pair.hint:
+            case "PARALLELISM":
+                parallelism[name] = _tasks(source, pair)
+            case "GROUPING":
+                grouping[name] = _grouping(source, pair)
+            case _:
+                raise _unknown(source, pair)
+    return Hints(tuple(parallelism.items()), tuple(grouping.items()))
+
+
+def _tasks(source: Source, pair: HintPair) -> int:
+    if not pair.value.isdigit() or int(pair.value) < 1:
+        raise source.error(f"'{pair.value}' is not a number of tasks", pair.span, f"write '{pair.name}' = '2'")
+    return int(pair.value)
+
+
+def _grouping(source: Source, pair: HintPair) -> str:
+    kind = pair.value.lower().replace("_", "-")
+    if kind not in _GROUPINGS:
+        raise source.error(f"there is no grouping '{pair.value}'", pair.span, f"write one of {', '.join(_GROUPINGS)}")
+    return kind
+
+
+def _unknown(source: Source, pair: HintPair) -> QueryError:
+    if pair.hint in ("STATE_TTL", "LOOKUP", "BROADCAST", "MULTI_JOIN", "OPTIONS"):
+        return source.error(f"the hint {pair.hint} is not supported yet", pair.span, kind=NotSupported)
+    return source.error(f"there is no hint {pair.hint}", pair.span, "the hints are PARALLELISM and GROUPING")

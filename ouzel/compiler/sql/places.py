@@ -1,0 +1,73 @@
+"""Where the parts of sqlglot's tree stand in the user's text, and what they are called in errors."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ouzel.compiler.sql.rewrite import CALL
+from ouzel.compiler.sql.source import Source, Span
+from ouzel.errors import NotSupported
+
+
+def place(node: exp.Expr) -> Span:
+    """From the first to the last character of `node`, as far as its parts know where they are."""
+    starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
+    ends = [part.meta["end"] for part in node.walk() if "end" in part.meta]
+    if starts:
+        return (min(starts), max(ends) + 1)
+    return place(node.parent) if node.parent is not None else (0, 1)
+
+
+def call_name(node: exp.Expr) -> str:
+    """The lower-case name of a call, without the prefix of the rewrite."""
+    return node.name.removeprefix(CALL).lower()
+
+
+_DESCRIPTIONS: dict[type[exp.Expr], str] = {
+    exp.Subquery: "a subquery as a value",
+    exp.Select: "a subquery as a value",
+    exp.Exists: "EXISTS (a join)",
+    exp.Window: "an OVER window",
+    exp.Lambda: "a lambda",
+    exp.JSONExtract: "the operator ->",
+    exp.JSONExtractScalar: "the operator ->>",
+    exp.Tuple: "a list of values in parentheses",
+    exp.Alias: "an alias inside an expression",
+    exp.Kwarg: "a named argument",
+    exp.Star: "* inside an expression",
+    exp.Order: "ORDER BY inside a call",
+    exp.IgnoreNulls: "IGNORE NULLS",
+    exp.RespectNulls: "RESPECT NULLS",
+    exp.BitwiseAnd: "the operator &",
+    exp.BitwiseOr: "the operator |",
+    exp.BitwiseXor: "the operator ^",
+    exp.BitwiseNot: "the operator ~",
+    exp.BitwiseLeftShift: "the operator <<",
+    exp.BitwiseRightShift: "the operator >>",
+    exp.Parameter: "a parameter",
+    exp.Placeholder: "a parameter",
+    exp.Slice: "a slice of an array",
+    exp.Interval: "an interval without a quoted amount",
+}  # fmt: skip
+
+
+def describe(node: exp.Expr) -> str:
+    """What a user calls this part."""
+    return _DESCRIPTIONS.get(type(node), f"{type(node).__name__.upper()} here")
+
+
+_CLAUSES = {"laterals": "LATERAL", "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "qualify": "QUALIFY", "windows": "WINDOW"}
+
+
+def consume(source: Source, node: exp.Expr, *known: str) -> None:
+    """Refuse a tree that says more than the binder reads, so that nothing sqlglot parsed is lost in silence.
+
+    Raises:
+        NotSupported: naming the clause.
+    """
+    for key, value in node.args.items():
+        if value and key not in known:
+            inner = value[0] if isinstance(value, list) else value
+            span = place(inner) if isinstance(inner, exp.Expr) else place(node)
+            name = _CLAUSES.get(key, key.strip("_").upper().replace("_", " "))
+            raise source.error(f"{name} is not supported here", span, kind=NotSupported)

@@ -1,0 +1,152 @@
+"""A file of SQL, statement by statement, becomes a Program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.plan import Hints, Program, Sink
+from ouzel.compiler.sql.hints import gather_hints
+from ouzel.compiler.sql.queries import parse_query
+from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
+from ouzel.compiler.sql.select import QueryBinder
+from ouzel.compiler.sql.shells import read_statement
+from ouzel.compiler.sql.sinks import result_sink, table_sink
+from ouzel.compiler.sql.source import Source, Tokens, is_word, span_of, split_statements
+from ouzel.compiler.sql.statements import CreateTable, CreateView, Explain, Insert, Name, Select, SetOption, Statement
+from ouzel.compiler.sql.tables import Table, create_table
+from ouzel.errors import QueryError
+
+
+def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits]) -> Program:
+    """The logical plan of a file of statements.
+
+    Raises:
+        QueryError: the text is wrong; with line, place and advice.
+        NotSupported: a construct outside the subset.
+    """
+    return _Compiler(Source(text), connectors).run()
+
+
+class _Compiler:
+    """What the statements so far have made."""
+
+    def __init__(self, source: Source, connectors: Mapping[str, ConnectorTraits]) -> None:
+        self.source, self.connectors = source, connectors
+        self.tables: dict[str, Table] = {}
+        self.relations: dict[str, Relation] = {}
+        self.aliases: dict[str, str] = {}
+        self.sinks: list[Sink] = []
+        self.settings: list[tuple[str, str]] = []
+        self.explain: tuple[str, ...] | None = None
+        self.selected: Tokens = ()
+
+    def run(self) -> Program:
+        """All statements, in order."""
+        for tokens in _unwrapped(self.source, split_statements(self.source.tokens())):
+            if self.selected:
+                raise self.source.error(
+                    "a SELECT that prints its result is the last statement", span_of(self.selected[:1]), "move it to the end, or INSERT INTO a table"
+                )
+            if self.explain is not None:
+                raise self.source.error("EXPLAIN is the last statement", span_of(tokens[:1]), "move it to the end")
+            self._statement(read_statement(self.source, tokens), tokens)
+        if not self.sinks:
+            end = max(0, len(self.source.text.rstrip()) - 1)
+            raise self.source.error(
+                "the file asks for nothing", (end, end + 1), "end it with SELECT ..., or with INSERT INTO table SELECT ..."
+            )
+        hints = gather_hints(self.source, self.aliases)
+        return Program(tuple(self.sinks), tuple(self.settings), hints, self.explain)
+
+    def _statement(self, statement: Statement, tokens: Tokens) -> None:
+        match statement:
+            case CreateTable():
+                self._create_table(statement)
+            case CreateView():
+                self._create_view(statement)
+            case SetOption(option):
+                self.settings.append((option.key, option.value))
+            case Insert():
+                self._insert(statement)
+            case Select(query):
+                self.sinks.append(result_sink(self._query(query)))
+                self.selected = tokens if self.explain is None else ()
+            case Explain(details, inner):
+                self.explain = details
+                self._statement(inner, tokens)
+
+    def _create_table(self, statement: CreateTable) -> None:
+        self._refuse_known(statement.name)
+        table = create_table(self.source, statement, self.connectors)
+        self.tables[table.name] = table
+        self.relations[table.name] = table.relation
+        self.aliases[table.name] = table.name
+
+    def _create_view(self, statement: CreateView) -> None:
+        if not statement.replace:
+            self._refuse_known(statement.name)
+        relation = self._query(statement.query)
+        if statement.columns and len(statement.columns) != len(relation.columns):
+            raise self.source.error(
+                f"the view names {len(statement.columns)} columns and its query gives {len(relation.columns)}", statement.columns[-1].span
+            )
+        name = statement.name.text
+        self.relations[name] = relation.aliased(name, [column.text for column in statement.columns])
+        self.aliases[name] = name
+
+    def _insert(self, statement: Insert) -> None:
+        table = self._target(statement.name)
+        self.sinks.append(table_sink(self.source, statement, table, self._query(statement.query)))
+
+    def _target(self, name: Name) -> Table:
+        for known, table in self.tables.items():
+            if matches(name, known):
+                return table
+        for known in self.relations:
+            if matches(name, known):
+                raise self.source.error(f"{known} is a view and takes no rows", name.span, "INSERT INTO a table")
+        raise unknown_table(self.source, name, self.tables)
+
+    def _query(self, tokens: Tokens) -> Relation:
+        query = parse_query(self.source, tokens)
+        binder = QueryBinder(self.source, query, self._readable)
+        relation = binder.bind(query.tree)
+        binder.emission.check()
+        self.aliases |= binder.aliases
+        return relation
+
+    def _readable(self, name: Name) -> Relation:
+        found = pick(name, self.relations)
+        if not found:
+            raise unknown_table(self.source, name, self.relations)
+        known = list(self.relations)[found[0]]
+        table = self.tables.get(known)
+        if table and not table.traits.readable:
+            raise self.source.error(
+                f"{known} cannot be read: the connector {table.traits.name} is only written", name.span, "read another table"
+            )
+        return self.relations[known]
+
+    def _refuse_known(self, name: Name) -> None:
+        if any(matches(name, known) for known in self.relations):
+            raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
+
+
+def _unwrapped(source: Source, statements: list[list]) -> list[Tokens]:  # type: ignore[type-arg]
+    """The statements with EXECUTE STATEMENT SET BEGIN ... END taken off."""
+    out: list[Tokens] = []
+    opened: Tokens = ()
+    for statement in statements:
+        if is_word(statement[0], "EXECUTE"):
+            words = [token.text.upper() for token in statement[:4]]
+            if words != ["EXECUTE", "STATEMENT", "SET", "BEGIN"]:
+                raise source.error("EXECUTE begins a statement set", span_of(statement[:1]), "write EXECUTE STATEMENT SET BEGIN ... END")
+            opened, statement = statement[:4], statement[4:]
+        if opened and is_word(statement[0], "END") and len(statement) == 1:
+            opened = ()
+        elif statement:
+            out.append(statement)
+    if opened:
+        raise source.error("the statement set has no end", span_of(opened), "write END; after its last INSERT")
+    return out

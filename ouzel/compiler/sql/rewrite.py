@@ -1,0 +1,316 @@
+"""Rewrites the tokens of a query so that sqlglot's stock parser reads them the way the standard and Flink mean them.
+
+sqlglot knows hundreds of functions and turns them into shapes of its own, some with arguments lost or swapped; it takes `date` or `first`
+for keywords; it has no TABLE(TUMBLE(...)). So: every word that is not structure becomes a quoted identifier, every called name gets the
+prefix `fn `, which no function of sqlglot has, and special syntax (CAST, EXTRACT, INTERVAL, DESCRIPTOR ...) becomes a plain call.
+Every new token keeps the place of the one it stands for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot.tokens import Token, TokenType
+
+from ouzel.compiler.sql.source import Source, Span, Tokens, depth_change, is_word, matching, span_of
+from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.types import DataType
+from ouzel.errors import NotSupported
+
+CALL = "fn "
+"""Prefix of a called name, as sqlglot sees it."""
+LITERAL = "literal "
+"""Prefix of a typed literal's type, after CALL: `DATE '2013-01-01'` is the call `fn literal date`."""
+
+_STRUCTURE = frozenset(
+    "SELECT FROM WHERE GROUP HAVING AS AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION ALL "
+    "CROSS LEFT RIGHT FULL INNER OUTER JOIN ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE RESPECT NULLS ANY SOME".split()
+)
+_CALLABLE_STRUCTURE = frozenset({"LEFT", "RIGHT"})
+_NOT_CALLED = frozenset({"UNNEST", "EXISTS", "IN", "FILTER", "ANY", "SOME", "ALL"}) | (_STRUCTURE - _CALLABLE_STRUCTURE)
+_SEPARATORS = {
+    "SUBSTRING": ("FROM", "FOR"), "SUBSTR": ("FROM", "FOR"), "POSITION": ("IN",), "EXTRACT": ("FROM",), "TRIM": ("FROM",),
+    "OVERLAY": ("PLACING", "FROM", "FOR"), "CEIL": ("TO",), "CEILING": ("TO",), "FLOOR": ("TO",),
+}  # fmt: skip
+_UNIT_FIRST = frozenset({"EXTRACT", "TIMESTAMPDIFF", "TIMESTAMPADD"})
+_TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIMESTAMPTZ", "TIME"})
+_TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
+
+_REFUSED = {
+    "ORDER": "ORDER BY is not supported: a stream has no end to sort at",
+    "SORT": "SORT BY is not supported: a stream has no end to sort at",
+    "LIMIT": "LIMIT is not supported: a stream has no first rows",
+    "FETCH": "FETCH is not supported: a stream has no first rows",
+    "INTERSECT": "INTERSECT is not supported yet",
+    "EXCEPT": "EXCEPT is not supported yet",
+    "MINUS": "MINUS is not supported yet",
+    "QUALIFY": "QUALIFY is not supported yet",
+    "RECURSIVE": "WITH RECURSIVE is not supported",
+    "LATERAL": "LATERAL is not supported yet; CROSS JOIN UNNEST(array) is",
+    "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported yet",
+    "TABLESAMPLE": "TABLESAMPLE is not supported",
+    "GROUPING": "GROUPING SETS is not supported yet: write one GROUP BY for each set and UNION ALL",
+    "VALUES": "VALUES is not supported: a topology reads tables; use 'connector' = 'datagen' or a file",
+    "OVER": "OVER windows are not supported yet",
+    "SIMILAR": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
+    "WITHIN": "WITHIN GROUP is not supported yet",
+}  # fmt: skip
+_REFUSED_CALLS = {
+    "SESSION": "SESSION windows are not supported yet; TUMBLE and HOP are",
+    "CUMULATE": "CUMULATE windows are not supported yet; TUMBLE and HOP are",
+    "CUBE": "CUBE is not supported yet: write one GROUP BY for each set and UNION ALL",
+    "ROLLUP": "ROLLUP is not supported yet: write one GROUP BY for each set and UNION ALL",
+}  # fmt: skip
+
+
+@dataclass
+class Rewritten:
+    """Tokens for sqlglot, and the types of its casts by the offset where each type is written."""
+
+    tokens: list[Token]
+    types: dict[int, DataType] = field(default_factory=dict)
+
+
+def rewrite_query(source: Source, tokens: Tokens) -> Rewritten:
+    """The query's tokens in sqlglot's terms.
+
+    Raises:
+        NotSupported: a construct outside the subset, at its place.
+        QueryError: a CAST to a type that does not exist.
+    """
+    return _Rewriter(source, tokens).run()
+
+
+class _Rewriter:
+    """Marks what becomes of each token, then writes them out."""
+
+    def __init__(self, source: Source, tokens: Tokens) -> None:
+        self.source, self.tokens = source, tokens
+        self.edits: dict[int, list[Token]] = {}
+        self.types: dict[int, DataType] = {}
+
+    def run(self) -> Rewritten:
+        """All passes."""
+        for index, token in enumerate(self.tokens):
+            if index not in self.edits and _is_bare_word(token):
+                self._word(index, token.text.upper().split()[0])
+            elif token.token_type is TokenType.IDENTIFIER and self._calls(index):
+                self._rename(index, token.text)
+            elif token.token_type is TokenType.DCOLON:
+                self._postfix_cast(index)
+        out: list[Token] = []
+        for index, token in enumerate(self.tokens):
+            out += self.edits.get(index, (token,))
+        return Rewritten(out, self.types)
+
+    def _word(self, index: int, word: str) -> None:
+        self._refuse(index, word)
+        called = self._next_is(index, TokenType.L_PAREN)
+        if word in ("ARRAY", "MAP") and self._next_is(index, TokenType.L_BRACKET):
+            self._bracketed(index, word)
+        elif word == "INTERVAL" and self._next_is(index, TokenType.STRING, TokenType.NUMBER, TokenType.DASH):
+            self._interval(index)
+        elif word in _TYPED and self._typed_literal(index):
+            pass
+        elif word == "TABLE":
+            self._table(index)
+        elif called and self._calls(index) and (word not in _NOT_CALLED):
+            self._call(index, word)
+        elif word not in _STRUCTURE or (word == "FILTER" and not called):
+            self.edits[index] = [_as(self.tokens[index], TokenType.IDENTIFIER)]
+
+    def _refuse(self, index: int, word: str) -> None:
+        problem = _REFUSED.get(word)
+        called = self._next_is(index, TokenType.L_PAREN)
+        if word in _REFUSED_CALLS and called and self._calls(index):
+            problem = _REFUSED_CALLS[word]
+        elif word in ("GROUPING", "WITHIN", "SIMILAR", "SORT"):
+            follows = {"GROUPING": "SETS", "WITHIN": "GROUP", "SIMILAR": "TO", "SORT": "BY"}[word]
+            words = self.tokens[index].text.upper().split()
+            problem = problem if follows in words or self._next_word(index, follows) else None
+        elif word in ("OVER", "VALUES"):
+            problem = problem if called and (word == "VALUES" or self._after_call(index)) else None
+        elif word == "JOIN":
+            problem = None if self._next_word(index, "UNNEST") else "JOIN is not supported yet; CROSS JOIN UNNEST(array) is"
+        elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):
+            problem = "FOR SYSTEM_TIME AS OF (a temporal join) is not supported yet"
+        if problem:
+            raise self.source.error(problem, span_of([self.tokens[index]]), kind=NotSupported)
+
+    def _call(self, index: int, word: str) -> None:
+        closing = matching(self.tokens, index + 1)
+        if closing is None or self._names_a_cte(closing):
+            self.edits[index] = [_as(self.tokens[index], TokenType.IDENTIFIER)]
+            return
+        self._rename(index, self.tokens[index].text)
+        if word in ("CAST", "TRY_CAST"):
+            self._cast(index, closing)
+        elif word == "DESCRIPTOR":
+            self.edits[index] = self.edits[index + 1] = self.edits[closing] = []
+        elif word in _SEPARATORS:
+            self._separate(index, closing, word)
+        if word in _UNIT_FIRST:
+            self.edits[index + 2] = [_as(self.tokens[index + 2], TokenType.STRING)]
+
+    def _separate(self, index: int, closing: int, word: str) -> None:
+        found = [
+            at for at in self._top_level(index + 2, closing) if is_word(self.tokens[at], *_SEPARATORS[word])
+        ]
+        for at in found:
+            self.edits[at] = [_like(self.tokens[at], TokenType.COMMA, ",")]
+            if word in ("CEIL", "CEILING", "FLOOR"):
+                self._rename(index, f"{word} TO")
+                self.edits[at + 1] = [_as(self.tokens[at + 1], TokenType.STRING)]
+        if word == "TRIM" and found:
+            self._trim_from(index, found[0])
+
+    def _trim_from(self, index: int, separator: int) -> None:
+        side = self.tokens[index + 2]
+        self._rename(index, "TRIM FROM")
+        if is_word(side, *_TRIM_SIDES):
+            comma = [] if separator == index + 3 else [_like(side, TokenType.COMMA, ",")]
+            self.edits[index + 2] = [_as(side, TokenType.STRING), *comma]
+        else:
+            self.edits[index + 1] = [
+                self.tokens[index + 1], _like(side, TokenType.STRING, "BOTH"), _like(side, TokenType.COMMA, ","),
+            ]  # fmt: skip
+
+    def _cast(self, index: int, closing: int) -> None:
+        places = [at for at in self._top_level(index + 2, closing) if is_word(self.tokens[at], "AS")]
+        if not places or places[-1] + 1 == closing:
+            name = self.tokens[index].text.upper()
+            raise self.source.error(f"{name} does not say to which type", span_of(self.tokens[index : closing + 1]), f"write {name}(value AS INT)")
+        self.edits[places[-1]] = [_like(self.tokens[places[-1]], TokenType.COMMA, ",")]
+        self._type(places[-1] + 1, closing)
+
+    def _postfix_cast(self, index: int) -> None:
+        end = index + 2
+        if end < len(self.tokens) and self.tokens[end].token_type is TokenType.L_PAREN:
+            end = (matching(self.tokens, end) or end) + 1
+        for at in range(index + 1, end):
+            self.edits[at] = [self.tokens[at]]
+
+    def _type(self, start: int, end: int) -> None:
+        span = span_of(self.tokens[start:end])
+        self.types[span[0]] = read_type(self.source, self.tokens[start:end])
+        for at in range(start, end):
+            self.edits[at] = []
+        self.edits[start] = [_placed(TokenType.STRING, "type", span)]
+
+    def _typed_literal(self, index: int) -> bool:
+        end = index + 1
+        if self._word_at(end) in ("WITH", "WITHOUT"):  # TIMESTAMP WITH LOCAL TIME ZONE '...'
+            while self._word_at(end) in ("WITH", "WITHOUT", "LOCAL", "TIME", "ZONE"):
+                end += 1
+        if end >= len(self.tokens) or self.tokens[end].token_type is not TokenType.STRING:
+            return False
+        words = " ".join(token.text for token in self.tokens[index:end]).lower()
+        self._replace(index, end + 1, LITERAL + words, [self.tokens[end]])
+        return True
+
+    def _interval(self, index: int) -> None:
+        at = index + 1 + (self.tokens[index + 1].token_type is TokenType.DASH)
+        text = self.tokens[at].text if at == index + 1 else "-" + self.tokens[at].text
+        arguments = [_like(self.tokens[at], TokenType.STRING, text)]
+        end = at + 1
+        while self._word_at(end) in UNITS:
+            arguments.append(_as(self.tokens[end], TokenType.STRING))
+            end += 1
+            if self._next_is(end - 1, TokenType.L_PAREN):  # INTERVAL '10' DAY(3): the precision says nothing
+                end = (matching(self.tokens, end) or end) + 1
+            if self._word_at(end) != "TO":
+                break
+            end += 1
+        self._replace(index, end, LITERAL + "interval", arguments)
+
+    def _replace(self, start: int, end: int, name: str, arguments: list[Token]) -> None:
+        span = span_of(self.tokens[start:end])
+        commas = [[argument, _like(argument, TokenType.COMMA, ",")] for argument in arguments]
+        inner = [token for pair in commas for token in pair][:-1]
+        for at in range(start, end):
+            self.edits[at] = []
+        opening, closing = _placed(TokenType.L_PAREN, "(", span), _placed(TokenType.R_PAREN, ")", (span[1] - 1, span[1]))
+        self.edits[start] = [_placed(TokenType.IDENTIFIER, CALL + name, span), opening, *inner, closing]
+
+    def _bracketed(self, index: int, word: str) -> None:
+        closing = matching(self.tokens, index + 1)
+        self._rename(index, word)
+        self.edits[index + 1] = [_like(self.tokens[index + 1], TokenType.L_PAREN, "(")]
+        if closing is not None:
+            self.edits[closing] = [_like(self.tokens[closing], TokenType.R_PAREN, ")")]
+
+    def _table(self, index: int) -> None:
+        """`TABLE t` is `t`; `TABLE(TUMBLE(...))` is `TUMBLE(...)`."""
+        self.edits[index] = []
+        if self._next_is(index, TokenType.L_PAREN):
+            closing = matching(self.tokens, index + 1)
+            self.edits[index + 1] = []
+            if closing is not None:
+                self.edits[closing] = []
+
+    def _rename(self, index: int, name: str) -> None:
+        self.edits[index] = [_like(self.tokens[index], TokenType.IDENTIFIER, CALL + name)]
+
+    def _calls(self, index: int) -> bool:
+        """Whether the word at `index` is a call's name, not an alias with columns such as `AS u(a, b)`."""
+        if not self._next_is(index, TokenType.L_PAREN):
+            return False
+        if index == 0:
+            return True
+        before = self.tokens[index - 1]
+        if before.token_type in (TokenType.R_PAREN, TokenType.STRING, TokenType.NUMBER, TokenType.IDENTIFIER):
+            return False
+        return not is_word(before, "AS") and not (_is_bare_word(before) and self._is_name(index - 1))
+
+    def _is_name(self, index: int) -> bool:
+        return self.tokens[index].text.upper().split()[0] not in _STRUCTURE | {"TABLE", "TO", "FOR", "PLACING", *_TRIM_SIDES}
+
+    def _names_a_cte(self, closing: int) -> bool:
+        return self._word_at(closing + 1) == "AS" and self._next_is(closing + 1, TokenType.L_PAREN)
+
+    def _after_call(self, index: int) -> bool:
+        return index > 0 and self.tokens[index - 1].token_type is TokenType.R_PAREN
+
+    def _top_level(self, start: int, end: int) -> list[int]:
+        depth, found = 0, []
+        for at in range(start, end):
+            depth += depth_change(self.tokens[at])
+            if depth == 0:
+                found.append(at)
+        return found
+
+    def _next_is(self, index: int, *kinds: TokenType) -> bool:
+        return index + 1 < len(self.tokens) and self.tokens[index + 1].token_type in kinds
+
+    def _next_word(self, index: int, word: str) -> bool:
+        return self._word_at(index + 1) == word
+
+    def _word_at(self, index: int) -> str:
+        if index < len(self.tokens) and _is_bare_word(self.tokens[index]):
+            return self.tokens[index].text.upper().split()[0]
+        return ""
+
+
+UNITS = frozenset(
+    unit + plural
+    for unit in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+    for plural in ("", "S")
+)
+"""Units of INTERVAL and of EXTRACT that have a length."""
+
+
+def _is_bare_word(token: Token) -> bool:
+    quoted = token.token_type in (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING)
+    return not quoted and (token.text[:1].isalpha() or token.text[:1] in "_$")
+
+
+def _as(token: Token, kind: TokenType) -> Token:
+    return _like(token, kind, token.text)
+
+
+def _like(token: Token, kind: TokenType, text: str) -> Token:
+    return Token(kind, text, token.line, token.col, token.start, token.end)
+
+
+def _placed(kind: TokenType, text: str, span: Span) -> Token:
+    return Token(kind, text, 1, 1, span[0], span[1] - 1)

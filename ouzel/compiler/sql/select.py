@@ -1,0 +1,188 @@
+"""The query binder: from sqlglot's tree of a query to a relation of the logical plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import cast_to, common_type
+from ouzel.compiler.plan import Filter, Union
+from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
+from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.output import Output, outputs_of, project
+from ouzel.compiler.sql.places import consume, describe, place
+from ouzel.compiler.sql.queries import Query
+from ouzel.compiler.sql.scope import Relation, Visible, matches, name_of, relation_of
+from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.statements import Name
+from ouzel.compiler.sql.unnest import bind_unnest
+from ouzel.compiler.sql.windows import assign_window, is_window, read_window
+from ouzel.errors import NotSupported
+
+Tables = Callable[[Name], Relation]
+"""Finds a created table or view by name, or raises QueryError."""
+
+
+class WhereBinder(Binder):
+    """Binds WHERE, where no aggregate can stand."""
+
+    no_aggregates = "WHERE sees single rows; write HAVING"
+
+
+class QueryBinder:
+    """Binds one statement's query, with its subqueries and CTEs; `emission` gathers what EMIT speaks of."""
+
+    def __init__(self, source: Source, query: Query, tables: Tables) -> None:
+        self.source, self.types, self.tables = source, query.types, tables
+        self.emission = Emission(source, query.emit)
+        self.ctes: list[tuple[str, Relation]] = []
+        self.aliases: dict[str, str] = {}
+
+    def bind(self, tree: exp.Expr) -> Relation:
+        """The relation of a query: SELECT, UNION, or either in parentheses.
+
+        Raises:
+            QueryError: at the place of what is wrong.
+        """
+        outer = len(self.ctes)
+        for cte in tree.args["with_"].expressions if tree.args.get("with_") else ():
+            self._define(cte)
+        match tree:
+            case exp.Select():
+                relation = self._select(tree)
+            case exp.Union():
+                relation = self._union(tree)
+            case exp.Subquery():
+                consume(self.source, tree, "this", "with_", "alias")
+                relation = self.bind(tree.this)
+            case _:
+                raise self.source.error(f"{describe(tree)} is not supported", place(tree), kind=NotSupported)
+        del self.ctes[outer:]
+        return relation
+
+    def _define(self, cte: exp.Expr) -> None:
+        consume(self.source, cte, "this", "alias")
+        name, names = self._alias(cte)
+        self.ctes.append((name, self._renamed(self.bind(cte.this), name, names, cte)))
+
+    def _select(self, tree: exp.Select) -> Relation:
+        consume(self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "kind")
+        relation = self._from(tree)
+        where = tree.args.get("where")
+        if where:
+            predicate = WhereBinder(self.source, relation, self.types).condition(where.this, "WHERE")
+            relation = replace(relation, node=Filter(relation.node, predicate))
+        if is_grouped(tree):
+            result = bind_grouped(self.source, tree, relation, self.types, self.emission)
+        else:
+            binder = Binder(self.source, relation, self.types)
+            result = project(relation, outputs_of(binder, tree.expressions))
+        if tree.args.get("distinct"):
+            consume(self.source, tree.args["distinct"])
+            result = distinct_rows(result, self.emission)
+        return result
+
+    def _from(self, tree: exp.Select) -> Relation:
+        clause = tree.args.get("from_")
+        if clause is None:
+            raise self.source.error("this SELECT reads nothing", place(tree), "add FROM: a topology reads a table")
+        relation = self._table(clause.this)
+        for join in tree.args.get("joins") or ():
+            if not isinstance(join.this, exp.Unnest):
+                raise self.source.error("JOIN is not supported yet; CROSS JOIN UNNEST(array) is", place(join), kind=NotSupported)
+            relation = bind_unnest(self.source, join, relation, self.types)
+        return relation
+
+    def _table(self, node: exp.Expr) -> Relation:
+        if isinstance(node, exp.Unnest):
+            raise self.source.error("UNNEST needs a table before it", place(node), "write FROM t CROSS JOIN UNNEST(t.array) AS u(x)", NotSupported)
+        alias, names = self._alias(node)
+        if isinstance(node, exp.Subquery):
+            consume(self.source, node, "this", "alias")
+            return self._renamed(self.bind(node.this), alias, names, node)
+        consume(self.source, node, "this", "alias", "db", "catalog")
+        if is_window(node.this):
+            call = read_window(self.source, node.this, data=True)
+            assert call.data is not None
+            relation = self._data(call.data)
+            windowed = assign_window(Binder(self.source, relation, self.types), call, relation)
+            if alias and isinstance(call.data, exp.Column):
+                self.aliases[alias] = relation.columns[0].table
+            return self._renamed(windowed, alias, names, node) if alias else windowed
+        if isinstance(node.this, exp.Anonymous):
+            raise self.source.error(f"{describe(node.this)} is not a table", place(node.this), "the table functions are TUMBLE and HOP", NotSupported)
+        relation = self._named(node)
+        if alias:
+            self.aliases[alias] = relation.columns[0].table
+        return self._renamed(relation, alias or relation.columns[0].table, names, node)
+
+    def _data(self, node: exp.Expr) -> Relation:
+        if isinstance(node, exp.Subquery):
+            return self.bind(node.this).aliased("")
+        if isinstance(node, exp.Column):
+            return self._named(node)
+        raise self.source.error("a window is cut from a table, a view or a subquery", place(node), "write its name")
+
+    def _named(self, node: exp.Expr) -> Relation:
+        name = name_of(self.source, node.this)
+        if len([key for key in ("table", "db", "catalog") if node.args.get(key)]):
+            raise self.source.error("tables have no database or catalog", place(node), f"write {name.text}")
+        for known, relation in reversed(self.ctes):
+            if matches(name, known):
+                return relation
+        return self.tables(name)
+
+    def _alias(self, node: exp.Expr) -> tuple[str, list[Name]]:
+        alias = node.args.get("alias")
+        if alias is None:
+            return "", []
+        consume(self.source, alias, "this", "columns")
+        return alias.name, [name_of(self.source, column) for column in alias.columns]
+
+    def _renamed(self, relation: Relation, table: str, names: Sequence[Name], node: exp.Expr) -> Relation:
+        if len(names) > len(relation.columns):
+            raise self.source.error(
+                f"{len(names)} column names are given to {len(relation.columns)} columns", names[-1].span, "name each column once"
+            )
+        return relation.aliased(table, [name.text for name in names])
+
+    def _union(self, tree: exp.Union) -> Relation:
+        consume(self.source, tree, "this", "expression", "distinct", "with_")
+        left, right = self.bind(tree.this), self.bind(tree.expression)
+        relation = self._united(tree, left, right)
+        return distinct_rows(relation, self.emission) if tree.args.get("distinct") else relation
+
+    def _united(self, tree: exp.Union, left: Relation, right: Relation) -> Relation:
+        if len(left.columns) != len(right.columns):
+            raise self.source.error(
+                f"UNION puts {len(left.columns)} columns above {len(right.columns)}", place(tree.expression), "select as many in both"
+            )
+        names = [column.name for column in left.columns]
+        kinds = [self._common(tree, a, b) for a, b in zip(_types(left), _types(right), strict=True)]
+        one, two = (_shaped(side, names, kinds) for side in (left, right))
+        branches = one.node.branches if isinstance(one.node, Union) and one is left else (one.node,)
+        window = one.window if one.window == two.window else None
+        united = relation_of(Union((*branches, two.node)), window=window)
+        return replace(united, columns=tuple(Visible("", name, column.column) for name, column in zip(names, one.columns, strict=True)))
+
+    def _common(self, tree: exp.Union, left, right):  # type: ignore[no-untyped-def]
+        kind = common_type(left, right)
+        if kind is None:
+            raise self.source.error(f"UNION puts {left} above {right}", place(tree.expression), "CAST one of them")
+        return kind
+
+
+def _types(relation: Relation):  # type: ignore[no-untyped-def]
+    return [relation.column(column).type for column in relation.columns]
+
+
+def _shaped(relation: Relation, names, kinds) -> Relation:  # type: ignore[no-untyped-def]
+    """The relation with these column names and types; itself when it has them."""
+    outputs = [
+        Output(name, cast_to(relation.column(column), kind))
+        for name, column, kind in zip(names, relation.columns, kinds, strict=True)
+    ]
+    return project(relation, outputs)

@@ -1,0 +1,234 @@
+"""From tokens to statement shells, by the lark grammar in `statements.lark`."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import lark
+from lark.lexer import Lexer
+from sqlglot.tokens import Token, TokenType
+
+from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of
+from ouzel.compiler.sql.statements import (
+    ColumnClause, CreateTable, CreateView, Explain, HintPair, Insert, Name, Option, Select, SetOption, Statement, WatermarkClause,
+)  # fmt: skip
+from ouzel.errors import NotSupported, QueryError
+
+_PUNCTUATION = {
+    TokenType.L_PAREN: "LPAR", TokenType.R_PAREN: "RPAR", TokenType.COMMA: "COMMA", TokenType.DOT: "DOT", TokenType.EQ: "EQ",
+    TokenType.LT: "LT", TokenType.GT: "GT", TokenType.DASH: "MINUS", TokenType.STRING: "STRING", TokenType.NUMBER: "NUMBER",
+    TokenType.IDENTIFIER: "QUOTED",
+}  # fmt: skip
+_KEYWORDS = frozenset(
+    "CREATE TEMPORARY TABLE SOURCE IF NOT EXISTS COMMENT AS NULL PRIMARY KEY METADATA FROM VIRTUAL WATERMARK FOR IDLE AFTER NEVER "
+    "CONSTRAINT ENFORCED WITH OR REPLACE VIEW INSERT INTO SET EXPLAIN LOGICAL TOPOLOGY PACKING JSON SELECT VALUES".split()
+)
+_SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "LT": "<", "GT": ">", "MINUS": "-"}
+_VAGUE = {
+    "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "NUMBER": "a number", "$END": "the end of the statement",
+}  # fmt: skip
+
+
+class _TokenLexer(Lexer):
+    """Hands our tokens to lark; a token of several words (`PRIMARY KEY`) becomes one terminal for each."""
+
+    def __init__(self, conf: Any) -> None:
+        pass
+
+    def lex(self, data: Any) -> Iterator[lark.Token]:  # type: ignore[override]
+        for token in data:
+            yield from _terminals(token)
+
+
+def _terminals(token: Token) -> Iterator[lark.Token]:
+    kind = _PUNCTUATION.get(token.token_type)
+    if kind:
+        yield lark.Token(kind, token.text, start_pos=token.start, end_pos=token.end + 1)
+        return
+    for word in token.text.split() or [token.text]:
+        upper = word.upper()
+        kind = upper if upper in _KEYWORDS else "NAME" if word[:1].isalpha() or word[:1] == "_" else "OTHER"
+        yield lark.Token(kind, word, start_pos=token.start, end_pos=token.end + 1)
+
+
+@cache
+def _parser() -> lark.Lark:
+    grammar = Path(__file__).with_name("statements.lark").read_text()
+    return lark.Lark(
+        grammar, parser="lalr", lexer=_TokenLexer, start=["statement", "hints"], propagate_positions=True, maybe_placeholders=False
+    )
+
+
+_parser()  # building the tables takes 0.2 s: better at import than in the first query
+
+
+def read_statement(source: Source, tokens: Tokens) -> Statement:
+    """The shell of one statement.
+
+    Raises:
+        QueryError: it is not a statement.
+        NotSupported: it is one that Ouzel does not have.
+    """
+    _refuse_foreign_statements(source, tokens)
+    tree = _parse(source, tokens, "statement")
+    return _Shells(source, tokens).statement(tree)
+
+
+def read_hints(source: Source) -> list[HintPair]:
+    """All pairs of all hints of the file, in order."""
+    pairs = []
+    for offset, text in source.hints():
+        inner = Source(" " * offset + text)
+        tree = _parse(Source(source.text), inner.tokens(), "hints")
+        for hint in tree.children:
+            if isinstance(hint, lark.Tree):
+                pairs += list(_pairs(hint))
+    return pairs
+
+
+def _pairs(hint: lark.Tree[Any]) -> Iterator[HintPair]:
+    name = str(_trees(hint, "name")[0].children[0])
+    for pair in _trees(hint, "hint_pair"):
+        key, _, value = pair.children
+        yield HintPair(name.upper(), str(key), str(value), _span(pair))
+
+
+def _parse(source: Source, tokens: Tokens, start: str) -> lark.Tree[Any]:
+    try:
+        return _parser().parse(tokens, start=start)  # type: ignore[arg-type]
+    except lark.UnexpectedToken as error:
+        raise _syntax_error(source, tokens, error) from None
+
+
+def _syntax_error(source: Source, tokens: Tokens, error: lark.UnexpectedToken) -> QueryError:
+    expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in error.accepts or error.expected})
+    advice = f"expected {' or '.join(expected)}" if len(expected) <= 6 else ""
+    if error.token.type == "$END":
+        return source.error("the statement ends too early", (tokens[-1].end, tokens[-1].end + 1), advice)
+    at, end = error.token.start_pos or 0, error.token.end_pos or 0
+    return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
+
+
+_FOREIGN = {
+    ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported yet: only the built-in functions can be called",
+    ("CREATE", "MATERIALIZED"): "CREATE MATERIALIZED VIEW is not supported: write CREATE VIEW, and INSERT INTO to keep its result",
+    ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",
+    ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
+    ("CREATE", "CATALOG"): "CREATE CATALOG is not supported: a file of SQL creates the tables it reads",
+    ("CREATE", "DATABASE"): "CREATE DATABASE is not supported: a file of SQL creates the tables it reads",
+    ("RECONCILE",): "RECONCILE is not supported yet",
+    ("DROP",): "DROP is not supported: a file of SQL starts without tables",
+    ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
+    ("SHOW",): "SHOW is not supported",
+    ("DESCRIBE",): "DESCRIBE is not supported: EXPLAIN shows the schema of every operator",
+    ("USE",): "USE is not supported: a file of SQL creates the tables it reads",
+    ("RESET",): "RESET is not supported: remove the SET",
+    ("DELETE",): "DELETE is not supported: a topology appends to or upserts into its sinks",
+    ("UPDATE",): "UPDATE is not supported: a topology appends to or upserts into its sinks",
+    ("MERGE",): "MERGE is not supported: write INSERT INTO a table with a PRIMARY KEY",
+    ("INSERT", "OVERWRITE"): "INSERT OVERWRITE is not supported: a stream only adds; write INSERT INTO",
+}  # fmt: skip
+_NAMES_TWO = {"CREATE", "INSERT"}
+
+
+def _refuse_foreign_statements(source: Source, tokens: Tokens) -> None:
+    words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY")][:2]
+    for phrase, problem in _FOREIGN.items():
+        if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
+            raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)
+
+
+class _Shells:
+    """Reads the parse tree of one statement."""
+
+    def __init__(self, source: Source, tokens: Tokens) -> None:
+        self.source, self.tokens = source, tokens
+        self.starts = [token.start for token in tokens]
+
+    def statement(self, tree: lark.Tree[Any]) -> Statement:
+        """The statement that the tree spells."""
+        match tree.data:
+            case "create_table":
+                return self._create_table(tree)
+            case "create_view":
+                columns = self._names(_trees(tree, "columns"))
+                replace = any(getattr(child, "type", "") == "REPLACE" for child in tree.children)
+                return CreateView(self._name(tree), columns, self._run(tree, "query"), replace)
+            case "insert":
+                return Insert(self._name(tree), self._names(_trees(tree, "columns")), self._run(tree, "query"))
+            case "set":
+                return SetOption(self._option(_trees(tree, "option")[0]))
+            case "explain":
+                details = tuple(str(detail.children[0]).lower() for detail in _trees(_trees(tree, "details")[0], "detail"))
+                inner = self.statement(tree.children[-1])
+                assert isinstance(inner, Select | Insert)
+                return Explain(details, inner)
+        return Select(self._tokens(tree))
+
+    def _create_table(self, tree: lark.Tree[Any]) -> CreateTable:
+        columns = [self._column(part) for part in tree.children if getattr(part, "data", "") in ("column", "computed")]
+        options = [self._option(option) for part in _trees(tree, "with_options") for option in _trees(part, "option")]
+        keys = [self._names([key]) for key in _trees(tree, "primary_key")]
+        keys += [(column.name,) for column in columns if column.primary]
+        return CreateTable(
+            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), tuple(options),
+            _span(tree),
+        )  # fmt: skip
+
+    def _column(self, tree: lark.Tree[Any]) -> ColumnClause:
+        name, kind = self._name(tree), self._run(tree, "type")
+        if tree.data == "computed":
+            return ColumnClause(name, kind, self._run(tree, "expression"))
+        metadata = _trees(tree, "metadata")
+        words = [part for clause in metadata for part in clause.children]
+        keys = [str(word) for word in words if word.type == "STRING"]
+        return ColumnClause(
+            name,
+            kind,
+            not_null=bool(_trees(tree, "not_null") or _trees(tree, "primary")),
+            primary=bool(_trees(tree, "primary")),
+            metadata=(keys or [name.text])[0] if metadata else None,
+            virtual=any(word.type == "VIRTUAL" for word in words),
+        )
+
+    def _watermark(self, tree: lark.Tree[Any]) -> WatermarkClause:
+        idle = _trees(tree, "idle")
+        tokens = self._run(idle[0], "expression") if idle else None
+        return WatermarkClause(self._name(tree), self._run(tree, "expression"), tokens)
+
+    def _option(self, tree: lark.Tree[Any]) -> Option:
+        key, value = (child for child in tree.children if isinstance(child, lark.Tree))
+        return Option(_joined(key), _joined(value), _span(tree))
+
+    def _name(self, tree: lark.Tree[Any]) -> Name:
+        token = _trees(tree, "name")[0].children[0]
+        return Name(str(token), token.type == "QUOTED", (token.start_pos, token.end_pos))
+
+    def _names(self, trees: list[lark.Tree[Any]]) -> tuple[Name, ...]:
+        lists = [names for tree in trees for names in _trees(tree, "names")]
+        wrapped = [lark.Tree("wrapped", [child]) for names in lists for child in _trees(names, "name")]
+        return tuple(self._name(tree) for tree in wrapped)
+
+    def _run(self, tree: lark.Tree[Any], rule: str) -> Tokens:
+        found = _trees(tree, rule)
+        return self._tokens(found[0]) if found else ()
+
+    def _tokens(self, tree: lark.Tree[Any]) -> Tokens:
+        start, end = _span(tree)
+        return self.tokens[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
+
+
+def _trees(tree: lark.Tree[Any], rule: str) -> list[lark.Tree[Any]]:
+    return [child for child in tree.children if isinstance(child, lark.Tree) and child.data == rule]
+
+
+def _span(tree: lark.Tree[Any]) -> Span:
+    return (tree.meta.start_pos, tree.meta.end_pos)
+
+
+def _joined(tree: lark.Tree[Any]) -> str:
+    return "".join(_joined(part) if isinstance(part, lark.Tree) else str(part) for part in tree.children)

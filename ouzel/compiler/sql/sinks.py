@@ -1,0 +1,104 @@
+"""INSERT INTO and the trailing SELECT: columns fitted to the table, and how changes leave the topology."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ouzel.compiler.coercion import can_coerce, cast_to
+from ouzel.compiler.expressions import Literal
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Sink, SinkMode, walk
+from ouzel.compiler.sql.output import Output, project
+from ouzel.compiler.sql.scope import Relation, near, pick
+from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.statements import Insert, Name
+from ouzel.compiler.sql.tables import Table
+from ouzel.compiler.types import NULL, Field
+from ouzel.errors import QueryError
+
+RESULT = "result"
+"""Table and connector of a trailing SELECT."""
+
+
+def result_sink(relation: Relation) -> Sink:
+    """The sink of a trailing SELECT."""
+    mode = SinkMode.RETRACT if relation.node.retracts else SinkMode.APPEND
+    return Sink(relation.node, RESULT, RESULT, (), mode, columns=relation.node.schema)
+
+
+def table_sink(source: Source, statement: Insert, table: Table, relation: Relation) -> Sink:
+    """The sink of INSERT INTO.
+
+    Raises:
+        QueryError: the columns do not fit, or the connector does not take what the query gives.
+    """
+    targets = _targets(source, statement, table)
+    if len(targets) != len(relation.columns):
+        raise source.error(
+            f"the query gives {len(relation.columns)} columns and {table.name} takes {len(targets)}",
+            statement.name.span,
+            f"select ({', '.join(targets)})",
+        )
+    given = dict(zip(targets, relation.columns, strict=True))
+    outputs = []
+    for field in table.writable:
+        if field.name in given:
+            column = relation.column(given[field.name])
+            if not can_coerce(column.type, field.type):
+                raise source.error(
+                    f"{given[field.name].name} is {column.type} and {table.name}.{field.name} is {field.type}",
+                    statement.name.span,
+                    f"write CAST({given[field.name].name} AS {field.type})",
+                )
+            outputs.append(Output(field.name, cast_to(column, field.type)))
+        else:
+            outputs.append(_absent(source, statement, table, field))
+    mode = _mode(source, statement, table, relation)
+    keys = table.keys if mode is SinkMode.UPSERT else ()
+    return Sink(project(relation, outputs).node, table.name, table.traits.name, table.options, mode, keys, table.writable)
+
+
+def _targets(source: Source, statement: Insert, table: Table) -> list[str]:
+    if not statement.columns:
+        return list(table.writable.names)
+    targets: list[str] = []
+    for name in statement.columns:
+        found = pick(name, table.writable.names)
+        if not found:
+            raise source.error(f"{table.name} takes no column {name.text}", name.span, near(name.text, table.writable.names))
+        if table.writable.names[found[0]] in targets:
+            raise source.error(f"the column {name.text} is given twice", name.span, "keep one")
+        targets.append(table.writable.names[found[0]])
+    return targets
+
+
+def _absent(source: Source, statement: Insert, table: Table, field: Field) -> Output:
+    if not field.nullable:
+        raise source.error(f"{table.name}.{field.name} is NOT NULL and gets no value", statement.name.span, f"add {field.name} to the columns")
+    return Output(field.name, cast_to(Literal(NULL, None), field.type))
+
+
+def _mode(source: Source, statement: Insert, table: Table, relation: Relation) -> SinkMode:
+    accepted = table.traits.modes
+    if not table.traits.writable:
+        raise source.error(f"the connector {table.traits.name} cannot be written", statement.name.span, "insert into a table of another connector")
+    if not relation.node.retracts and "append" in accepted:
+        return SinkMode.APPEND
+    if table.keys and "upsert" in accepted:
+        return SinkMode.UPSERT
+    if "retract" in accepted:
+        return SinkMode.RETRACT
+    raise _refused_changes(source, statement, table, relation)
+
+
+def _refused_changes(source: Source, statement: Insert, table: Table, relation: Relation) -> QueryError:
+    changing = [node for node in walk(relation.node) if isinstance(node, Aggregate | FinalAggregate) and node.retracts]
+    what = f"GROUP BY ({', '.join(changing[0].keys)})" if changing else "the query"
+    if "upsert" in table.traits.modes:
+        other = f"declare PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE {table.name}"
+    else:
+        other = "a sink that accepts updates: one whose connector takes upsert or retract"
+    return source.error(
+        f"{table.name} ({table.traits.name}) only takes new rows, and the aggregate {what} changes rows it has emitted",
+        statement.name.span,
+        f"use EMIT AFTER WATERMARK with a window, or {other}",
+    )

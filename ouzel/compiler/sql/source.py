@@ -1,0 +1,115 @@
+"""One file of SQL as text and tokens: places for errors, statements split at `;`, hints lifted out.
+
+All positions are offsets into the user's text, whatever is rewritten later, so that every error can point at what was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot.errors import TokenError
+from sqlglot.tokens import Token, Tokenizer, TokenType
+
+from ouzel.errors import QueryError
+
+Tokens = Sequence[Token]
+Span = tuple[int, int]
+"""Offsets of the first character and of the one behind the last."""
+
+
+class _SqlTokenizer(Tokenizer):
+    """Flink's and Postgres's lexical rules at once."""
+
+    IDENTIFIERS = ['"', "`"]
+    HEX_STRINGS = [("x'", "'"), ("X'", "'")]
+    COMMANDS: set[TokenType] = set()  # sqlglot would swallow all that follows SET or EXPLAIN as one string
+
+
+_SKIPPED_OR_HINT = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|--[^\n]*|/\*\+(?P<hint>.*?)\*/|/\*.*?\*/""", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text a user wrote."""
+
+    text: str
+
+    def error(self, problem: str, span: Span, instead: str = "", kind: type[QueryError] = QueryError) -> QueryError:
+        """An error that points at `span`."""
+        start, end = span
+        return kind(problem, instead=instead, text=self.text, at=start, length=max(1, end - start))
+
+    def quoted(self, start: int) -> bool:
+        """Whether the identifier that starts there was written in quotes, so that its case matters."""
+        return self.text[start : start + 1] in ('"', "`")
+
+    def tokens(self) -> list[Token]:
+        """All tokens, hints left out.
+
+        Raises:
+            QueryError: a string, an identifier or a comment has no end.
+        """
+        blanked = _SKIPPED_OR_HINT.sub(_blank_hint, self.text)
+        try:
+            return list(_SqlTokenizer().tokenize(blanked))
+        except TokenError as error:
+            raise self._unterminated(str(error)) from None
+
+    def hints(self) -> list[tuple[int, str]]:
+        """Each `/*+ ... */`: the offset of what is between the signs, and that text."""
+        return [(m.start("hint"), m["hint"]) for m in _SKIPPED_OR_HINT.finditer(self.text) if m["hint"] is not None]
+
+    def _unterminated(self, message: str) -> QueryError:
+        opened = re.search(r"Missing (\S+) from (\d+):(\d+)", message)
+        rest = _SKIPPED_OR_HINT.sub(lambda m: " " * len(m[0]), self.text)
+        quote = re.search(r"""['"`]|/\*""", rest)
+        at = quote.start() if quote else len(self.text) - 1
+        sign = quote[0] if quote else (opened[1] if opened else "?")
+        closing = "*/" if sign == "/*" else sign
+        return self.error(f"{sign} is opened here and never closed", (at, at + len(sign)), f"write {closing} where it ends")
+
+
+def _blank_hint(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0]) if match["hint"] is not None else match[0]
+
+
+def span_of(tokens: Tokens) -> Span:
+    """From the first token to the last."""
+    return (tokens[0].start, tokens[-1].end + 1)
+
+
+def is_word(token: Token, *words: str) -> bool:
+    """Whether the token is one of these words, unquoted."""
+    return token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING) and token.text.upper() in words
+
+
+def split_statements(tokens: Tokens) -> list[list[Token]]:
+    """The statements between semicolons; empty ones are dropped."""
+    statements: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            statements.append([])
+        else:
+            statements[-1].append(token)
+    return [statement for statement in statements if statement]
+
+
+def depth_change(token: Token) -> int:
+    """How a token changes the depth of nesting: +1, -1 or 0."""
+    if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET):
+        return 1
+    return -1 if token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET) else 0
+
+
+def matching(tokens: Tokens, opening: int) -> int | None:
+    """Index of the bracket that closes the one at `opening`."""
+    depth = 0
+    for index in range(opening, len(tokens)):
+        depth += depth_change(tokens[index])
+        if depth == 0:
+            return index
+    return None

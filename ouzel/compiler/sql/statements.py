@@ -1,0 +1,113 @@
+"""Statement shells: what each statement of a file says, with its queries, expressions and types still as tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ouzel.compiler.sql.source import Span, Tokens
+
+
+@dataclass(frozen=True)
+class Name:
+    """An identifier; `quoted` keeps its case."""
+
+    text: str
+    quoted: bool
+    span: Span
+
+
+@dataclass(frozen=True)
+class ColumnClause:
+    """One column of CREATE TABLE: physical (a type), computed (an expression) or metadata (a key)."""
+
+    name: Name
+    type: Tokens = ()
+    expression: Tokens = ()
+    not_null: bool = False
+    primary: bool = False
+    metadata: str | None = None
+    virtual: bool = False
+
+
+@dataclass(frozen=True)
+class WatermarkClause:
+    """WATERMARK FOR column AS expression; `idle` is the interval's tokens, None is the default, empty is NEVER."""
+
+    column: Name
+    expression: Tokens
+    idle: Tokens | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """One `key = value` of WITH or SET."""
+
+    key: str
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class CreateTable:
+    """CREATE TABLE or CREATE SOURCE."""
+
+    name: Name
+    columns: tuple[ColumnClause, ...]
+    watermarks: tuple[WatermarkClause, ...] = ()
+    keys: tuple[tuple[Name, ...], ...] = ()
+    options: tuple[Option, ...] = ()
+    span: Span = (0, 0)
+
+
+@dataclass(frozen=True)
+class CreateView:
+    """CREATE VIEW name (columns) AS query."""
+
+    name: Name
+    columns: tuple[Name, ...]
+    query: Tokens
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class Insert:
+    """INSERT INTO name (columns) query."""
+
+    name: Name
+    columns: tuple[Name, ...]
+    query: Tokens
+
+
+@dataclass(frozen=True)
+class Select:
+    """A query by itself."""
+
+    query: Tokens
+
+
+@dataclass(frozen=True)
+class SetOption:
+    """SET key = value."""
+
+    option: Option
+
+
+@dataclass(frozen=True)
+class Explain:
+    """EXPLAIN details statement."""
+
+    details: tuple[str, ...]
+    statement: Select | Insert
+
+
+Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain
+
+
+@dataclass(frozen=True)
+class HintPair:
+    """`'name' = 'value'` of a hint."""
+
+    hint: str
+    name: str
+    value: str
+    span: Span

@@ -1,0 +1,198 @@
+"""CREATE TABLE becomes what reads it: Scan, then computed columns, then the watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.coercion import can_coerce, cast_to
+from ouzel.compiler.expressions import Column, Expression, columns
+from ouzel.compiler.plan import Node, Project, Scan, Watermark
+from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.literals import interval_us
+from ouzel.compiler.sql.queries import parse_expression
+from ouzel.compiler.sql.scope import Relation, near, pick, relation_of
+from ouzel.compiler.sql.source import Source, Tokens, span_of
+from ouzel.compiler.sql.statements import ColumnClause, CreateTable, Name, WatermarkClause
+from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.types import Field, Schema, TimestampType
+from ouzel.errors import QueryError
+
+
+@dataclass(frozen=True)
+class Table:
+    """A created table: how it is read, and what it takes when it is written."""
+
+    name: str
+    traits: ConnectorTraits
+    options: tuple[tuple[str, str], ...]
+    relation: Relation
+    writable: Schema
+    keys: tuple[str, ...]
+
+
+class _ColumnBinder(Binder):
+    no_aggregates = "a column of CREATE TABLE is computed row by row"
+
+
+def create_table(source: Source, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> Table:
+    """The table that a CREATE TABLE makes.
+
+    Raises:
+        QueryError: unknown connector, option, type, column or metadata key; a watermark that is no time.
+    """
+    _refuse_twins(source, statement)
+    traits = _connector(source, statement, connectors)
+    options = _options(source, statement, traits)
+    name = statement.name.text
+    scan, declared = _scan(source, statement, traits, options)
+    node = _computed(source, statement, scan, declared)
+    for clause in statement.watermarks:
+        node = _watermark(source, clause, relation_of(node, name))
+    physical = [column for column in statement.columns if not column.expression and not column.virtual]
+    writable = Schema(
+        tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical)
+    )
+    undated = f"add WATERMARK FOR ts AS ts - INTERVAL '5' SECOND to CREATE TABLE {name}"
+    relation = Relation(node, relation_of(node, name).columns, undated=undated)
+    return Table(name, traits, options, relation, writable, _keys(source, statement, node))
+
+
+def _refuse_twins(source: Source, statement: CreateTable) -> None:
+    seen: set[str] = set()
+    for column in statement.columns:
+        if column.name.text in seen:
+            raise source.error(f"the column {column.name.text} is declared twice", column.name.span, "rename one of them")
+        seen.add(column.name.text)
+    for what, found in (("WATERMARK", statement.watermarks), ("PRIMARY KEY", statement.keys)):
+        if len(found) > 1:
+            again = found[1].column if isinstance(found[1], WatermarkClause) else found[1][0]
+            raise source.error(f"the table has two clauses {what}", again.span, "keep one")
+
+
+def _connector(source: Source, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> ConnectorTraits:
+    for option in statement.options:
+        if option.key == "connector":
+            if option.value not in connectors:
+                raise source.error(f"there is no connector '{option.value}'", option.span, near(option.value, connectors))
+            return connectors[option.value]
+    raise source.error(
+        f"the table {statement.name.text} does not say where its rows are",
+        statement.name.span,
+        f"add WITH ('connector' = '...'), one of {', '.join(connectors)}",
+    )
+
+
+def _options(source: Source, statement: CreateTable, traits: ConnectorTraits) -> tuple[tuple[str, str], ...]:
+    seen: set[str] = set()
+    for option in statement.options:
+        if option.key in seen:
+            raise source.error(f"the option '{option.key}' is given twice", option.span, "keep one")
+        seen.add(option.key)
+    options = {option.key: option.value for option in statement.options if option.key != "connector"}
+    try:
+        if traits.check:
+            traits.check(options)
+    except QueryError as error:
+        start, end = _guilty(statement, error)
+        raise error.located(source.text, start, end - start) from None
+    return tuple(options.items())
+
+
+def _guilty(statement: CreateTable, error: QueryError) -> tuple[int, int]:
+    """The option that an error of the connector's check speaks of; else the option 'connector'."""
+    named = [option for option in statement.options if f"'{option.key}'" in error.problem]
+    blamed = named or [option for option in statement.options if option.key == "connector"]
+    return blamed[0].span
+
+
+def _scan(
+    source: Source, statement: CreateTable, traits: ConnectorTraits, options: tuple[tuple[str, str], ...]
+) -> tuple[Scan, dict[str, object]]:
+    fields, metadata, declared = [], [], {}
+    for column in statement.columns:
+        if column.expression:
+            continue
+        name, kind = column.name.text, read_type(source, column.type)
+        declared[name] = kind
+        if column.metadata is not None:
+            metadata.append((name, column.metadata))
+            kind = _metadata_type(source, column, traits, kind)
+        fields.append(Field(name, kind, not column.not_null))
+    if not fields:
+        raise source.error(f"the table {statement.name.text} has no column to read", statement.name.span, "declare one with its type")
+    scan = Scan(statement.name.text, traits.name, options, Schema(tuple(fields)), tuple(metadata))
+    return scan, declared
+
+
+def _metadata_type(source: Source, column: ColumnClause, traits: ConnectorTraits, declared):  # type: ignore[no-untyped-def]
+    key = column.metadata or ""
+    if key not in traits.metadata:
+        otherwise = f"the connector {traits.name} has none"
+        raise source.error(
+            f"the connector {traits.name} has no metadata '{key}'", column.name.span, near(key, traits.metadata, otherwise)
+        )
+    actual = traits.metadata[key]
+    if not can_coerce(actual, declared):
+        raise source.error(
+            f"the metadata '{key}' is {actual}, not {declared}", span_of(column.type), f"declare {column.name.text} {actual} METADATA"
+        )
+    return actual
+
+
+def _computed(source: Source, statement: CreateTable, scan: Scan, declared) -> Node:  # type: ignore[no-untyped-def]
+    relation = relation_of(scan, statement.name.text)
+    items: list[tuple[str, Expression]] = []
+    for column in statement.columns:
+        name = column.name.text
+        if column.expression:
+            items.append((name, _expression(source, column.expression, relation, column)))
+        else:
+            items.append((name, cast_to(Column(scan.schema[name].type, name), declared[name])))
+    plain = tuple(zip(scan.schema.names, columns(scan.schema), strict=True))
+    return scan if tuple(items) == plain else Project(scan, tuple(items))
+
+
+def _expression(source: Source, tokens: Tokens, relation: Relation, column: ColumnClause) -> Expression:
+    query = parse_expression(source, tokens)
+    bound = _ColumnBinder(source, relation, query.types).bind(query.tree)
+    if not column.type:
+        return bound
+    kind = read_type(source, column.type)
+    if not can_coerce(bound.type, kind):
+        raise source.error(f"the expression is {bound.type}, not {kind}", span_of(tokens), f"write CAST(... AS {kind})")
+    return cast_to(bound, kind)
+
+
+def _watermark(source: Source, clause: WatermarkClause, relation: Relation) -> Watermark:
+    column = _own_column(source, clause.column, relation)
+    kind = relation.node.schema[column].type
+    if not isinstance(kind, TimestampType):
+        raise source.error(f"{column} is {kind}, and event time is a TIMESTAMP", clause.column.span, "compute one: ts AS CAST(... AS TIMESTAMP(3))")
+    query = parse_expression(source, clause.expression)
+    bound = _ColumnBinder(source, relation, query.types).bind(query.tree)
+    if bound.type != kind:
+        raise source.error(
+            f"the watermark is {bound.type} and its column {kind}", span_of(clause.expression), f"write {column} - INTERVAL '5' SECOND"
+        )
+    return Watermark(relation.node, column, bound, _idle_ms(source, clause))
+
+
+def _idle_ms(source: Source, clause: WatermarkClause) -> int | None:
+    if clause.idle is None:
+        return 30_000
+    return interval_us(source, clause.idle, span_of(clause.idle)) // 1000 if clause.idle else None
+
+
+def _own_column(source: Source, name: Name, relation: Relation) -> str:
+    names = [column.name for column in relation.columns]
+    found = pick(name, names)
+    if not found:
+        raise source.error(f"there is no column {name.text} in {relation.columns[0].table}", name.span, near(name.text, names))
+    return names[found[0]]
+
+
+def _keys(source: Source, statement: CreateTable, node: Node) -> tuple[str, ...]:
+    relation = relation_of(node, statement.name.text)
+    return tuple(_own_column(source, name, relation) for key in statement.keys for name in key)

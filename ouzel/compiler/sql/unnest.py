@@ -1,0 +1,76 @@
+"""CROSS JOIN UNNEST and LEFT JOIN UNNEST ... ON TRUE: the elements of an array or map as rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ouzel.compiler.plan import Unnest
+from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.places import consume, place
+from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of
+from ouzel.compiler.sql.source import Source
+from ouzel.compiler.types import BIGINT, ArrayType, DataType, MapType, RowType
+from ouzel.errors import NotSupported
+
+
+def bind_unnest(source: Source, join: exp.Join, relation: Relation, types: dict[int, DataType]) -> Relation:
+    """The relation with one row for each element.
+
+    Raises:
+        QueryError: it is neither array nor map, or the aliases do not fit.
+        NotSupported: several arrays at once, or a condition.
+    """
+    unnest = join.this
+    consume(source, join, "this", "kind", "side", "on")
+    consume(source, unnest, "expressions", "alias", "offset")
+    outer = _is_outer(source, join)
+    if len(unnest.expressions) != 1:
+        raise source.error("UNNEST of several arrays is not supported", place(unnest), kind=NotSupported)
+    bound = Binder(source, relation, types).bind(unnest.expressions[0])
+    ordinality = bool(unnest.args.get("offset"))
+    fields = _fields(source, unnest, bound.type)
+    if ordinality:
+        fields.append(("ordinality", BIGINT))
+    table, shown = _aliases(source, unnest, fields)
+    taken = list(relation.node.schema.names)
+    columns: list[Visible] = []
+    for name in shown:
+        columns.append(Visible(table, name, fresh(name, [*taken, *(column.column for column in columns)])))
+    names = tuple((column.column, kind) for column, (_, kind) in zip(columns, fields, strict=True))
+    node = Unnest(relation.node, bound, names, ordinality, outer)
+    return replace(relation, node=node, columns=(*relation.columns, *columns))
+
+
+def _is_outer(source: Source, join: exp.Join) -> bool:
+    side, on = join.side.upper(), join.args.get("on")
+    if on is not None and not (isinstance(on, exp.Boolean) and on.this):
+        raise source.error("UNNEST takes no condition but ON TRUE", place(on), "write the condition in WHERE", NotSupported)
+    if side not in ("", "LEFT"):
+        raise source.error(f"{side} JOIN UNNEST is not supported", place(join), "write CROSS JOIN UNNEST", NotSupported)
+    return side == "LEFT"
+
+
+def _fields(source: Source, unnest: exp.Unnest, kind: DataType) -> list[tuple[str, DataType]]:
+    match kind:
+        case ArrayType(RowType(fields)):
+            return list(fields)
+        case ArrayType(element):
+            return [("", element)]
+        case MapType(key, value):
+            return [("key", key), ("value", value)]
+    raise source.error(f"UNNEST takes an ARRAY or a MAP, this is {kind}", place(unnest.expressions[0]))
+
+
+def _aliases(source: Source, unnest: exp.Unnest, fields: list[tuple[str, DataType]]) -> tuple[str, list[str]]:
+    """The table alias and the columns' names: as written, else the fields' own, else the alias itself as in Postgres."""
+    alias, offset = unnest.args.get("alias"), unnest.args.get("offset")
+    table = alias.name if alias else ""
+    written = [name_of(source, column) for column in alias.columns] if alias else []
+    if isinstance(offset, exp.Identifier):  # sqlglot takes the last alias for the ordinality
+        written.append(name_of(source, offset))
+    if len(written) > len(fields):
+        raise source.error(f"UNNEST gives {len(fields)} column{'s' * (len(fields) > 1)}, not {len(written)}", written[-1].span)
+    own = [name or table or "element" for name, _ in fields]
+    return table, [*(name.text for name in written), *own[len(written) :]]
