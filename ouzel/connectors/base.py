@@ -82,6 +82,7 @@ class SourceRequest:
     required: frozenset[str] = frozenset()
     predicate: pl.Expr | None = None
     name: str = ""
+    tasks: int = 1
 
 
 class Source(Protocol):
@@ -89,6 +90,8 @@ class Source(Protocol):
 
     def partitions(self) -> Sequence[Partition]:
         """All partitions, in a stable order; task i of n reads those whose position modulo n is i.
+
+        A source that never ends may be asked again, every few seconds: what has appeared meanwhile comes after what was listed before.
 
         Raises:
             ConnectorError: nothing is there, or it cannot be reached.
@@ -148,13 +151,18 @@ class SinkWriter(Protocol):
 
 @dataclass(frozen=True)
 class Option:
-    """One WITH option: for checks at plan time and for docs."""
+    """One WITH option: for checks at plan time and for docs.
+
+    A name may hold `*`, which stands for any text (`properties.*`). `kind` is what the value must be: text, integer, number, boolean or
+    timestamp.
+    """
 
     name: str
     doc: str
     default: str | None = None
     required: bool = False
     choices: tuple[str, ...] = ()
+    kind: str = "text"
 
 
 @dataclass(frozen=True)
@@ -166,7 +174,7 @@ class Connector:
         doc: one paragraph for docs/connectors.md.
         options: what WITH may hold beside 'connector', 'bad.record' and the format's own options.
         metadata: metadata keys a table may ask for, with their types.
-        source: module path and function (`"ouzel.connectors.file:open_source"`) taking a SourceRequest; None if it cannot be read.
+        source: module path and function (`"ouzel.connectors.file.source:open_source"`) taking a SourceRequest; None if it cannot be read.
         sink: the same for SinkRequest -> SinkWriter; None if it cannot be written.
         modes: what the sink accepts: append, upsert, retract.
         filters: the source applies `predicate`.

@@ -1,1 +1,45 @@
-"""."""
+"""Formats: how a record's bytes become a row, and back. One file each; `FORMATS` is their table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ouzel.connectors.formats.base import Decoder, Encoder, Format
+from ouzel.connectors.formats.csv import FORMAT as CSV
+from ouzel.connectors.formats.json import FORMAT as JSON
+from ouzel.connectors.formats.parquet import FORMAT as PARQUET
+from ouzel.connectors.formats.raw import FORMAT as RAW
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMATS: dict[str, Format] = {format.name: format for format in (JSON, CSV, RAW, PARQUET)}
+
+
+def open_decoder(
+    name: str, options: Mapping[str, str], columns: Mapping[str, pl.DataType], required: frozenset[str] = frozenset()
+) -> Decoder:
+    """A decoder of records into `columns`; a NULL in one of `required` makes a record bad.
+
+    Raises:
+        ConnectorError: the format cannot hold these columns.
+    """
+    decoder: Decoder = _load(FORMATS[name].decoder)(options, columns, required)
+    return decoder
+
+
+def open_encoder(name: str, options: Mapping[str, str], columns: Mapping[str, pl.DataType]) -> Encoder:
+    """An encoder of rows of `columns` into records.
+
+    Raises:
+        ConnectorError: the format cannot hold these columns.
+    """
+    encoder: Encoder = _load(FORMATS[name].encoder)(options, columns)
+    return encoder
+
+
+def _load(path: str):  # type: ignore[no-untyped-def]
+    module, _, function = path.partition(":")
+    return getattr(import_module(module), function)

@@ -1,0 +1,36 @@
+"""blackhole: takes rows, counts them, forgets them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ouzel.connectors.base import Connector, SinkRequest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CONNECTOR = Connector(
+    "blackhole",
+    "Takes any rows and forgets them: for measuring.",
+    sink="ouzel.connectors.blackhole:Blackhole",
+    modes=("append", "retract", "upsert"),
+)
+
+
+class Blackhole:
+    """Counts rows."""
+
+    flush_interval_ms = 0
+
+    def __init__(self, request: SinkRequest) -> None:
+        self.rows = 0
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Count the rows."""
+        self.rows += frame.height
+
+    def flush(self) -> None:
+        """Nothing is kept, so everything is safe."""
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,113 @@
+"""Reading a range of a Parquet file's rows. Polars decodes, and skips row groups whose statistics exclude the predicate."""
+
+from __future__ import annotations
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.formats.conversion import convert
+from ouzel.errors import ConnectorError
+
+_PIECE_ROWS = 1 << 17
+_ROW = "$row"
+
+
+def row_ranges(path: str, wanted: int) -> list[tuple[int, int]]:
+    """The file's rows in at most `wanted` ranges [first, last) of whole row groups, about equally long.
+
+    Raises:
+        ConnectorError: it is not a Parquet file that can be read.
+    """
+    try:
+        footer = pq.read_metadata(path)
+    except (OSError, ValueError) as error:
+        raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+    ranges: list[tuple[int, int]] = []
+    first = row = 0
+    for group in range(footer.num_row_groups):
+        row += footer.row_group(group).num_rows
+        if row * wanted >= (len(ranges) + 1) * footer.num_rows and row > first:
+            ranges.append((first, row))
+            first = row
+    return ranges or [(0, footer.num_rows)]
+
+
+class ParquetReader:
+    """Rows [at, last) of one file, decoded a piece at a time; a batch is a slice of a piece."""
+
+    def __init__(self, request: SourceRequest, path: str, at: int, last: int) -> None:
+        self._request, self._path, self._at, self._last = request, path, at, last
+        self._piece = pl.DataFrame()
+        self._numbers = pl.Series(dtype=pl.UInt32)
+        self._bad: list[tuple[int, str]] = []
+        self._piece_end = at
+        self._pushed: pl.Expr | None = None
+        data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
+        self._data, self._scan = data, self._open(path, data)
+
+    def _open(self, path: str, data: dict[str, pl.DataType]) -> pl.LazyFrame:
+        try:
+            scan = pl.scan_parquet(path, row_index_name=_ROW, glob=False)
+            schema = scan.collect_schema()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+        for name in data:
+            if name not in schema:
+                held = ", ".join(other for other in schema if other != _ROW)
+                raise ConnectorError(f"{path} has no column '{name}'; it has {held}")
+        self._unlike = {name: kind for name, kind in data.items() if schema[name] != kind}
+        predicate = self._request.predicate
+        changed = self._unlike.keys() | self._request.metadata.keys()
+        if predicate is not None and not changed & set(predicate.meta.root_names()):
+            self._pushed = predicate
+        return scan
+
+    def read(self, rows: int) -> ReadBatch | ReadState:
+        """The next rows of the range: always [at, at + rows), less those that the predicate drops."""
+        if self._at >= self._last:
+            return ReadState.END
+        start, end = self._at, min(self._at + rows, self._last)
+        if end > self._piece_end:
+            self._load(start, min(start + max(1, _PIECE_ROWS // rows) * rows, self._last))
+        low, high = self._numbers.search_sorted(start), self._numbers.search_sorted(end)
+        bad = [BadRow(f"{self._path}:{row + 1}", reason) for row, reason in self._bad if start <= row < end]
+        self._at = end
+        return ReadBatch(self._piece[low:high], start, end, bad)
+
+    def _load(self, start: int, end: int) -> None:
+        """Decode rows [start, end)."""
+        query = self._scan.slice(start, end - start)
+        if self._pushed is not None:
+            query = query.filter(self._pushed)
+        try:
+            raw = query.select(*self._data, _ROW).collect()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise ConnectorError(f"{self._path} cannot be read: {_first_line(error)}") from None
+        self._piece_end = end
+        self._fit(raw)
+
+    def _fit(self, raw: pl.DataFrame) -> None:
+        """Give the columns their types and order, and set aside rows that do not fit."""
+        request = self._request
+        changes = {name: _cast(kind) for name, kind in self._unlike.items()}
+        decoded = convert(raw, self._data, changes, request.required & self._data.keys())
+        numbers = raw[_ROW] if decoded.kept is None else raw[_ROW][decoded.kept]
+        self._bad = [(raw[_ROW][index], reason) for index, reason in decoded.bad]
+        known = {"file": pl.lit(self._path), "row": numbers.cast(pl.Int64) + 1}
+        added = [pl.lit(known[key]).cast(request.columns[name]).alias(name) for name, key in request.metadata.items()]
+        frame = decoded.frame.with_columns(added, numbers.alias(_ROW))
+        if request.predicate is not None and self._pushed is None:
+            frame = frame.filter(request.predicate)
+        self._numbers, self._piece = frame[_ROW], frame.select(list(request.columns))
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def _cast(kind: pl.DataType):  # type: ignore[no-untyped-def]
+    return lambda values: values.cast(kind, strict=False)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

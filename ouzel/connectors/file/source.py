@@ -1,0 +1,65 @@
+"""Which files there are, and who reads them."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ouzel.connectors.base import Partition, Reader, SourceRequest
+from ouzel.connectors.file import CONNECTOR
+from ouzel.connectors.file.parquet import ParquetReader, row_ranges
+from ouzel.connectors.file.text import TextReader
+from ouzel.connectors.options import Options
+from ouzel.errors import ConnectorError
+
+
+class FileSource:
+    """All files of a path. A partition is a file, or a range of a Parquet file's row groups: `path#first-last` in rows."""
+
+    def __init__(self, request: SourceRequest) -> None:
+        self._request, self._options = request, Options(CONNECTOR, request.options)
+        self._follow = self._options.flag("follow")
+        self._known: dict[str, None] = {}
+
+    def partitions(self) -> Sequence[Partition]:
+        """Files by name; when following, what appeared since the last call comes after what was there."""
+        found = sorted({path for pattern in self._options.names("path") for path in self._match(pattern)})
+        if not found and not self._follow:
+            raise ConnectorError(
+                f"table '{self._request.table}' finds no file at {self._options.text('path')} (looked from {self._request.directory})"
+            )
+        self._known |= dict.fromkeys(found)
+        if self._options.text("format") == "parquet":
+            return [part for path in self._known for part in self._cut(path, len(self._known))]
+        return [Partition(path, not self._follow) for path in self._known]
+
+    def _match(self, pattern: str) -> list[str]:
+        path = self._request.directory / pattern
+        if path.is_dir():
+            pattern = str(Path(pattern) / "*")
+        hits = glob.glob(str(self._request.directory / pattern), recursive=True)
+        return [hit for hit in hits if Path(hit).is_file() and not Path(hit).name.startswith((".", "_"))]
+
+    def _cut(self, path: str, files: int) -> list[Partition]:
+        wanted = self._options.integer("partitions") or -(-self._request.tasks // files)
+        return [Partition(f"{path}#{first}-{last}", True) for first, last in row_ranges(path, wanted)]
+
+    def reader(self, partition: Partition, offset: int | None) -> Reader:
+        """Start at a row or line; None is the beginning."""
+        if self._options.text("format") == "parquet":
+            path, _, rows = partition.id.rpartition("#")
+            first, last = map(int, rows.split("-"))
+            return ParquetReader(self._request, path, first if offset is None else offset, last)
+        return TextReader(self._request, self._options, partition.id, offset)
+
+    def commit(self, offsets: Mapping[str, int]) -> bool:
+        """The runtime keeps offsets."""
+        return False
+
+    def committed(self) -> Mapping[str, int]:
+        """Nothing."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing is open."""

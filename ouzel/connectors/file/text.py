@@ -1,0 +1,187 @@
+"""Reading files of lines: JSON lines, CSV, raw. Offsets are line numbers, from 0; a record starts on the line that its offset says."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.formats import open_decoder
+from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.csv import CsvDecoder
+from ouzel.connectors.options import Options
+from ouzel.errors import ConnectorError
+
+_BLOCK_BYTES = 4 << 20
+_RECORD_BYTES_MAX = 16 << 20
+
+
+@dataclass
+class _Block:
+    """Bytes of the file from `at` on; `ends` are the places of line ends that end a record, `lines` the line that follows each."""
+
+    data: bytes
+    at: int
+    ends: np.ndarray
+    lines: np.ndarray
+
+
+class TextReader:
+    """Lines of one file from an offset on, decoded a batch at a time."""
+
+    def __init__(self, request: SourceRequest, options: Options, path: str, offset: int | None) -> None:
+        self._request, self._path = request, path
+        self._follow = options.flag("follow")
+        data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
+        self._decoder = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
+        self._quote = b""
+        self._headed = False
+        if isinstance(self._decoder, CsvDecoder):
+            self._quote, self._headed = self._decoder.dialect.quote.encode(), self._decoder.dialect.header
+        self._file = self._open()
+        self._block = _Block(b"", 0, np.empty(0, np.int64), np.empty(0, np.int64))
+        self._taken = 0  # records of the block that were given out
+        self._line = 0  # the line that the next record starts on
+        self._sought = offset or 0
+        self._ended = False
+
+    def _open(self) -> int:
+        try:
+            return os.open(self._path, os.O_RDONLY)
+        except OSError as error:
+            raise ConnectorError(f"{self._path} cannot be read: {error.strerror}") from None
+
+    def read(self, rows: int) -> ReadBatch | ReadState:
+        """The next records: always the `rows` that follow, less only at what is the end of the file now."""
+        if not self._seek():
+            return ReadState.WAIT if self._follow else ReadState.END
+        while len(self._block.ends) - self._taken < rows and self._more():
+            pass
+        first, last = self._taken, min(self._taken + rows, len(self._block.ends))
+        if first == last:
+            return ReadState.WAIT if self._follow else ReadState.END
+        return self._batch(first, last)
+
+    def _seek(self) -> bool:
+        """Read the header and go to the line that was asked for; False while the file is too short for it."""
+        if self._headed and isinstance(self._decoder, CsvDecoder):
+            if not len(self._block.ends) and not self._more():
+                return False
+            self._decoder.name_fields(self._block.data[: self._block.ends[0]], self._path)
+            self._headed, self._taken, self._line = False, 1, int(self._block.lines[0])
+        while self._line < self._sought:
+            left = self._block.lines[self._taken :]
+            passed = int(np.searchsorted(left, self._sought, "right"))
+            if passed:
+                self._line = int(left[passed - 1])
+                self._taken += passed
+            if self._line < self._sought and not self._more():
+                return False
+        return True
+
+    def _more(self) -> bool:
+        """Read on by a block; False if there is nothing more now."""
+        if self._ended:
+            return False
+        block, start = self._block, self._start()
+        fresh = self._read(block.at + len(block.data))
+        self._ended = not self._follow and len(fresh) < _BLOCK_BYTES
+        data = block.data[start - block.at :] + fresh
+        if self._ended and data and not data.endswith(b"\n"):
+            data += b"\n"
+        self._block, self._taken = self._index(data, start), 0
+        return bool(fresh)
+
+    def _start(self) -> int:
+        block = self._block
+        return block.at + (int(block.ends[self._taken - 1]) + 1 if self._taken else 0)
+
+    def _read(self, at: int) -> bytes:
+        try:
+            size = os.fstat(self._file).st_size
+            if size < at:
+                raise ConnectorError(
+                    f"{self._path} became shorter ({size} bytes) than what was read of it ({at} bytes)"
+                )
+            return os.pread(self._file, _BLOCK_BYTES, at)
+        except OSError as error:
+            raise ConnectorError(f"{self._path} cannot be read: {error.strerror}") from None
+
+    def _index(self, data: bytes, at: int) -> _Block:
+        """Where the records of `data` end. Inside quotes a line end is part of a CSV field."""
+        view = np.frombuffer(data, np.uint8)
+        breaks = np.flatnonzero(view == 10)
+        lines = self._line + 1 + np.arange(len(breaks))
+        if self._quote and self._quote in data:
+            quotes = np.flatnonzero(view == self._quote[0])
+            whole = np.searchsorted(quotes, breaks) & 1 == 0
+            if not whole.any() and len(data) > _RECORD_BYTES_MAX:  # a quote that nothing closes
+                whole[:] = True
+            if self._ended:
+                whole[-1:] = True
+            breaks, lines = breaks[whole], lines[whole]
+        return _Block(data, at, breaks, lines)
+
+    def _batch(self, first: int, last: int) -> ReadBatch:
+        block, start_line = self._block, self._line
+        start = int(block.ends[first - 1]) + 1 if first else 0
+        ends = block.ends[first:last] - start
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        lines = np.concatenate(([start_line], block.lines[first : last - 1]))
+        data = block.data[start : int(block.ends[last - 1]) + 1]
+        self._taken, self._line = last, int(block.lines[last - 1])
+        records, lines = _without_blank(Records(data, starts, ends), lines)
+        return self._decode(records, lines, start_line)
+
+    def _decode(self, records: Records, lines: np.ndarray, start_line: int) -> ReadBatch:
+        decoded = self._decoder.decode(records)
+        torn = [index for index, _ in decoded.bad if b"\n" in records[index]]
+        if torn:  # a stray quote may have swallowed good lines: take each by itself
+            records, lines = _line_by_line(records, lines, frozenset(torn))
+            decoded = self._decoder.decode(records)
+        bad = [BadRow(f"{self._path}:{lines[index] + 1}", reason, records[index]) for index, reason in decoded.bad]
+        frame = decoded.frame
+        if self._request.metadata:
+            frame = self._with_metadata(frame, lines if decoded.kept is None else lines[decoded.kept])
+        if self._request.predicate is not None:
+            frame = frame.filter(self._request.predicate)
+        return ReadBatch(frame, start_line, self._line, bad)
+
+    def _with_metadata(self, frame: pl.DataFrame, lines: np.ndarray) -> pl.DataFrame:
+        request = self._request
+        known = {
+            "file": pl.Series([self._path]).new_from_index(0, len(lines)),
+            "row": pl.Series(lines + 1, dtype=pl.Int64),
+        }
+        added = {name: known[key].cast(request.columns[name]) for name, key in request.metadata.items()}
+        return pl.DataFrame([(added[name] if name in added else frame[name]).alias(name) for name in request.columns])
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _without_blank(records: Records, lines: np.ndarray) -> tuple[Records, np.ndarray]:
+    """Blank lines are nothing at all."""
+    lengths = records.ends - records.starts
+    short = np.flatnonzero(lengths <= 1)
+    blank = [index for index in short.tolist() if not records[index].strip()]
+    if not blank:
+        return records, lines
+    left = np.delete(np.arange(len(records)), blank)
+    return records.pick(left.tolist()), lines[left]
+
+
+def _line_by_line(records: Records, lines: np.ndarray, torn: frozenset[int]) -> tuple[Records, np.ndarray]:
+    values: list[bytes] = []
+    places: list[int] = []
+    for index, value in enumerate(records.values()):
+        parts = value.split(b"\n") if index in torn else [value]
+        values += parts
+        places += range(int(lines[index]), int(lines[index]) + len(parts))
+    return Records.of(values), np.array(places, np.int64)

@@ -1,0 +1,82 @@
+"""What a format is: a decoder of many records at once, and an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from ouzel.connectors.base import Option
+
+
+@dataclass(frozen=True)
+class Format:
+    """One row of the table of formats; `decoder` and `encoder` are `module:function`, empty if records make no sense in it."""
+
+    name: str
+    doc: str
+    options: tuple[Option, ...] = ()
+    decoder: str = ""
+    encoder: str = ""
+
+
+class Records:
+    """Raw records side by side: record i is `blob[starts[i]:ends[i]]`, and one byte (a newline) stands between two of them."""
+
+    __slots__ = ("blob", "ends", "starts")
+
+    def __init__(self, blob: bytes, starts: np.ndarray, ends: np.ndarray) -> None:
+        self.blob, self.starts, self.ends = blob, starts, ends
+
+    @classmethod
+    def of(cls, values: Sequence[bytes]) -> Records:
+        """Records from separate values."""
+        lengths = np.fromiter(map(len, values), np.int64, len(values))
+        ends = np.cumsum(lengths + 1) - 1
+        return cls(b"\n".join(values) + b"\n", ends - lengths, ends)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> bytes:
+        return self.blob[self.starts[index] : self.ends[index]]
+
+    def values(self) -> list[bytes]:
+        """All records as separate values."""
+        return [self.blob[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+
+    def pick(self, indices: Sequence[int]) -> Records:
+        """Only these records, in this order."""
+        return Records.of([self[index] for index in indices])
+
+
+@dataclass(slots=True)
+class Decoded:
+    """The good records as rows; `kept` are their indices, None for all; `bad` are (index, reason) of the others, in order."""
+
+    frame: pl.DataFrame
+    kept: np.ndarray | None = None
+    bad: Sequence[tuple[int, str]] = ()
+
+
+class Decoder(Protocol):
+    """Makes rows of records. Every record becomes exactly one row or one bad record."""
+
+    def decode(self, records: Records) -> Decoded:
+        """Decode all of them; never raises for what a record holds."""
+
+
+class Encoder(Protocol):
+    """Makes records of rows."""
+
+    def encode(self, frame: pl.DataFrame) -> list[bytes]:
+        """One record a row, without a line end."""
+
+    def lines(self, frame: pl.DataFrame) -> bytes:
+        """All rows as lines of a file, without a header."""
+
+    def header(self) -> bytes:
+        """What a file starts with."""

@@ -1,0 +1,184 @@
+"""One JSON value against one type, in Python: exact and slow, for bad records and for the types that Polars' own parser lacks."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+import polars as pl
+
+from ouzel.connectors.formats.conversion import from_text
+
+_EXACT = Context(prec=80)
+_BITS: dict[Any, int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, pl.Int64: 64}
+_PLAIN = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
+
+
+class Number(str):
+    """A number with a fraction or an exponent, as it was written, so that no digit of a DECIMAL is lost."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def map_parts(kind: pl.DataType) -> tuple[pl.DataType, pl.DataType] | None:
+    """Types of key and value if `kind` is how a MAP is held: list<struct<key, value>>."""
+    if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct):
+        fields = kind.inner.fields
+        if [field.name for field in fields] == ["key", "value"]:
+            return fields[0].dtype, fields[1].dtype  # type: ignore[return-value]
+    return None
+
+
+def is_plain(kind: pl.DataType) -> bool:
+    """Whether Polars' JSON reader and writer handle the type, nested or not, just as we want it."""
+    if map_parts(kind):
+        return False
+    if isinstance(kind, pl.List):
+        return is_plain(kind.inner)  # type: ignore[arg-type]
+    if isinstance(kind, pl.Struct):
+        return all(is_plain(field.dtype) for field in kind.fields)  # type: ignore[arg-type]
+    return isinstance(kind, _PLAIN)
+
+
+def from_json(value: Any, kind: pl.DataType) -> Any:
+    """What `json.loads` gave (fractions as Number) as the Python value of a column of `kind`.
+
+    Raises:
+        ValueError: it is of another type or does not fit.
+    """
+    if value is None:
+        return None
+    parts = map_parts(kind)
+    if parts:
+        pairs = _expect(value, dict).items()
+        return [{"key": _key(key, parts[0]), "value": from_json(inner, parts[1])} for key, inner in pairs]
+    if isinstance(kind, pl.List):
+        return [from_json(inner, kind.inner) for inner in _expect(value, list)]  # type: ignore[arg-type]
+    if isinstance(kind, pl.Struct):
+        found = _expect(value, dict)
+        return {field.name: from_json(found.get(field.name), field.dtype) for field in kind.fields}  # type: ignore[arg-type]
+    return _READERS[type(kind)](value, kind)
+
+
+def _expect(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(value)
+    return value
+
+
+def _key(text: str, kind: pl.DataType) -> Any:
+    """A map's key: JSON has only text there."""
+    parsed = from_text(kind)(pl.Series("key", [text])) if not isinstance(kind, pl.String) else [text]
+    if parsed[0] is None:
+        raise ValueError(text)
+    return parsed[0]
+
+
+def _integer(value: Any, kind: pl.DataType) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(value)
+    size = _BITS[type(kind)]
+    if not -(1 << (size - 1)) <= value < 1 << (size - 1):
+        raise ValueError(value)
+    return value
+
+
+def _float(value: Any, kind: pl.DataType) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, Number)):
+        raise ValueError(value)
+    number = float(value)
+    if math.isinf(number):
+        raise ValueError(value)
+    return number
+
+
+def _text(value: Any, kind: pl.DataType) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+def _decimal(value: Any, kind: pl.DataType) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise ValueError(value)
+    assert isinstance(kind, pl.Decimal)
+    exact = Decimal(value).quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, _EXACT)
+    if abs(exact) >= Decimal(10) ** ((kind.precision or 38) - kind.scale):
+        raise ValueError(value)
+    return exact
+
+
+def _parsed(value: Any, kind: pl.DataType) -> Any:
+    if isinstance(value, Number) or not isinstance(value, str):
+        raise ValueError(value)
+    parsed = from_text(kind)(pl.Series("value", [value]))[0]
+    if parsed is None:
+        raise ValueError(value)
+    return parsed
+
+
+def _bytes(value: Any, kind: pl.DataType) -> bytes:
+    try:
+        return base64.b64decode(_expect(value, str), validate=True)
+    except binascii.Error:
+        raise ValueError(value) from None
+
+
+def _duration(value: Any, kind: pl.DataType) -> timedelta:
+    return timedelta(microseconds=_integer(value, pl.Int64()))
+
+
+_READERS: dict[type[Any], Callable[[Any, pl.DataType], Any]] = {
+    **dict.fromkeys((pl.Int8, pl.Int16, pl.Int32, pl.Int64), _integer),
+    **dict.fromkeys((pl.Float32, pl.Float64), _float),
+    **dict.fromkeys((pl.Date, pl.Datetime), _parsed),
+    pl.Boolean: lambda value, kind: _expect(value, bool),
+    pl.String: _text,
+    pl.Decimal: _decimal,
+    pl.Binary: _bytes,
+    pl.Duration: _duration,
+}
+
+
+def to_json(value: Any, kind: pl.DataType) -> Any:
+    """A column's Python value as `json.dumps` takes it: a MAP is an object, a DECIMAL text, and numbers that JSON lacks are text too."""
+    if value is None:
+        return None
+    parts = map_parts(kind)
+    if parts:
+        return {_key_text(pair["key"], parts[0]): to_json(pair["value"], parts[1]) for pair in value}
+    if isinstance(kind, pl.List):
+        return [to_json(part, kind.inner) for part in value]  # type: ignore[arg-type]
+    if isinstance(kind, pl.Struct):
+        return {field.name: to_json(value[field.name], field.dtype) for field in kind.fields}  # type: ignore[arg-type]
+    return _simple(value)
+
+
+def _simple(value: Any) -> Any:
+    match value:
+        case float() if not math.isfinite(value):
+            return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
+        case Decimal():
+            return f"{value:f}"
+        case bytes():
+            return base64.b64encode(value).decode()
+        case datetime():
+            return value.isoformat(" ")
+        case date():
+            return value.isoformat()
+        case timedelta():
+            return value // timedelta(microseconds=1)
+    return value
+
+
+def _key_text(key: Any, kind: pl.DataType) -> str:
+    plain = to_json(key, kind)
+    return str(plain).lower() if isinstance(plain, bool) else str(plain)

@@ -1,0 +1,117 @@
+"""memory: tables of this process, by name; for tests and the memory engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from ouzel.connectors.base import Connector, Option, Partition, ReadBatch, ReadState, SinkRequest, SourceRequest
+from ouzel.connectors.options import Options
+from ouzel.errors import ConnectorError
+
+CONNECTOR = Connector(
+    "memory",
+    "A table in the memory of the process, filled and read through `ouzel.connectors.memory.TABLES`. With the memory engine "
+    "only: processes do not share it.",
+    (
+        Option("name", "Which table of `TABLES`; by default the SQL table's own name."),
+        Option("partitions", "Into how many partitions the rows are dealt, in turn.", "1", kind="integer"),
+    ),
+    {"row": pl.Int64()},
+    source="ouzel.connectors.memory:MemorySource",
+    sink="ouzel.connectors.memory:MemorySink",
+    modes=("append", "retract", "upsert"),
+    bounded=lambda options: True,
+)
+
+
+@dataclass
+class Table:
+    """What was put in to be read, and what sinks have written: batches by (task, batch id), in order of arrival."""
+
+    rows: pl.DataFrame | None = None
+    written: dict[tuple[int, int], pl.DataFrame] = field(default_factory=dict)
+
+    def result(self) -> pl.DataFrame:
+        """Everything written, in order of arrival."""
+        return pl.concat(self.written.values()) if self.written else pl.DataFrame()
+
+
+TABLES: dict[str, Table] = {}
+"""All tables of this process by name."""
+
+
+class MemorySource:
+    """Reads the rows of a table of `TABLES`."""
+
+    def __init__(self, request: SourceRequest) -> None:
+        options = Options(CONNECTOR, request.options)
+        name = options.text("name") or request.table
+        rows = TABLES[name].rows if name in TABLES else None
+        if rows is None:
+            raise ConnectorError(f"there is no table '{name}' in memory.TABLES with rows to read")
+        self._count = max(1, options.integer("partitions"))
+        numbered = rows.with_row_index("$row", offset=1).with_columns(pl.col("$row").cast(pl.Int64))
+        places = dict.fromkeys(request.metadata, "$row")
+        self._frame = numbered.select(
+            pl.col(places.get(column, column)).cast(kind).alias(column) for column, kind in request.columns.items()
+        )
+
+    def partitions(self) -> Sequence[Partition]:
+        """One for each share of the rows."""
+        return [Partition(str(number), True) for number in range(self._count)]
+
+    def reader(self, partition: Partition, offset: int | None) -> FrameReader:
+        """Read a share."""
+        return FrameReader(self._frame.gather_every(self._count, int(partition.id)), offset or 0)
+
+    def commit(self, offsets: Mapping[str, int]) -> bool:
+        """The runtime keeps offsets."""
+        return False
+
+    def committed(self) -> Mapping[str, int]:
+        """Nothing."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class FrameReader:
+    """Reads a frame; offsets are its rows."""
+
+    def __init__(self, frame: pl.DataFrame, offset: int) -> None:
+        self._frame, self._at = frame, offset
+
+    def read(self, rows: int) -> ReadBatch | ReadState:
+        """The next rows."""
+        start, end = self._at, min(self._at + rows, self._frame.height)
+        if start >= end:
+            return ReadState.END
+        self._at = end
+        return ReadBatch(self._frame[start:end], start, end)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class MemorySink:
+    """Writes into a table of `TABLES`; a batch that comes again replaces itself."""
+
+    flush_interval_ms = 0
+
+    def __init__(self, request: SinkRequest) -> None:
+        name = Options(CONNECTOR, request.options).text("name") or request.table
+        self._table, self._task = TABLES.setdefault(name, Table()), request.task
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Keep the batch."""
+        self._table.written[self._task, batch_id] = frame
+
+    def flush(self) -> None:
+        """Memory is as safe as it gets."""
+
+    def close(self) -> None:
+        """Nothing is open."""

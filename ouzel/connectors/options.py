@@ -1,0 +1,162 @@
+"""WITH options: checked when a query is planned, read when a source or sink is opened."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+
+from ouzel.connectors.base import Connector, Option
+from ouzel.connectors.formats import FORMATS
+from ouzel.errors import QueryError
+
+COMMON: tuple[Option, ...] = (
+    Option(
+        "bad.record",
+        "What becomes of a record that cannot be read: `fail` stops the topology and names the record, `skip` counts it, "
+        "`dead-letter` writes it to `dead-letter.path`.",
+        default="fail",
+        choices=("fail", "skip", "dead-letter"),
+    ),
+    Option(
+        "dead-letter.path",
+        "JSON lines file that bad records go to, with where they were, why, and their raw bytes; only with `'bad.record' = 'dead-letter'`.",
+    ),
+)
+"""Options of every table that can be read."""
+
+
+def allowed_options(connector: Connector, options: Mapping[str, str]) -> tuple[Option, ...]:
+    """What WITH may hold for this connector, beside 'connector': its own options, its format's, and the common ones."""
+    found = [*connector.options]
+    shape = next((option for option in connector.options if option.name == "format"), None)
+    if shape:
+        chosen = FORMATS.get(options.get("format", shape.default or ""))
+        found += chosen.options if chosen else ()
+    if connector.source:
+        found += COMMON
+    return tuple(found)
+
+
+def check_options(connector: Connector, options: Mapping[str, str]) -> None:
+    """See that `options` (WITH, without 'connector') are known, complete and well valued.
+
+    Raises:
+        QueryError: an option is unknown (names the nearest), missing, or has a value it cannot have.
+    """
+    allowed = allowed_options(connector, options)
+    for name, value in options.items():
+        option = _find(allowed, name)
+        if option is None:
+            raise _unknown(connector, allowed, name)
+        _check_value(name, value, option)
+    for option in allowed:
+        if option.required and option.name not in options:
+            raise QueryError(
+                f"the connector '{connector.name}' needs '{option.name}'",
+                instead=f"add '{option.name}' = '...' to WITH: {option.doc[0].lower()}{option.doc[1:].rstrip('.')}",
+            )
+    if "dead-letter.path" in options and options.get("bad.record") != "dead-letter":
+        raise QueryError(
+            "'dead-letter.path' has no effect here",
+            instead="add 'bad.record' = 'dead-letter', or leave it out",
+        )
+    if options.get("bad.record") == "dead-letter" and "dead-letter.path" not in options:
+        raise QueryError("'bad.record' = 'dead-letter' needs 'dead-letter.path'", instead="say which file they go to")
+    if connector.check:
+        connector.check(options)
+
+
+def _find(allowed: Iterable[Option], name: str) -> Option | None:
+    return next((option for option in allowed if fnmatchcase(name, option.name)), None)
+
+
+def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> QueryError:
+    names = [option.name for option in allowed]
+    near = difflib.get_close_matches(name, names, 2)
+    hint = f"did you mean {' or '.join(repr(other) for other in near)}?" if near else f"it takes {', '.join(names)}"
+    return QueryError(f"the connector '{connector.name}' has no option '{name}'", instead=hint)
+
+
+def _check_value(name: str, value: str, option: Option) -> None:
+    if option.choices and value not in option.choices:
+        raise QueryError(f"'{name}' cannot be '{value}'", instead=f"write {' or '.join(map(repr, option.choices))}")
+    try:
+        _KINDS[option.kind](value)
+    except ValueError:
+        raise QueryError(f"'{name}' cannot be '{value}'", instead=f"write {_EXAMPLES[option.kind]}") from None
+
+
+def _boolean(value: str) -> bool:
+    if value not in ("true", "false"):
+        raise ValueError(value)
+    return value == "true"
+
+
+def _count(value: str) -> int:
+    if not re.fullmatch(r"-?[0-9]+", value):
+        raise ValueError(value)
+    return int(value)
+
+
+def timestamp_us(value: str) -> int:
+    """Microseconds since the epoch of '2024-01-31 12:00:00' (UTC unless it names a zone), or of a number of milliseconds.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if value.lstrip("-").isdecimal():
+        return int(value) * 1000
+    moment = datetime.fromisoformat(value)
+    span = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
+
+
+_KINDS: dict[str, Callable[[str], object]] = {
+    "text": str,
+    "integer": _count,
+    "number": float,
+    "boolean": _boolean,
+    "timestamp": timestamp_us,
+}
+_EXAMPLES = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "'true' or 'false'",
+    "timestamp": "a time such as '2024-01-31 12:00:00', or milliseconds since 1970",
+}
+
+
+class Options:
+    """WITH options of one table, read with the defaults that its connector declares."""
+
+    def __init__(self, connector: Connector, given: Mapping[str, str]) -> None:
+        self.given = given
+        self._allowed = allowed_options(connector, given)
+
+    def get(self, name: str) -> str | None:
+        """The value as written, or the default, or None."""
+        option = _find(self._allowed, name)
+        return self.given.get(name, option.default if option else None)
+
+    def text(self, name: str) -> str:
+        """The value of an option that has one always; empty if not."""
+        return self.get(name) or ""
+
+    def integer(self, name: str) -> int:
+        """A whole number; 0 if there is none."""
+        return int(self.get(name) or 0)
+
+    def number(self, name: str) -> float:
+        """A number; 0 if there is none."""
+        return float(self.get(name) or 0)
+
+    def flag(self, name: str) -> bool:
+        """Whether it is 'true'."""
+        return self.get(name) == "true"
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """A list of names separated by commas."""
+        return tuple(part.strip() for part in self.text(name).split(",") if part.strip())

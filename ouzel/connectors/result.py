@@ -1,0 +1,11 @@
+"""result: where a trailing SELECT goes. The runtime hands its frames to whoever started the run; there is nothing to open."""
+
+from __future__ import annotations
+
+from ouzel.connectors.base import Connector
+
+CONNECTOR = Connector(
+    "result",
+    "The answer of a query that ends in a SELECT, shown by the command line and given to Python. The runtime handles it itself.",
+    modes=("append", "retract"),
+)
