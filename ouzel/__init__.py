@@ -1,1 +1,97 @@
-"""Ouzel."""
+"""Ouzel: one question, in SQL or Python, as a topology that runs for ever.
+
+Everything public is a name of this package: the nouns of the topology API, the entry points `query`, `start`, `run` and `table`, settings,
+errors. Names are imported when they are first used, so that `import ouzel` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ouzel.entry import query, run, start, table
+    from ouzel.errors import (
+        BadRecord,
+        ConnectorError,
+        NotSupported,
+        OuzelError,
+        PlanError,
+        QueryError,
+        TopologyError,
+    )
+    from ouzel.planner.api import (
+        BasicBolt,
+        Batch,
+        Bolt,
+        Collector,
+        Context,
+        RowBolt,
+        RowSpout,
+        Spout,
+        TopologyBuilder,
+        schema,
+    )
+    from ouzel.planner.settings import BadRecordPolicy, Delivery, Settings
+    from ouzel.planner.topology import Grouping, GroupingKind, Resources, Topology
+    from ouzel.runtime.run import Handle, RunState, Status
+    from ouzel.session import Job
+
+__all__ = [
+    "BadRecord",
+    "BadRecordPolicy",
+    "BasicBolt",
+    "Batch",
+    "Bolt",
+    "Collector",
+    "ConnectorError",
+    "Context",
+    "Delivery",
+    "Grouping",
+    "GroupingKind",
+    "Handle",
+    "Job",
+    "NotSupported",
+    "OuzelError",
+    "PlanError",
+    "QueryError",
+    "Resources",
+    "RowBolt",
+    "RowSpout",
+    "RunState",
+    "Settings",
+    "Spout",
+    "Status",
+    "Topology",
+    "TopologyBuilder",
+    "TopologyError",
+    "query",
+    "run",
+    "schema",
+    "start",
+    "table",
+]
+
+_HOMES = {
+    "entry": ("query", "run", "start", "table"),
+    "errors": ("BadRecord", "ConnectorError", "NotSupported", "OuzelError", "PlanError", "QueryError", "TopologyError"),
+    "planner.api": (
+        "BasicBolt", "Batch", "Bolt", "Collector", "Context", "RowBolt", "RowSpout", "Spout", "TopologyBuilder", "schema",
+    ),
+    "planner.settings": ("BadRecordPolicy", "Delivery", "Settings"),
+    "planner.topology": ("Grouping", "GroupingKind", "Resources", "Topology"),
+    "runtime.run": ("Handle", "RunState", "Status"),
+    "session": ("Job",),
+}  # fmt: skip
+
+_HOME_OF = {name: f"ouzel.{home}" for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'ouzel' has no attribute '{name}'")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

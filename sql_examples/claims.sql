@@ -14,7 +14,7 @@ CREATE TABLE claims (
   'path'             = 'claims.csv',
   'format'           = 'csv',
   'bad.record'       = 'dead-letter',  -- or 'skip', which only counts them, or 'fail', the default
-  'bad.record.path'  = 'data/bad_claims.jsonl'
+  'dead-letter.path' = 'data/bad_claims.jsonl'
 );
 
 SELECT window_start, origin, COUNT(*) AS claims, SUM(amount) AS dollars

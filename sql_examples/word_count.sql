@@ -5,10 +5,9 @@
 CREATE TABLE announcements (
   line VARCHAR  -- United Air Lines Inc flight UA1545 from EWR to George Bush Intercontinental is on time
 ) WITH (
-  'connector'  = 'file',
-  'path'       = 'data/announcements.txt',
-  'format'     = 'csv',
-  'csv.header' = 'false'
+  'connector' = 'file',
+  'path'      = 'data/announcements.txt',
+  'format'    = 'raw'  -- every line is a record of one column
 );
 
 -- UNNEST makes one row of each word. There is no window, so there is no moment at which a count is final: EMIT CHANGES lets every change

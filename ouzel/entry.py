@@ -1,0 +1,91 @@
+"""What a Python program calls: `query` compiles SQL; `start`, `run` and `table` run it, or a topology written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ouzel import session
+from ouzel.compiler.plan import Program
+from ouzel.errors import QueryError, TopologyError
+from ouzel.planner.packing import pack
+from ouzel.planner.topology import Topology
+from ouzel.runtime.run import Handle, RunState, Status
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WAIT_SECONDS = 0.5
+
+
+def query(text: str | Path, directory: str | Path = ".", **settings: Any) -> session.Job:
+    """Compile and plan a query: its text, with paths relative to `directory`, or the path of its file, with paths relative to that.
+
+    Args:
+        settings: as in docs/settings.md, with underscores for dots: `parallelism=2`; they win over the query's own SET.
+
+    Raises:
+        QueryError: the query is wrong or not supported.
+        PlanError: it cannot be packed.
+    """
+    pairs = [(key, str(value.value if isinstance(value, Enum) else value)) for key, value in settings.items()]
+    if isinstance(text, Path):
+        return session.load(text, pairs)
+    return session.load_text(text, Path(directory).resolve(), "query", pairs)
+
+
+def start(what: session.Job | Topology, engine: str = "heron") -> Handle:
+    """Run a query or a topology, and return at once.
+
+    Raises:
+        OuzelError: it could not be started.
+    """
+    if isinstance(what, Topology):
+        job = session.Job("", Path.cwd(), Program(()), what.settings, what, pack(what))
+        return session.start(job, engine)
+    return session.start(what, engine)
+
+
+def run(what: session.Job | Topology, engine: str = "heron") -> Status:
+    """Run a query or a topology to its end; results of a trailing SELECT are dropped.
+
+    Raises:
+        OuzelError: it could not be started, or it failed.
+    """
+    handle = start(what, engine)
+    for _ in _frames(handle):
+        pass
+    return handle.status()
+
+
+def table(what: session.Job, engine: str = "heron") -> pl.DataFrame:
+    """Run a query to its end: the table that its trailing SELECT's changes add up to.
+
+    Raises:
+        OuzelError: it has no trailing SELECT, could not be started, or failed.
+    """
+    from ouzel.runtime.operators.result_table import ResultTable
+
+    sink = next((sink for sink in what.program.sinks if sink.connector == "result"), None)
+    if sink is None:
+        raise QueryError(
+            "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
+        )
+    result = ResultTable(sink.columns or sink.input.schema)
+    for frame in _frames(start(what, engine)):
+        result.apply(frame)
+    return result.frame()
+
+
+def _frames(handle: Handle) -> Iterator[pl.DataFrame]:
+    try:
+        ended = False
+        while not ended:
+            ended = handle.wait(WAIT_SECONDS)
+            yield from handle.results()
+    finally:
+        status = handle.stop()
+    if status.state is RunState.FAILED:
+        raise TopologyError(status.reason)

@@ -1,0 +1,66 @@
+"""What `import ouzel` offers, and that it costs nothing until it is used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+import ouzel
+from ouzel import errors
+from tests.house.source import ROOT, tree
+
+PUBLIC = {
+    "BadRecord", "BadRecordPolicy", "BasicBolt", "Batch", "Bolt", "Collector", "ConnectorError", "Context", "Delivery",
+    "Grouping", "GroupingKind", "Handle", "Job", "NotSupported", "OuzelError", "PlanError", "QueryError", "Resources", "RowBolt",
+    "RowSpout", "RunState", "Settings", "Spout", "Status", "Topology", "TopologyBuilder", "TopologyError", "query", "run", "schema", "start", "table",
+}  # fmt: skip
+"""Whoever takes a name out of here breaks somebody's program."""
+
+HEAVY = ("polars", "pyarrow", "numba", "sqlglot", "lark", "grpc", "pyspark")
+
+
+def test_public_names() -> None:
+    assert set(ouzel.__all__) == PUBLIC
+    assert list(ouzel.__all__) == sorted(ouzel.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_a_public_name_exists_and_is_documented(name: str) -> None:
+    assert getattr(ouzel, name).__doc__
+    assert name in dir(ouzel)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    block = next(node for node in tree(ROOT / "ouzel/__init__.py").body if isinstance(node, ast.If))
+    names = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert names == PUBLIC
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'ouzel' has no attribute 'Sprout'"):
+        ouzel.Sprout  # noqa: B018
+
+
+def test_errors_are_the_tree_their_module_draws() -> None:
+    drawn = (errors.__doc__ or "").splitlines()
+    depths = {line.split()[0]: len(line) - len(line.lstrip()) for line in drawn[2:] if line.strip()}
+    classes = {
+        name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)
+    }
+    assert set(depths) == set(classes)
+    for name, kind in classes.items():
+        assert depths[name] == 2 * (len(kind.mro()) - len(Exception.mro()) - 1), name
+
+
+@pytest.mark.parametrize(
+    "module", ["ouzel", "ouzel.cli.main", "ouzel.errors", "ouzel.planner.settings", "ouzel.runtime.run"]
+)
+def test_importing_loads_nothing_heavy(module: str) -> None:
+    code = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.strip()
+    assert found == "[]"

@@ -1,0 +1,76 @@
+"""What may not be in the repository, and what has to be."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.house.source import ROOT, short, tracked
+
+FORBIDDEN = {
+    r"/work/(?!\*)": "a path of somebody's machine",
+    r"/home/[a-z]+/|/Users/[A-Z]?[a-z]+/|/root/": "a path of somebody's machine",
+    r"pypi\.org|pythonhosted\.org|registry\.npmjs\.org|repo1?\.maven\.|proxy\.golang\.org|files\.pythonhosted": "a registry's host name",
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----|AKIA[0-9A-Z]{16}": "a secret",
+}
+TEXT = {".py", ".md", ".sql", ".toml", ".yaml", ".yml", ".proto", ".lark", ".txt", ".jsonl", ".csv", ".sh", ".pyi", ""}
+
+
+@pytest.mark.parametrize("path", [path for path in tracked() if path.suffix in TEXT], ids=short)
+def test_nothing_forbidden(path: Path) -> None:
+    if path == Path(__file__):
+        return
+    text = path.read_text(errors="replace")
+    for pattern, what in FORBIDDEN.items():
+        found = re.search(pattern, text)
+        assert not found, f"{short(path)}: '{found and found.group()}' is {what}"
+
+
+def test_nothing_large() -> None:
+    large = [short(path) for path in tracked() if path.stat().st_size > 1_000_000]
+    assert not large, f"{large}: data is made by `make data`, not kept in git"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "Makefile",
+        ".ci/run",
+        ".pre-commit-config.yaml",
+    ],
+)
+def test_a_newcomer_finds(name: str) -> None:
+    assert (ROOT / name).stat().st_size > 0
+
+
+def test_ci_runs_what_the_readme_says() -> None:
+    commands = [
+        line
+        for line in (ROOT / ".ci/run").read_text().splitlines()
+        if line and not line.startswith(("#", "set ", "cd "))
+    ]
+    assert commands == ["make test"]
+    assert re.search(r"^ *make test\b", (ROOT / "README.md").read_text(), re.M)
+
+
+def test_every_target_explains_itself_and_the_readme_names_no_other() -> None:
+    text = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.M)
+    assert phony
+    described = set(re.findall(r"^([a-z-]+):.*## ", text, re.M))
+    assert set(phony[1].split()) - described == {"jdk"}
+    for page in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
+        assert set(re.findall(r"(?:^ +|`)make ([a-z-]+)", (ROOT / page).read_text(), re.M)) <= described
+
+
+def test_the_changelog_speaks_of_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
