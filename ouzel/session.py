@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -86,12 +87,15 @@ def start(job: Job, engine: str = "heron") -> Handle:
     Raises:
         OuzelError: there is no such engine, or it cannot be started.
     """
+    topology = job.topology
+    if not topology.settings.seed:
+        topology = replace(topology, settings=replace(topology.settings, seed=secrets.randbits(63)))
     if engine == "memory":
         from ouzel.runtime.simulator.engine import start_memory
 
-        return start_memory(job.topology, job.packing, job.directory)
+        return start_memory(topology, job.packing, job.directory)
     if engine == "heron":
         from ouzel.runtime.cluster.local import start_heron
 
-        return start_heron(job.topology, job.packing, job.directory)
+        return start_heron(topology, job.packing, job.directory)
     raise OuzelError(f"there is no engine '{engine}'; write heron or memory")

@@ -15,10 +15,7 @@ from numba import njit
 
 from ouzel.planner.topology import Component, Grouping, GroupingKind, Topology
 from ouzel.runtime.protocol.ids import mix, name_id
-from ouzel.runtime.state import row_hashes
-
-KEY_GROUPS = 1_024
-"""Keys are dealt to so many groups, and groups to tasks in ranges: rescaling moves whole groups."""
+from ouzel.runtime.state.hashing import KEY_GROUPS, key_groups, row_hashes
 
 Rows = npt.NDArray[Any]
 """One whole number for each row."""
@@ -36,7 +33,7 @@ def stream_numbers(topology: Topology) -> dict[tuple[str, str], int]:
     return {pair: number for number, pair in enumerate(pairs)}
 
 
-def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str) -> Deal:
+def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str, seed: int = 0) -> Deal:
     """How frames are dealt to `tasks` tasks, of which those with an index in `local` share the sender's container."""
     everyone = range(tasks)
     match grouping.kind:
@@ -50,38 +47,37 @@ def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str) -> D
         return lambda frame, _id, _task: [(0, frame)]
     match grouping.kind:
         case GroupingKind.FIELDS:
-            return lambda frame, _id, _task: split(frame, key_tasks(frame, grouping.fields, tasks), tasks)
+            return lambda frame, _id, _task: split(frame, key_tasks(frame, grouping.fields, tasks, seed), tasks)
         case GroupingKind.PARTIAL_KEY:
-            return lambda frame, _id, _task: split(frame, two_choices(frame, grouping.fields, tasks), tasks)
+            return lambda frame, _id, _task: split(frame, two_choices(frame, grouping.fields, tasks, seed), tasks)
         case GroupingKind.CUSTOM:
             return lambda frame, _id, _task: split(frame, np.asarray(grouping.chooser(frame, tasks)) % tasks, tasks)
     chosen = list(local) if grouping.kind is GroupingKind.LOCAL_OR_SHUFFLE and local else list(everyone)
-    seed = name_id(salt)
-    return lambda frame, frame_id, _task: [(chosen[mix(frame_id, seed) % len(chosen)], frame)]
+    reader = name_id(salt)
+    return lambda frame, frame_id, _task: [(chosen[mix(frame_id, reader) % len(chosen)], frame)]
 
 
-def key_tasks(frame: pl.DataFrame, fields: Sequence[str], tasks: int) -> Rows:
-    """The task index of each row: its key's group, and the range of groups that holds it."""
-    groups = row_hashes(frame, list(fields)) % np.uint64(KEY_GROUPS)
-    return (groups * np.uint64(tasks) // np.uint64(KEY_GROUPS)).astype(np.int64)
+def key_tasks(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: int = 0) -> Rows:
+    """The task index of each row: its key's group, and the range of groups that task holds, so that rescaling moves whole groups."""
+    return key_groups(row_hashes(frame, fields, seed)) * tasks // KEY_GROUPS
 
 
-def two_choices(frame: pl.DataFrame, fields: Sequence[str], tasks: int) -> Rows:
+def two_choices(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: int = 0) -> Rows:
     """Partial key grouping: of the two tasks a key may go to, the one with less load in this frame (Nasir et al., ICDE 2015)."""
-    return _least_loaded(row_hashes(frame, list(fields)), tasks)
+    chosen = np.empty(frame.height, np.int64)
+    _least_loaded(row_hashes(frame, fields, seed), tasks, chosen)
+    return chosen
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _least_loaded(hashes: Rows, tasks: int) -> Rows:
+def _least_loaded(hashes: Rows, tasks: int, chosen: Rows) -> None:
     load = np.zeros(tasks, np.int64)
-    chosen = np.empty(hashes.size, np.int64)
     for row in range(hashes.size):
         first = np.int64(hashes[row] % np.uint64(tasks))
         second = np.int64((hashes[row] >> np.uint64(32)) % np.uint64(tasks))
         index = first if load[first] <= load[second] else second
         load[index] += 1
         chosen[row] = index
-    return chosen
 
 
 def split(frame: pl.DataFrame, chosen: Rows, tasks: int) -> Dealt:
@@ -120,7 +116,7 @@ class Outlet:
 
 def outlets(topology: Topology, component: Component, local_tasks: frozenset[int]) -> dict[str, Outlet]:
     """The outlets of a component's tasks, by stream."""
-    numbers = stream_numbers(topology)
+    numbers, seed = stream_numbers(topology), topology.settings.seed
     ids: dict[str, list[int]] = {}
     for task in topology.tasks():
         ids.setdefault(task.component, []).append(task.id)
@@ -130,6 +126,6 @@ def outlets(topology: Topology, component: Component, local_tasks: frozenset[int
         for reader, link in topology.readers(component.name, output.stream):
             tasks = ids[reader.name]
             local = [index for index, task in enumerate(tasks) if task in local_tasks]
-            readers.append((tasks, dealer(link.grouping, len(tasks), local, f"{reader.name}/{output.stream}")))
+            readers.append((tasks, dealer(link.grouping, len(tasks), local, f"{reader.name}/{output.stream}", seed)))
         made[output.stream] = Outlet(numbers[component.name, output.stream], readers)
     return made

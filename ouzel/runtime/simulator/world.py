@@ -203,4 +203,5 @@ def _random_batching(topology: Topology, random: Random) -> Settings:
         handle_rows=random.choice([rows, 10 * rows]),
         max_pending_rows=rows * random.choice([1, 3, 20]),
         ack_timeout_ms=2_000,
+        seed=random.getrandbits(62),
     )
