@@ -100,14 +100,6 @@ class StreamManager(_message.Message):
     address: Address
     def __init__(self, container: _Optional[int] = ..., incarnation: _Optional[int] = ..., pid: _Optional[int] = ..., address: _Optional[_Union[Address, _Mapping]] = ...) -> None: ...
 
-class JoinMessage(_message.Message):
-    __slots__ = ("stream_manager", "tasks")
-    STREAM_MANAGER_FIELD_NUMBER: _ClassVar[int]
-    TASKS_FIELD_NUMBER: _ClassVar[int]
-    stream_manager: StreamManager
-    tasks: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, stream_manager: _Optional[_Union[StreamManager, _Mapping]] = ..., tasks: _Optional[_Iterable[int]] = ...) -> None: ...
-
 class PhysicalPlan(_message.Message):
     __slots__ = ("version", "stream_managers", "draining")
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -218,10 +210,8 @@ class Published(_message.Message):
     def __init__(self) -> None: ...
 
 class StopRequest(_message.Message):
-    __slots__ = ("at_once",)
-    AT_ONCE_FIELD_NUMBER: _ClassVar[int]
-    at_once: bool
-    def __init__(self, at_once: _Optional[bool] = ...) -> None: ...
+    __slots__ = ()
+    def __init__(self) -> None: ...
 
 class StopReply(_message.Message):
     __slots__ = ()

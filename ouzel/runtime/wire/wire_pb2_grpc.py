@@ -34,9 +34,9 @@ class TopologyMasterStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.Join = channel.stream_stream(
+        self.Join = channel.unary_stream(
                 '/ouzel.wire.TopologyMaster/Join',
-                request_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.JoinMessage.SerializeToString,
+                request_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.StreamManager.SerializeToString,
                 response_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PhysicalPlan.FromString,
                 _registered_method=True)
         self.Publish = channel.unary_unary(
@@ -59,8 +59,8 @@ class TopologyMasterStub:
 class TopologyMasterServicer:
     """Missing associated documentation comment in .proto file."""
 
-    def Join(self, request_iterator, context):
-        """A stream manager registers and stays; the plan comes now and whenever it changes.
+    def Join(self, request, context):
+        """A stream manager registers, and is a member as long as the call lasts; the plan comes now, whenever it changes, and once a second.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,9 +90,9 @@ class TopologyMasterServicer:
 
 def add_TopologyMasterServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'Join': grpc.stream_stream_rpc_method_handler(
+            'Join': grpc.unary_stream_rpc_method_handler(
                     servicer.Join,
-                    request_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.JoinMessage.FromString,
+                    request_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.StreamManager.FromString,
                     response_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PhysicalPlan.SerializeToString,
             ),
             'Publish': grpc.unary_unary_rpc_method_handler(
@@ -122,7 +122,7 @@ class TopologyMaster:
     """Missing associated documentation comment in .proto file."""
 
     @staticmethod
-    def Join(request_iterator,
+    def Join(request,
             target,
             options=(),
             channel_credentials=None,
@@ -132,11 +132,11 @@ class TopologyMaster:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.stream_stream(
-            request_iterator,
+        return grpc.experimental.unary_stream(
+            request,
             target,
             '/ouzel.wire.TopologyMaster/Join',
-            ouzel_dot_runtime_dot_wire_dot_wire__pb2.JoinMessage.SerializeToString,
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.StreamManager.SerializeToString,
             ouzel_dot_runtime_dot_wire_dot_wire__pb2.PhysicalPlan.FromString,
             options,
             channel_credentials,

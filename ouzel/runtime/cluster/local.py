@@ -1,0 +1,135 @@
+"""The local scheduler: containers are process trees on this machine. And `start_heron`, which runs a topology there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from ouzel.errors import TopologyError
+from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.topology import Topology
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.process.job import MASTER_CONTAINER, Job, create_home
+
+_END_S = 10.0
+
+
+class LocalScheduler:
+    """Starts and ends containers through a warm server process (see server.py)."""
+
+    def __init__(self) -> None:
+        self._job: Job | None = None
+        environment = {
+            **os.environ,
+            "POLARS_MAX_THREADS": os.environ.get("OUZEL_INSTANCE_THREADS", "1"),
+            "GRPC_VERBOSITY": "NONE",
+        }
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "ouzel.runtime.cluster.server"],
+            stdin=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The server's process id."""
+        return self._server.pid
+
+    def initialize(self, job: Job) -> None:
+        """See Scheduler."""
+        self._job = job
+
+    def on_schedule(self, plan: PackingPlan) -> None:
+        """See Scheduler."""
+        assert self._job is not None
+        containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
+        self._tell(do="schedule", home=str(self._job.home), containers=containers)
+
+    def on_kill(self) -> None:
+        """See Scheduler."""
+        with contextlib.suppress(TopologyError):
+            self._tell(do="kill")
+        try:
+            self._server.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+
+    def on_restart(self, container: int | None = None) -> None:
+        """See Scheduler."""
+        assert self._job is not None
+        every = [MASTER_CONTAINER, *(one.id for one in self._job.packing.containers)]
+        for number in every if container is None else [container]:
+            self._tell(do="restart", container=number)
+
+    def on_update(self, current: PackingPlan, proposed: PackingPlan) -> None:
+        """See Scheduler.
+
+        Raises:
+            TopologyError: always, so far: a running topology cannot change its packing yet.
+        """
+        raise TopologyError("the packing of a running topology cannot change yet; stop it and start it anew")
+
+    def close(self) -> None:
+        """See Scheduler."""
+        if self._server.stdin is not None:
+            self._server.stdin.close()
+
+    def has_ended(self) -> bool:
+        """Whether the server, and with it everything that it started, is gone."""
+        return self._server.poll() is not None
+
+    def _tell(self, **command: object) -> None:
+        assert self._server.stdin is not None
+        try:
+            self._server.stdin.write(json.dumps(command).encode() + b"\n")
+            self._server.stdin.flush()
+        except OSError as error:
+            raise TopologyError("the local scheduler's server has ended; start the topology anew") from error
+
+
+_prepared: list[LocalScheduler] = []
+
+
+def prepare() -> None:
+    """Start warming up a server for the next `start_heron`, while the caller still compiles."""
+    if not _prepared:
+        _prepared.append(LocalScheduler())
+
+
+def start_heron(
+    topology: Topology, packing: PackingPlan, directory: Path, *, tcp: bool = False, detached: bool = False
+) -> HeronHandle:
+    """Run a topology in processes of this machine.
+
+    Args:
+        topology: what to run.
+        packing: which task lives in which container.
+        directory: where relative paths of tables start.
+        tcp: stream managers talk over TCP instead of Unix sockets.
+        detached: the topology outlives this process.
+
+    Raises:
+        TopologyError: it cannot be started.
+    """
+    home = create_home(Path(tempfile.gettempdir()))
+    job = Job(f"{topology.name}-{home.name.removeprefix('ouzel-')}", home, directory.resolve(), topology, packing)
+    job = replace(job, tcp=tcp, detached=detached)
+    try:
+        job.save()
+        scheduler = _prepared.pop() if _prepared else LocalScheduler()
+        scheduler.initialize(job)
+        handle = HeronHandle(job, scheduler)
+        scheduler.on_schedule(packing)
+    except BaseException:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
+    return handle

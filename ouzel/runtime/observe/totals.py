@@ -1,0 +1,94 @@
+"""Reports of tasks, added up to how the topology stands. Reports are cumulative and may be lost, repeated, or come late."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from ouzel.runtime.observe.histogram import Histogram
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.runtime.wire import wire_pb2
+
+LATENCY_WINDOW_MS = 5_000.0
+_SNAPSHOT_MS = 500.0
+_EVENTS_KEPT = 1_000
+
+
+class Totals:
+    """All tasks of a topology, those of former incarnations included."""
+
+    def __init__(self, spouts: frozenset[int], sinks: frozenset[int]) -> None:
+        self._spouts, self._sinks = spouts, sinks
+        self._reports: dict[tuple[int, int], wire_pb2.TaskReport] = {}
+        self._newest: dict[int, int] = {}
+        self._events: dict[tuple[int, int, int], wire_pb2.Event] = {}
+        self._latencies: deque[tuple[float, dict[int, int]]] = deque()
+        self._watermark_us: int | None = None
+
+    def take(self, report: wire_pb2.TaskReport) -> None:
+        """Take in a report of one task."""
+        key = (report.task, report.incarnation)
+        self._newest[report.task] = max(report.incarnation, self._newest.get(report.task, 0))
+        for event in report.events:
+            if len(self._events) < _EVENTS_KEPT:
+                self._events.setdefault((*key, event.sequence), event)
+        known = self._reports.get(key)
+        if known is None or (report.batches_in, report.rows_in, report.busy_seconds) >= (
+            known.batches_in,
+            known.rows_in,
+            known.busy_seconds,
+        ):
+            self._reports[key] = report
+
+    @property
+    def failed(self) -> str:
+        """Why a task failed; empty if none did."""
+        return next((report.failed for report in self._current() if report.failed), "")
+
+    def have_finished(self, tasks: frozenset[int]) -> bool:
+        """Whether each of these tasks, as it runs now, has finished."""
+        return tasks <= {report.task for report in self._current() if report.finished}
+
+    def status(self, now_ms: float) -> wire_pb2.TopologyStatus:
+        """Everything added up; state, restarts and back-pressure are for the caller to fill in."""
+        everyone = list(self._reports.values())
+        spouts = [report for report in everyone if report.task in self._spouts]
+        sinks = [report for report in everyone if report.task in self._sinks]
+        status = wire_pb2.TopologyStatus(
+            rows_in=sum(report.rows_in for report in spouts),
+            rows_acked=sum(report.rows_acked for report in spouts),
+            rows_failed=sum(report.rows_failed for report in everyone),
+            rows_out=sum(report.rows_out for report in sinks),
+            rows_late=sum(report.rows_late for report in everyone),
+            rows_bad=sum(report.rows_bad for report in everyone),
+            events=self._events.values(),
+        )
+        self._put_watermark(status)
+        self._put_latency(status, spouts, now_ms)
+        return status
+
+    def _current(self) -> Iterable[wire_pb2.TaskReport]:
+        return (self._reports[key] for key in self._newest.items() if key in self._reports)
+
+    def _put_watermark(self, status: wire_pb2.TopologyStatus) -> None:
+        sinks = [report for report in self._current() if report.task in self._sinks]
+        if sinks and all(report.HasField("watermark_us") for report in sinks):
+            lowest = min(report.watermark_us for report in sinks)
+            if BEGINNING_OF_TIME < lowest < END_OF_TIME:
+                self._watermark_us = lowest
+        if self._watermark_us is not None:
+            status.watermark_us = self._watermark_us
+
+    def _put_latency(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport], now_ms: float) -> None:
+        histogram = Histogram()
+        for report in spouts:
+            histogram.merge(report.latency_us)
+        while len(self._latencies) > 1 and now_ms - self._latencies[1][0] >= LATENCY_WINDOW_MS:
+            self._latencies.popleft()
+        recent = histogram.since(self._latencies[0][1]) if self._latencies else histogram
+        recent = recent if recent.buckets else histogram
+        if not self._latencies or now_ms - self._latencies[-1][0] >= _SNAPSHOT_MS:
+            self._latencies.append((now_ms, dict(histogram.buckets)))
+        p50, p99 = recent.quantile(0.5), recent.quantile(0.99)
+        if p50 is not None and p99 is not None:
+            status.p50_ms, status.p99_ms = p50 / 1e3, p99 / 1e3

@@ -1,0 +1,187 @@
+"""An executor: starts the processes of one container by fork, and starts them again when they die or hang, each by itself.
+
+It runs no threads and touches neither Polars, Arrow nor gRPC, so that its children are forked from a quiet process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from functools import partial
+
+from ouzel.errors import OuzelError
+from ouzel.runtime.process.job import MASTER_CONTAINER, Job
+from ouzel.runtime.process.life import Heartbeats, Life, become, has_ended, now_ms, watch_process
+from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start, Supervision
+
+Main = Callable[[Job, int, int, Life], None]
+"""What a process runs: (job, container, incarnation, life)."""
+
+TICK_MS = 50.0
+_FAREWELL_S = 1.0
+_TOPOLOGY_ENDED = 3
+
+
+def mains(job: Job, container: int) -> dict[str, Main]:
+    """The processes of a container, by name. Their order is the order of their slots in the heartbeats."""
+    if container == MASTER_CONTAINER:
+        return {"topology-master": _topology_master}
+    return {
+        "stream-manager": _stream_manager,
+        "metrics-manager": _metrics_manager,
+        **{f"instance-{task.id}": partial(_instance, task.id) for task in job.tasks_in(container)},
+    }
+
+
+def _topology_master(job: Job, container: int, incarnation: int, life: Life) -> None:
+    from ouzel.runtime.process.topology_master import run_topology_master
+
+    run_topology_master(job, container, incarnation, life)
+
+
+def _stream_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+    from ouzel.runtime.process.stream_manager import run_stream_manager
+
+    run_stream_manager(job, container, incarnation, life)
+
+
+def _metrics_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+    from ouzel.runtime.process.metrics_manager import run_metrics_manager
+
+    run_metrics_manager(job, container, incarnation, life)
+
+
+def _instance(task: int, job: Job, container: int, incarnation: int, life: Life) -> None:
+    from ouzel.runtime.process.instance import run_instance
+
+    run_instance(job, container, task, incarnation, life)
+
+
+class Executor:
+    """Carries out what supervision says."""
+
+    def __init__(self, job: Job, container: int, server: int) -> None:
+        self._job, self._container, self._server = job, container, server
+        self._directory = job.container(container)
+        self._mains = mains(job, container)
+        self._slots = {name: slot for slot, name in enumerate(self._mains)}
+        self._heartbeats = Heartbeats(self._directory / "heartbeats")
+        self._server_gone = watch_process(server)
+        self._supervision = Supervision(self._mains, job.topology.settings.hang_timeout_ms)
+        self._table = ProcessTable(self._directory)
+        self._pidfds: dict[str, int] = {}
+        self._ending = False
+
+    def run(self) -> int:
+        """Until told to end (SIGTERM), or the topology has ended, which gives the exit code TOPOLOGY_ENDED."""
+        signal.signal(signal.SIGTERM, lambda *_: setattr(self, "_ending", True))
+        self._adopt()
+        ended = False
+        while not (self._ending or ended or self._server_gone is None or has_ended(self._server_gone)):
+            now = now_ms()
+            for name in self._mains:
+                self._look_after(name, now)
+            for instruction in self._supervision.tick(now):
+                self._carry_out(instruction)
+            self._wait()
+            ended = self._reap()
+        self._end_all()
+        return _TOPOLOGY_ENDED if ended else 0
+
+    def _adopt(self) -> None:
+        """Take over what a former executor left running."""
+        self._table.read()
+        self._table.executors += 1
+        now = now_ms()
+        for name, entry in self._table.entries.items():
+            pidfd = self._table.running(name)
+            self._supervision.adopt(name, entry.incarnation, pidfd is not None, now)
+            if pidfd is not None:
+                self._pidfds[name] = pidfd
+        self._table.write()
+
+    def _look_after(self, name: str, now: float) -> None:
+        for instruction in self._supervision.silent(name, self._heartbeats.age_ms(self._slots[name]), now):
+            self._carry_out(instruction)
+
+    def _carry_out(self, instruction: Instruction) -> None:
+        match instruction:
+            case Start(name, incarnation):
+                self._start(name, incarnation)
+            case Kill(name):
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
+            case GiveUp(_, reason):
+                self._table.failed = f"{reason}; see its log in {self._directory}"
+                self._table.write()
+
+    def _start(self, name: str, incarnation: int) -> None:
+        self._heartbeats.beat(self._slots[name])
+        pid = os.fork()
+        if pid == 0:
+            self._be(name, incarnation)
+        self._pidfds[name] = os.pidfd_open(pid)
+        self._table.note(name, pid, incarnation)
+        self._table.write()
+
+    def _be(self, name: str, incarnation: int) -> None:
+        """What the child does: never returns."""
+        try:
+            become(name, self._directory / f"{name}.log")
+            gc.enable()
+            life = Life(self._directory / "heartbeats", self._slots[name], self._server)
+            self._mains[name](self._job, self._container, incarnation, life)
+        except OuzelError as error:
+            print(error, file=sys.stderr)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(1)
+
+    def _wait(self) -> None:
+        """Until a process ends, or it is time to look at heartbeats again."""
+        poller = select.poll()
+        for pidfd in self._pidfds.values():
+            poller.register(pidfd, select.POLLIN)
+        due = self._supervision.next_ms()
+        wait = TICK_MS if due is None else min(TICK_MS, max(0.0, due - now_ms()))
+        poller.poll(wait)
+
+    def _reap(self) -> bool:
+        """Note who has ended; True if the topology has."""
+        ended = False
+        for name, pidfd in list(self._pidfds.items()):
+            if has_ended(pidfd):
+                ended |= _exit_code(pidfd) == _TOPOLOGY_ENDED
+                os.close(self._pidfds.pop(name))
+                self._supervision.exited(name, now_ms())
+        return ended
+
+    def _end_all(self) -> None:
+        """Ask all processes to end; kill those that have not after a moment."""
+        for number, patience in ((signal.SIGTERM, _FAREWELL_S), (signal.SIGKILL, _FAREWELL_S)):
+            for pidfd in self._pidfds.values():
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(pidfd, number)
+            deadline = time.monotonic() + patience
+            while self._pidfds and time.monotonic() < deadline:
+                self._wait()
+                self._reap()
+
+
+def _exit_code(pidfd: int) -> int | None:
+    """The exit code of a process that has ended; None if a signal ended it or it was adopted."""
+    try:
+        result = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
+    except ChildProcessError:
+        return None
+    return result.si_status if result is not None and result.si_code == os.CLD_EXITED else None

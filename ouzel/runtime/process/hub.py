@@ -1,0 +1,138 @@
+"""All connections of a stream manager on one epoll: what arrives is handed on by the round, what waits is written once a round."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from ouzel.runtime.process.links import Link
+from ouzel.runtime.wire.stream import Closed, Frame, Inbound
+
+SOCKET_BYTES = 1 << 20
+
+
+class Connection:
+    """An open connection; whoever uses the hub notes in `link` or `sender` who is at the other end."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket, self.inbound = connection, Inbound()
+        self.link: Link | None = None
+        self.sender: tuple[int, int] | None = None
+        self.acknowledged = 0
+        self.watched = select.EPOLLIN
+        connection.setblocking(False)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BYTES)
+        if connection.family == socket.AF_INET:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+class Hub:
+    """Connections by file descriptor. `received` gets the frames of each read."""
+
+    def __init__(self, received: Callable[[Connection, list[Frame]], None]) -> None:
+        self._received = received
+        self._epoll = select.epoll()
+        self._listeners: dict[int, socket.socket] = {}
+        self._connections: dict[int, Connection] = {}
+        self._closed_bytes = 0
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._epoll.register(self._wake, select.EPOLLIN)
+
+    def listen(self, path: Path) -> None:
+        """Accept on a Unix socket, in place of a former process's."""
+        path.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
+        self._listen(listener)
+
+    def listen_on_tcp(self, host: str) -> int:
+        """Accept on a free TCP port, which is returned."""
+        listener = socket.create_server((host, 0))
+        self._listen(listener)
+        return int(listener.getsockname()[1])
+
+    def wake(self) -> None:
+        """Make `poll` return; from any thread."""
+        os.eventfd_write(self._wake, 1)
+
+    def poll(self, timeout_s: float) -> None:
+        """One round of reading."""
+        for descriptor, mask in self._epoll.poll(timeout_s):
+            connection = self._connections.get(descriptor)
+            if connection is not None:
+                self._ready(connection, mask)
+            elif descriptor == self._wake:
+                os.eventfd_read(self._wake)
+            elif descriptor in self._listeners:
+                with contextlib.suppress(OSError):
+                    self.add(self._listeners[descriptor].accept()[0])
+
+    def add(self, opened: socket.socket) -> Connection:
+        """Take over an open socket."""
+        connection = Connection(opened)
+        self._connections[opened.fileno()] = connection
+        self._epoll.register(opened, select.EPOLLIN)
+        return connection
+
+    def drop(self, connection: Connection) -> None:
+        """Close a connection; what waits for the other end stays in its link."""
+        if self._connections.pop(connection.socket.fileno(), None) is None:
+            return
+        with contextlib.suppress(OSError):
+            self._epoll.unregister(connection.socket)
+        connection.socket.close()
+        self._closed_bytes += connection.inbound.bytes
+        if connection.link is not None and connection.link.connection is connection.socket:
+            connection.link.connection = None
+
+    def flush(self, links: Iterable[Link]) -> None:
+        """Write what the sockets take; what they do not take goes when they are ready again."""
+        for link in links:
+            connection = self._connections.get(link.connection.fileno()) if link.connection is not None else None
+            if connection is not None:
+                self._flush(connection, link)
+
+    def connections(self) -> list[Connection]:
+        """Those that are open."""
+        return list(self._connections.values())
+
+    def is_linked(self, link: Link) -> bool:
+        """Whether a connection for this link is open, or on its way to be."""
+        return any(connection.link is link for connection in self._connections.values())
+
+    def received_bytes(self) -> int:
+        """Bytes received since the start."""
+        return self._closed_bytes + sum(connection.inbound.bytes for connection in self._connections.values())
+
+    def _listen(self, listener: socket.socket) -> None:
+        listener.listen(256)
+        listener.setblocking(False)
+        self._listeners[listener.fileno()] = listener
+        self._epoll.register(listener, select.EPOLLIN)
+
+    def _ready(self, connection: Connection, mask: int) -> None:
+        if mask & select.EPOLLOUT and connection.link is not None:
+            self._flush(connection, connection.link)
+        if mask & ~select.EPOLLOUT:
+            try:
+                frames = connection.inbound.receive(connection.socket)
+            except Closed:
+                self.drop(connection)
+                return
+            if frames:
+                self._received(connection, frames)
+
+    def _flush(self, connection: Connection, link: Link) -> None:
+        try:
+            link.flush()
+        except Closed:
+            self.drop(connection)
+            return
+        wanted = select.EPOLLIN | (select.EPOLLOUT if len(link.outbound) else 0)
+        if wanted != connection.watched:
+            connection.watched = wanted
+            self._epoll.modify(connection.socket, wanted)

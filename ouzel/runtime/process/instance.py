@@ -1,0 +1,263 @@
+"""An instance: the process of one task. The gateway thread carries frames; the main thread runs the task's machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ouzel.errors import OuzelError
+from ouzel.planner.topology import Task
+from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.process.gateway import Gateway
+from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.life import Life, now_ms
+from ouzel.runtime.process.results import ResultWriter
+from ouzel.runtime.protocol.back_pressure import Pause
+from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.frames import Codec
+from ouzel.runtime.wire.stream import Frame
+
+if TYPE_CHECKING:
+    from ouzel.runtime.protocol.task import TaskMachine
+
+TICK_MS = 50.0
+REPORT_MS = 200.0
+_EVENTS_KEPT = 50
+_IDLE_POLL_MS = (0.5, 8.0)
+_SWITCH_S = 0.0005
+
+
+class Reporter:
+    """Tells the container's metrics manager, in datagrams, how the task stands: all of it each time, so that a lost one is harmless."""
+
+    def __init__(self, path: Path, task: int, incarnation: int) -> None:
+        self._path, self._task, self._incarnation = str(path), task, incarnation
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._events: deque[wire_pb2.Event] = deque(maxlen=_EVENTS_KEPT)
+        self._told = 0
+        self.finished = False
+        self.failed = ""
+
+    def event(self, event: Event) -> None:
+        """To be told with the next report, and those after it."""
+        self._told += 1
+        self._events.append(wire_pb2.Event(sequence=self._told, kind=event.kind, text=event.text, count=event.count))
+
+    def report(self, machine: TaskMachine | None) -> None:
+        """Send a report now."""
+        report = wire_pb2.TaskReport(
+            task=self._task,
+            incarnation=self._incarnation,
+            finished=self.finished,
+            failed=self.failed,
+            events=self._events,
+            busy_seconds=time.process_time(),
+        )
+        if machine is not None:
+            metrics = machine.metrics()
+            for name in (
+                "rows_in",
+                "rows_out",
+                "rows_acked",
+                "rows_failed",
+                "rows_late",
+                "rows_bad",
+                "pending_rows",
+                "batches_in",
+            ):
+                setattr(report, name, getattr(metrics, name))
+            if metrics.watermark_us is not None:
+                report.watermark_us = metrics.watermark_us
+            report.latency_us.update(metrics.latency_us)
+        with contextlib.suppress(OSError):
+            self._socket.sendto(wire_pb2.Report(task=report).SerializeToString(), self._path)
+
+
+class Instance:
+    """The shell of one task's machine: carries out its instructions, and hands it what arrives."""
+
+    def __init__(self, job: Job, task: Task, gateway: Gateway, reporter: Reporter, offsets: Offsets) -> None:
+        self._task, self._gateway, self._reporter, self._offsets = task, gateway, reporter, offsets
+        self._codec = Codec(job.topology)
+        self._is_spout = job.topology.component(task.component).is_spout
+        self._pause = Pause()
+        self._next_tick = self._next_report = 0.0
+        self._idle_ms = _IDLE_POLL_MS[0]
+        self._machine: TaskMachine | None = None
+        self.running = True
+        self.busy_since: float | None = None
+
+    def run(self, make: Callable[[], TaskMachine], incarnation: int) -> None:
+        """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
+        try:
+            self._machine = make()
+            if incarnation:
+                self._tell_of_restart(self._machine)
+            while self.running:
+                self._step(self._machine)
+        except OuzelError as error:
+            self._fail(str(error))
+        except Exception as error:
+            traceback.print_exc()
+            self._fail(f"'{self._task.component}' (task {self._task.id}) failed: {type(error).__name__}: {error}")
+        while self.running:
+            self._reporter.report(self._machine)
+            self._gateway.take(REPORT_MS / 1e3)
+
+    def close(self) -> None:
+        """Let go of readers and writers, and keep the last offsets."""
+        self._offsets.keep()
+        if self._machine is not None:
+            with contextlib.suppress(Exception):
+                self._machine.close()
+
+    def is_stuck(self, hang_ms: float) -> bool:
+        """Whether one call into the machine has lasted longer than that."""
+        since = self.busy_since
+        return since is not None and now_ms() - since > hang_ms
+
+    def stop(self) -> None:
+        """Leave `run` soon."""
+        self.running = False
+
+    def _tell_of_restart(self, machine: TaskMachine) -> None:
+        name = f"'{self._task.component}' (task {self._task.id})"
+        if machine.stateful:
+            self._reporter.event(Event("state-lost", f"{name} was started again: what it kept in memory is lost"))
+        if self._is_spout:
+            self._reporter.event(Event("replayed", f"{name} was started again and reads on from what was wholly acked"))
+
+    def _fail(self, reason: str) -> None:
+        self._reporter.failed = reason
+        self._reporter.report(self._machine)
+
+    def _step(self, machine: TaskMachine) -> None:
+        frames = self._gateway.take(self._patience_ms() / 1e3)
+        self.busy_since = now = now_ms()
+        messages = self._sort(machine, frames, now)
+        did = bool(messages)
+        if messages:
+            self._carry_out(machine.handle(messages, now))
+        if self._is_spout and not self._pause.holds(now):
+            read = machine.poll(now)
+            did = did or bool(read)
+            self._carry_out(read)
+        self._idle_ms = 0.0 if did else min(max(2 * self._idle_ms, _IDLE_POLL_MS[0]), _IDLE_POLL_MS[1])
+        if now >= self._next_tick:
+            self._tick(machine, now)
+        self.busy_since = None
+
+    def _patience_ms(self) -> float:
+        """How long to wait for frames: not at all while there may be more to read."""
+        until_tick = max(0.0, self._next_tick - now_ms())
+        return min(self._idle_ms, until_tick) if self._is_spout else until_tick
+
+    def _tick(self, machine: TaskMachine, now: float) -> None:
+        self._next_tick = now + TICK_MS
+        self._carry_out(machine.tick(now))
+        self._offsets.keep()
+        if now >= self._next_report:
+            self._next_report = now + REPORT_MS
+            self._reporter.report(machine)
+
+    def _sort(self, machine: TaskMachine, frames: list[Frame], now: float) -> list[Message]:
+        messages: list[Message] = []
+        for frame in frames:
+            if frame.kind > wire_pb2.WATERMARK:
+                self._control(machine, frame, now)
+            else:
+                messages.append(self._codec.decode(frame))
+        return messages
+
+    def _control(self, machine: TaskMachine, frame: Frame, now: float) -> None:
+        if frame.kind == wire_pb2.SLOW:
+            self._pause.told(frame.header().source, True, now)
+        elif frame.kind == wire_pb2.RELIEVED:
+            self._pause.told(frame.header().source, False, now)
+        elif frame.kind == wire_pb2.RECONNECTED:
+            self._carry_out(machine.reconnected(now))
+        elif frame.kind == wire_pb2.DRAIN:
+            machine.drain()
+
+    def _carry_out(self, instructions: Sequence[Instruction]) -> None:
+        buffers: list[memoryview] = []
+        for instruction in instructions:
+            if isinstance(instruction, Send):
+                buffers += self._codec.encode(instruction.message)
+            elif isinstance(instruction, Commit):
+                self._offsets.note(instruction.offsets)
+            elif isinstance(instruction, Event):
+                self._reporter.event(instruction)
+            elif isinstance(instruction, Finished):
+                self._reporter.finished = True
+                self._next_report = 0.0
+            elif isinstance(instruction, Failed):
+                self._fail(instruction.reason)
+        if buffers:
+            self._gateway.send(buffers)
+
+
+class Offsets:
+    """A source task's offsets in the state manager, for a source that cannot keep them itself; written at most once a tick."""
+
+    def __init__(self, state: StateManager, path: str) -> None:
+        self._state, self._path = state, path
+        self._changed: dict[str, int] = {}
+        self.known: dict[str, int] = json.loads(state.get(path) or "{}")
+
+    def note(self, offsets: dict[str, int]) -> None:
+        """These are to be kept."""
+        self._changed.update(offsets)
+
+    def keep(self) -> None:
+        """Write what has been noted."""
+        if self._changed:
+            self.known.update(self._changed)
+            self._changed = {}
+            self._state.put(self._path, json.dumps(self.known).encode())
+
+
+def run_instance(job: Job, container: int, task_id: int, incarnation: int, life: Life) -> None:
+    """The main function of an instance's process."""
+    sys.setswitchinterval(_SWITCH_S)
+    here = job.container(container)
+    task = next(one for one in job.topology.tasks() if one.id == task_id)
+    state = open_state(job.topology.settings.state_manager, job.home)
+    offsets = Offsets(state, f"/offsets/{job.id}/{task.id}")
+    hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
+    instance: Instance | None = None
+    hang_ms = job.topology.settings.hang_timeout_ms
+
+    def beat() -> None:
+        if instance is None or not instance.is_stuck(hang_ms):
+            life.beat()
+
+    gateway = Gateway(here / "stream-manager.sock", hello, beat, job.topology.settings.heartbeat_ms)
+    reporter = Reporter(here / "metrics-manager.sock", task.id, incarnation)
+    instance = Instance(job, task, gateway, reporter, offsets)
+    signal.signal(signal.SIGTERM, lambda *_: instance.stop())
+    gateway.start()
+    instance.run(lambda: _make(job, container, task, offsets.known, incarnation), incarnation)
+    instance.close()
+    state.close()
+    os._exit(0)
+
+
+def _make(job: Job, container: int, task: Task, offsets: dict[str, int], incarnation: int) -> TaskMachine:
+    from ouzel.runtime.tasks.factory import Setting, make_task
+
+    local = frozenset(one.id for one in job.tasks_in(container))
+    results = ResultWriter(job.home, task.id).write
+    return make_task(task, Setting(job.topology, job.directory, local, offsets, results, incarnation))

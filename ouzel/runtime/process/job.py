@@ -1,0 +1,121 @@
+"""A submitted topology: its private directory, and the signed description that every process of it reads.
+
+The description is a pickle, which can run code when it is read: so it is signed with a key that only the owner can read, and a process
+refuses one whose signature is wrong, wherever it got it from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import pickle
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import cloudpickle
+
+from ouzel.errors import TopologyError
+from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.topology import Task, Topology
+
+MASTER_CONTAINER = 0
+_SIGNATURE_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every process of a topology knows.
+
+    Attributes:
+        id: unique name of this run, the name of its nodes in the state manager.
+        home: the job directory (mode 0700): sockets, logs, process tables, local state.
+        directory: where relative paths of tables start.
+        tcp: stream managers talk over TCP even on one host.
+        detached: the topology outlives the client that started it.
+    """
+
+    id: str
+    home: Path
+    directory: Path
+    topology: Topology
+    packing: PackingPlan
+    tcp: bool = False
+    detached: bool = False
+
+    def container(self, number: int) -> Path:
+        """The directory of one container."""
+        return self.home / f"container-{number}"
+
+    def tasks_in(self, container: int) -> tuple[Task, ...]:
+        """The tasks that live in a container."""
+        return next((one.tasks for one in self.packing.containers if one.id == container), ())
+
+    def places(self) -> dict[int, int]:
+        """Task id to container."""
+        return {task.id: one.id for one in self.packing.containers for task in one.tasks}
+
+    def feeders(self) -> dict[int, tuple[int, ...]]:
+        """Task id to the tasks whose rows it gets."""
+        tasks = self.topology.tasks()
+        upstream = {part.name: {link.component for link in part.inputs} for part in self.topology.components}
+        return {task.id: tuple(one.id for one in tasks if one.component in upstream[task.component]) for task in tasks}
+
+    def sinks(self) -> frozenset[int]:
+        """The tasks of components whose streams nobody reads: when they have finished, so has the topology."""
+        read = {link.component for part in self.topology.components for link in part.inputs}
+        return frozenset(task.id for task in self.topology.tasks() if task.component not in read)
+
+    def token(self) -> bytes:
+        """What a peer shows to prove that it knows the key."""
+        return hmac.digest(_key(self.home), b"peer", hashlib.sha256)
+
+    def save(self) -> None:
+        """Write the description, signed, into the job directory."""
+        text = cloudpickle.dumps(self)
+        signed = hmac.digest(_key(self.home), text, hashlib.sha256) + text
+        path = self.home / "topology"
+        path.with_suffix(".new").write_bytes(signed)
+        path.with_suffix(".new").rename(path)
+
+
+def create_home(parent: Path) -> Path:
+    """A new job directory with a key of its own, readable by its owner alone."""
+    home = parent / f"ouzel-{secrets.token_hex(4)}"
+    home.mkdir(mode=0o700, parents=True)
+    descriptor = os.open(home / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(32))
+    return home
+
+
+def load_job(home: Path) -> Job:
+    """Read the description of the job in `home`.
+
+    Raises:
+        TopologyError: it is missing, or its signature is wrong, or others could have written the key.
+    """
+    try:
+        signed = (home / "topology").read_bytes()
+    except OSError as error:
+        raise TopologyError(f"there is no topology in {home}: {error.strerror}") from error
+    signature, text = signed[:_SIGNATURE_BYTES], signed[_SIGNATURE_BYTES:]
+    if not hmac.compare_digest(signature, hmac.digest(_key(home), text, hashlib.sha256)):
+        raise TopologyError(f"{home / 'topology'} is not what was submitted: its signature is wrong; submit it again")
+    return cast(Job, pickle.loads(text))
+
+
+def _key(home: Path) -> bytes:
+    path = home / "key"
+    try:
+        status = path.stat()
+        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+            raise TopologyError(
+                f"{path} can be read by others; run `chmod 600 {path}` if you trust it, or submit again"
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise TopologyError(f"the key {path} cannot be read: {error.strerror}") from error

@@ -1,0 +1,106 @@
+"""What every process does to show that it lives, and to end with the topology it belongs to."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import select
+import signal
+import struct
+import sys
+import time
+from pathlib import Path
+
+_SLOT = struct.Struct("<q")
+_SLOTS = 1024
+
+
+def now_ms() -> float:
+    """Milliseconds on the monotonic clock, which all processes of a host share."""
+    return time.monotonic_ns() / 1e6
+
+
+class Heartbeats:
+    """A file that the processes of a container and its executor map: when each was last alive. A beat costs no system call."""
+
+    def __init__(self, path: Path) -> None:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            os.ftruncate(descriptor, _SLOT.size * _SLOTS)
+            self._map = mmap.mmap(descriptor, _SLOT.size * _SLOTS)
+        finally:
+            os.close(descriptor)
+
+    def beat(self, slot: int) -> None:
+        """The process in `slot` is alive now."""
+        _SLOT.pack_into(self._map, slot * _SLOT.size, time.monotonic_ns())
+
+    def age_ms(self, slot: int) -> float:
+        """Milliseconds since its last beat."""
+        (last,) = _SLOT.unpack_from(self._map, slot * _SLOT.size)
+        return float(time.monotonic_ns() - last) / 1e6
+
+
+class Life:
+    """One process's slot in the heartbeats, and its sight of the server it came from."""
+
+    def __init__(self, heartbeats: Path, slot: int, server: int) -> None:
+        self._heartbeats, self._slot = Heartbeats(heartbeats), slot
+        self._server = watch_process(server)
+
+    def beat(self) -> None:
+        """Say that this process lives; leave at once when the server is gone, so that nothing is left behind."""
+        self._heartbeats.beat(self._slot)
+        if self._server is None or has_ended(self._server):
+            os._exit(0)
+
+
+def watch_process(pid: int) -> int | None:
+    """A pidfd of the process, or None when there is none."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+
+
+def has_ended(pidfd: int) -> bool:
+    """Whether the process behind a pidfd has ended."""
+    poller = select.poll()
+    poller.register(pidfd, select.POLLIN)
+    return bool(poller.poll(0))
+
+
+def start_time(pid: int) -> int:
+    """Clock tick at which a process started: with the pid it names a process for good. 0 when there is none."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (OSError, IndexError):
+        return 0
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent dies (prctl PR_SET_CHILD_SUBREAPER)."""
+    ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
+
+
+def become(name: str, log: Path) -> None:
+    """Turn a freshly forked process into what it is to be: name, log file, default signals, no terminal."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name[:15])
+    nothing = os.open(os.devnull, os.O_RDWR)
+    text = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(nothing, 0)
+    os.dup2(text, 1)
+    os.dup2(text, 2)
+    os.close(nothing)
+    os.close(text)
+    sys.stdout, sys.stderr = (
+        os.fdopen(1, "w", buffering=1, closefd=False),
+        os.fdopen(2, "w", buffering=1, closefd=False),
+    )

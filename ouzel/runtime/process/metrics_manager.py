@@ -1,0 +1,97 @@
+"""A metrics manager: collects what the processes of its container report, in datagrams, and hands it to the topology master."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+
+import grpc
+
+from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.life import Life
+from ouzel.runtime.process.master_client import find_master
+from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
+
+PUBLISH_S = 0.2
+_DATAGRAM_BYTES = 1 << 20
+_CALL_S = 2.0
+_LOOK_FOR_MASTER_S = 0.5
+
+
+class MetricsManager:
+    """Keeps the last report of every process and incarnation."""
+
+    def __init__(self, job: Job, container: int, life: Life) -> None:
+        self._job, self._container, self._life = job, container, life
+        self._tasks: dict[tuple[int, int], wire_pb2.TaskReport] = {}
+        self._managers: dict[int, wire_pb2.StreamManagerReport] = {}
+        self._table = ProcessTable(job.container(container))
+        self._stub: TopologyMasterStub | None = None
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        path = job.container(container) / "metrics-manager.sock"
+        path.unlink(missing_ok=True)
+        self._socket.bind(str(path))
+
+    def run(self) -> None:
+        """Until the process is killed."""
+        next_publish = 0.0
+        while True:
+            self._life.beat()
+            urgent = self._collect(max(0.001, next_publish - time.monotonic()))
+            if urgent or time.monotonic() >= next_publish:
+                next_publish = time.monotonic() + PUBLISH_S
+                self._publish()
+
+    def _collect(self, wait_s: float) -> bool:
+        """Take in reports for so long; True as soon as one says that a task has finished or failed."""
+        deadline = time.monotonic() + wait_s
+        while (left := deadline - time.monotonic()) > 0:
+            self._socket.settimeout(left)
+            try:
+                report = wire_pb2.Report.FromString(self._socket.recv(_DATAGRAM_BYTES))
+            except TimeoutError:
+                return False
+            if report.HasField("stream_manager"):
+                self._managers[report.stream_manager.incarnation] = report.stream_manager
+            elif self._take(report.task):
+                return True
+        return False
+
+    def _take(self, report: wire_pb2.TaskReport) -> bool:
+        key = (report.task, report.incarnation)
+        known = self._tasks.get(key)
+        self._tasks[key] = report
+        news = (report.finished, report.failed)
+        return any(news) and (known is None or news != (known.finished, known.failed))
+
+    def _publish(self) -> None:
+        restarts = self._table.restarts()
+        newest = max(self._managers, default=None)
+        report = wire_pb2.ContainerReport(
+            container=self._container,
+            tasks=self._tasks.values(),
+            stream_managers=[] if newest is None else [self._managers[newest]],
+            restarts=restarts,
+            failed=self._table.failed,
+        )
+        try:
+            if self._stub is None:
+                self._find_master()
+            if self._stub is not None:
+                self._stub.Publish(report, timeout=_CALL_S)
+        except grpc.RpcError:
+            self._stub = None
+
+    def _find_master(self) -> None:
+        address = find_master(self._job, _LOOK_FOR_MASTER_S)
+        if address is not None:
+            self._stub = TopologyMasterStub(grpc.insecure_channel(address))
+
+
+def run_metrics_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+    """The main function of a metrics manager's process."""
+    with contextlib.suppress(KeyboardInterrupt):
+        MetricsManager(job, container, life).run()

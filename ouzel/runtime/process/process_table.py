@@ -1,0 +1,74 @@
+"""Which processes a container has, in a file: an executor that is started again adopts those that still run instead of killing them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ouzel.runtime.process.life import start_time, watch_process
+
+
+class Entry(NamedTuple):
+    """A process: its pid, when it was started (so that a pid used again does not deceive), and how often it was started before."""
+
+    pid: int
+    started: int
+    incarnation: int
+
+
+@dataclass
+class ProcessTable:
+    """The table of one container; `read` it anew to see what another process has written."""
+
+    directory: Path
+
+    def __post_init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.executors = 0
+        self.failed = ""
+
+    @property
+    def _path(self) -> Path:
+        return self.directory / "processes.json"
+
+    def read(self) -> None:
+        """What the file says; an empty table if there is none."""
+        try:
+            text = json.loads(self._path.read_text())
+        except FileNotFoundError:
+            return
+        self.entries = {name: Entry(*entry) for name, entry in text["processes"].items()}
+        self.executors, self.failed = text["executors"], text["failed"]
+
+    def write(self) -> None:
+        """Put it into the file, whole or not at all."""
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps({"processes": self.entries, "executors": self.executors, "failed": self.failed}))
+        fresh.rename(self._path)
+
+    def note(self, name: str, pid: int, incarnation: int) -> None:
+        """A process has been started."""
+        self.entries[name] = Entry(pid, start_time(pid), incarnation)
+
+    def running(self, name: str) -> int | None:
+        """A pidfd of the process if it still runs."""
+        entry = self.entries.get(name)
+        if entry is None or start_time(entry.pid) != entry.started:
+            return None
+        return watch_process(entry.pid)
+
+    def restarts(self) -> int:
+        """How often processes of the container, its executor among them, were started again."""
+        self.read()
+        return sum(entry.incarnation for entry in self.entries.values()) + max(0, self.executors - 1)
+
+
+def is_zombie(pid: int) -> bool:
+    """Whether the process has ended and only waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (OSError, IndexError):
+        return not os.path.exists(f"/proc/{pid}")

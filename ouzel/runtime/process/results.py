@@ -1,0 +1,114 @@
+"""Rows of the `result` sink on their way from its tasks to the client, over a Unix socket in the job directory."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from threading import Thread
+
+import polars as pl
+
+from ouzel.errors import TopologyError
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack, padding
+
+SOCKET_NAME = "client.sock"
+
+
+class ResultWriter:
+    """The sink's end, in an instance."""
+
+    def __init__(self, home: Path, task: int) -> None:
+        self._path, self._task = home / SOCKET_NAME, task
+        self._socket: socket.socket | None = None
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Hand a batch to the client; it has it when this returns, even if this process dies.
+
+        Raises:
+            TopologyError: the client is gone.
+        """
+        text = BytesIO()
+        frame.write_ipc_stream(text, compat_level=pl.CompatLevel.newest())
+        body = text.getbuffer()
+        header = wire_pb2.Header(source=self._task, rows=frame.height, id=batch_id)
+        try:
+            connection = self._connected()
+            connection.sendall(pack(wire_pb2.DATA, 0, header, len(body)))
+            connection.sendall(body)
+            connection.sendall(bytes(padding(len(body))))
+        except OSError as error:
+            raise TopologyError(f"nobody takes the results any more: {error.strerror}") from error
+
+    def _connected(self) -> socket.socket:
+        if self._socket is None:
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._socket.connect(str(self._path))
+        return self._socket
+
+
+class ResultReader:
+    """The client's end: a thread that takes batches from all tasks of the sink, each once however often it comes."""
+
+    def __init__(self, home: Path, deliver: Callable[[pl.DataFrame], None]) -> None:
+        self._deliver = deliver
+        self._seen: set[tuple[int, int]] = set()
+        self._selector = selectors.DefaultSelector()
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(home / SOCKET_NAME))
+        self._listener.listen(64)
+        self._listener.setblocking(False)
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._ending, self._end = socket.socketpair()
+        self._selector.register(self._end, selectors.EVENT_READ)
+        self._thread = Thread(target=self._run, name="results", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """All writers have ended: deliver what they left in the sockets, then stop."""
+        with contextlib.suppress(OSError):
+            self._ending.send(b"e")
+        self._thread.join()
+        self._selector.close()
+        for one in (self._listener, self._ending, self._end):
+            one.close()
+
+    def _run(self) -> None:
+        ending = False
+        while True:
+            ready = self._selector.select(0 if ending else None)
+            if ending and not ready:
+                return
+            for key, _ in ready:
+                if key.fileobj is self._listener:
+                    self._accept()
+                elif key.fileobj is self._end:
+                    ending = True
+                    self._selector.unregister(self._end)
+                else:
+                    self._read(key.fileobj, key.data)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
+            self._selector.register(connection, selectors.EVENT_READ, Inbound())
+
+    def _read(self, connection: socket.socket, inbound: Inbound) -> None:
+        try:
+            for frame in inbound.receive(connection):
+                self._take(frame)
+        except Closed:
+            self._selector.unregister(connection)
+            connection.close()
+
+    def _take(self, frame: Frame) -> None:
+        header = frame.header()
+        batch = (header.source, header.id)
+        if batch not in self._seen:
+            self._seen.add(batch)
+            self._deliver(pl.read_ipc_stream(BytesIO(frame.body())))

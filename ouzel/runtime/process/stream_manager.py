@@ -1,0 +1,245 @@
+"""A stream manager: passes frames between the tasks of its container and other containers, by their destination and nothing else.
+
+One thread. A round reads what has arrived on every connection, then writes to every link that got something: while a receiver is busy
+frames gather, and go to it together; an idle one gets them at once. Bodies are never looked at and never copied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+import socket
+from collections import deque
+from collections.abc import Iterable
+
+from ouzel.runtime.process.hub import Connection, Hub
+from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.life import Life, now_ms
+from ouzel.runtime.process.links import Link, PeerLink, TaskLink
+from ouzel.runtime.process.master_client import MasterClient
+from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.stream import Frame, pack
+
+TICK_MS = 50.0
+REPORT_MS = 200.0
+_LINK_LIMIT = 4
+"""A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source."""
+_ACKNOWLEDGE_EVERY = 64
+
+
+class StreamManager:
+    """Routes frames; `run` is the process's main loop."""
+
+    def __init__(self, job: Job, container: int, life: Life, incarnation: int) -> None:
+        settings = job.topology.settings
+        self._job, self._container, self._life, self._incarnation = job, container, life, incarnation
+        limit = _LINK_LIMIT * settings.high_watermark_bytes
+        self._tasks = {task.id: TaskLink(task.id, limit) for task in job.tasks_in(container)}
+        self._peers = {one.id: PeerLink(-one.id, limit) for one in job.packing.containers if one.id != container}
+        remote = {task: self._peers[place] for task, place in job.places().items() if place != container}
+        self._routes: dict[int, Link] = {**remote, **self._tasks}
+        self._pressure = Pressure(self._feeders(), settings.high_watermark_bytes, settings.low_watermark_bytes)
+        self._pauses = {task: Pause() for task in self._tasks}
+        self._received: dict[tuple[int, int], int] = {}
+        self._dirty: set[Link] = set()
+        self._plan = wire_pb2.PhysicalPlan()
+        self._plans: deque[wire_pb2.PhysicalPlan] = deque()
+        self._report = wire_pb2.StreamManagerReport(container=container, incarnation=incarnation)
+        self._metrics = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._metrics.setblocking(False)
+        self._next_report = 0.0
+        self._hub = Hub(self._arrived)
+
+    def run(self) -> None:
+        """Until the process is killed."""
+        path = self._job.container(self._container) / "stream-manager.sock"
+        self._hub.listen(path)
+        address = wire_pb2.Address(host=socket.gethostname(), path=str(path))
+        if self._job.tcp:
+            address.port = self._hub.listen_on_tcp("127.0.0.1")
+        me = wire_pb2.StreamManager(
+            container=self._container, incarnation=os.getpid(), pid=os.getpid(), address=address
+        )
+        MasterClient(self._job, me, self._planned).start()
+        next_tick = 0.0
+        while True:
+            self._hub.poll(max(0.0, next_tick - now_ms()) / 1e3)
+            while self._plans:
+                self._follow(self._plans.popleft())
+            self._flush()
+            now = now_ms()
+            if now >= next_tick:
+                next_tick = now + TICK_MS
+                self._tick(now)
+
+    # Frames
+
+    def _arrived(self, connection: Connection, frames: list[Frame]) -> None:
+        known = connection.sender is not None or connection.link is not None
+        if not known or frames[0].kind >= wire_pb2.HELLO:
+            frames = self._introduce(connection, frames)
+        for frame in frames:
+            self._route(frame)
+        if connection.sender is not None:
+            count = self._received[connection.sender] = self._received[connection.sender] + len(frames)
+            if count - connection.acknowledged >= _ACKNOWLEDGE_EVERY:
+                self._acknowledge(connection, count)
+
+    def _route(self, frame: Frame) -> None:
+        if frame.kind in (wire_pb2.SLOW, wire_pb2.RELIEVED) and frame.destination in self._tasks:
+            self._pause(frame)
+        link = self._routes.get(frame.destination)
+        if link is not None:
+            link.put(frame)
+            self._dirty.add(link)
+
+    def _flush(self) -> None:
+        if not self._dirty:
+            return
+        dirty, self._dirty = self._dirty, set()
+        self._hub.flush(dirty)
+        now = now_ms()
+        for link in dirty:
+            self._press(self._pressure.waiting(link.key, link.waiting, now))
+
+    # Who is there
+
+    def _introduce(self, connection: Connection, frames: list[Frame]) -> list[Frame]:
+        """Handle the greetings among these frames; the others, if they come from someone who has been introduced."""
+        rest: list[Frame] = []
+        for frame in frames:
+            if frame.kind == wire_pb2.HELLO:
+                self._hello(connection, frame.header().hello)
+            elif frame.kind == wire_pb2.WELCOME and isinstance(connection.link, PeerLink):
+                connection.link.welcomed(frame.header().hello.received, connection.socket)
+                self._dirty.add(connection.link)
+            elif connection.sender is not None or connection.link is not None:
+                rest.append(frame)
+        return rest
+
+    def _hello(self, connection: Connection, hello: wire_pb2.Hello) -> None:
+        link = self._tasks.get(hello.task)
+        if not hmac.compare_digest(hello.token, self._job.token()) or (hello.task and link is None):
+            self._hub.drop(connection)
+        elif link is not None:
+            connection.link = link
+            link.attach(connection.socket)
+            self._drain_if_told((link,))
+            self._dirty.add(link)
+        else:
+            connection.sender = (hello.container, hello.incarnation)
+            self._acknowledge(connection, self._received.setdefault(connection.sender, 0))
+
+    def _acknowledge(self, connection: Connection, count: int) -> None:
+        """Tell a peer how much has arrived. So short a frame always fits, or else the next one says it."""
+        connection.acknowledged = count
+        header = wire_pb2.Header(hello=wire_pb2.Hello(container=self._container, received=count))
+        with contextlib.suppress(OSError):
+            connection.socket.send(pack(wire_pb2.WELCOME, 0, header))
+
+    # The physical plan
+
+    def _planned(self, plan: wire_pb2.PhysicalPlan) -> None:
+        self._plans.append(plan)
+        self._hub.wake()
+
+    def _follow(self, plan: wire_pb2.PhysicalPlan) -> None:
+        self._plan = plan
+        self._drain_if_told(self._tasks.values())
+        self._connect_peers()
+
+    def _connect_peers(self) -> None:
+        for manager in self._plan.stream_managers:
+            link = self._peers.get(manager.container)
+            if link is not None and not self._hub.is_linked(link):
+                with contextlib.suppress(OSError):
+                    connection = self._hub.add(self._dial(manager.address))
+                    connection.link = link
+
+    def _dial(self, address: wire_pb2.Address) -> socket.socket:
+        hello = wire_pb2.Hello(container=self._container, incarnation=os.getpid(), token=self._job.token())
+        family = socket.AF_INET if address.port else socket.AF_UNIX
+        connection = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(1.0)
+            connection.connect((address.host, address.port) if address.port else address.path)
+            connection.sendall(pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def _drain_if_told(self, links: Iterable[Link]) -> None:
+        if self._plan.draining:
+            for link in links:
+                link.put(_control(wire_pb2.DRAIN, link.key))
+                self._dirty.add(link)
+
+    # Back-pressure
+
+    def _feeders(self) -> dict[int, tuple[int, ...]]:
+        """Link -> those who feed it: all feeders of a local task; of another container, the local tasks that feed any task there."""
+        feeders, places = self._job.feeders(), self._job.places()
+        by_link = {task: feeders[task] for task in self._tasks}
+        for peer in self._peers:
+            fed_from = {feeder for task, place in places.items() if place == peer for feeder in feeders[task]}
+            by_link[-peer] = tuple(sorted(fed_from & set(self._tasks)))
+        return by_link
+
+    def _press(self, tells: Iterable[Tell]) -> None:
+        for tell in tells:
+            kind = wire_pb2.SLOW if tell.slow else wire_pb2.RELIEVED
+            self._route(_control(kind, tell.feeder, tell.link))
+
+    def _pause(self, frame: Frame) -> None:
+        """A local task is to pause, or to go on: its rows are held back here."""
+        pause, now = self._pauses[frame.destination], now_ms()
+        pause.told(frame.header().source, frame.kind == wire_pb2.SLOW, now)
+        self._hold_back(frame.destination, pause.holds(now))
+
+    def _hold_back(self, task: int, holds: bool) -> None:
+        link = self._tasks[task]
+        if link.paused and not holds:
+            link.resume()
+            self._dirty.add(link)
+        link.paused = holds
+
+    # Now and then
+
+    def _tick(self, now: float) -> None:
+        self._life.beat()
+        self._connect_peers()
+        for task, pause in self._pauses.items():
+            self._hold_back(task, pause.holds(now))
+        for link in self._routes.values():
+            self._press(self._pressure.waiting(link.key, link.waiting, now))
+        self._press(self._pressure.tick(now))
+        for connection in self._hub.connections():
+            if connection.sender is not None and self._received[connection.sender] > connection.acknowledged:
+                self._acknowledge(connection, self._received[connection.sender])
+        self._flush()
+        if now >= self._next_report:
+            self._next_report = now + REPORT_MS
+            self._send_report()
+
+    def _send_report(self) -> None:
+        links = (*self._tasks.values(), *self._peers.values())
+        report = self._report
+        report.bytes, report.dropped = self._hub.received_bytes(), sum(link.dropped for link in links)
+        report.waiting_bytes = sum(link.waiting for link in links)
+        del report.slow[:]
+        report.slow.extend(sorted(self._pressure.slow))
+        with contextlib.suppress(OSError):
+            path = self._job.container(self._container) / "metrics-manager.sock"
+            self._metrics.sendto(wire_pb2.Report(stream_manager=report).SerializeToString(), str(path))
+
+
+def _control(kind: wire_pb2.Kind, destination: int, source: int = 0) -> Frame:
+    return Frame(kind, destination, memoryview(pack(kind, destination, wire_pb2.Header(source=source))))
+
+
+def run_stream_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+    """The main function of a stream manager's process."""
+    StreamManager(job, container, life, incarnation).run()

@@ -1,0 +1,203 @@
+"""The topology master: who belongs to the topology, how it stands, and when it ends. Rows never pass through it.
+
+It can die at any time: rows keep flowing, and the one started in its place learns everything anew, for stream managers register again
+and reports are cumulative. What must not be forgotten (that the topology is to drain) stands in the state manager.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Condition
+from typing import Any
+
+import grpc
+
+from ouzel.errors import TopologyError
+from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.observe.totals import Totals
+from ouzel.runtime.process.job import MASTER_CONTAINER, Job
+from ouzel.runtime.process.life import Life, now_ms
+from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.protocol.membership import Member, Membership
+from ouzel.runtime.run import RunState
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterServicer, add_TopologyMasterServicer_to_server
+
+ENDED = 3
+"""Exit code of a topology master whose topology has ended: nobody is to start it again."""
+
+STATUS_FILE = "status"
+_WATCH_S = 0.2
+_REPEAT_PLAN_S = 1.0
+_THREADS = 256
+_FAREWELL_S = 0.5
+_HOLD_S = 10.0
+_LAST_REPORTS_MS = 1_000.0
+
+
+class TopologyMaster(TopologyMasterServicer):
+    """The service; its methods run in threads of gRPC's and share one lock."""
+
+    def __init__(self, job: Job, state: StateManager) -> None:
+        self._job, self._state_manager = job, state
+        self._changed = Condition()
+        self._membership = Membership(frozenset(one.id for one in job.packing.containers), version=time.time_ns())
+        tasks = job.topology.tasks()
+        self._everyone, self._sinks = frozenset(task.id for task in tasks), job.sinks()
+        self._spouts = frozenset(task.id for task in tasks if job.topology.component(task.component).is_spout)
+        self._totals = Totals(self._spouts, self._sinks)
+        self._answered_ms: float | None = None
+        self._containers: dict[int, wire_pb2.ContainerReport] = {}
+        self._draining = state.get(f"/executionstate/{job.id}") == b"draining"
+        self._table = ProcessTable(job.container(MASTER_CONTAINER))
+        self.state = RunState.STARTING
+        self.reason = ""
+        self.told_of_end = False
+
+    def Join(self, request: wire_pb2.StreamManager, context: Any) -> Iterator[wire_pb2.PhysicalPlan]:
+        """See wire.proto."""
+        address = request.address
+        member = Member(request.container, request.incarnation, address.host, address.port, address.path)
+        with self._changed:
+            if not self._membership.registered(member):
+                context.abort(
+                    grpc.StatusCode.FAILED_PRECONDITION, f"there is no container {member.container} in this topology"
+                )
+            self._changed.notify_all()
+        context.add_callback(lambda: self._left(member))
+        version = None
+        while context.is_active():
+            with self._changed:
+                self._changed.wait_for(lambda known=version: self._plan_version() != known, _REPEAT_PLAN_S)
+                version, plan = self._plan_version(), self._plan()
+            yield plan
+
+    def Publish(self, request: wire_pb2.ContainerReport, context: Any) -> wire_pb2.Published:
+        """See wire.proto."""
+        with self._changed:
+            self._containers[request.container] = request
+            for report in request.tasks:
+                self._totals.take(report)
+            if self._move_on():
+                self._changed.notify_all()
+        return wire_pb2.Published()
+
+    def Watch(self, request: wire_pb2.WatchRequest, context: Any) -> Iterator[wire_pb2.TopologyStatus]:
+        """See wire.proto."""
+        seen = None
+        while context.is_active() and not self.told_of_end:
+            with self._changed:
+                self._changed.wait_for(lambda known=seen: self.state is not known, _WATCH_S)
+                seen, status = self.state, self.status()
+            yield status
+            self.told_of_end = self.has_ended
+
+    def Stop(self, request: wire_pb2.StopRequest, context: Any) -> wire_pb2.StopReply:
+        """See wire.proto."""
+        with self._changed:
+            self._draining = True
+            self._state_manager.put(f"/executionstate/{self._job.id}", b"draining")
+            self._changed.notify_all()
+        return wire_pb2.StopReply()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the topology has."""
+        return self.state in (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
+
+    def status(self) -> wire_pb2.TopologyStatus:
+        """How the topology stands."""
+        status = self._totals.status(now_ms())
+        status.state, status.reason = self.state.value, self.reason
+        status.restarts = self._table.restarts() + sum(report.restarts for report in self._containers.values())
+        managers = [one for report in self._containers.values() for one in report.stream_managers]
+        status.back_pressure = any(manager.slow for manager in managers)
+        return status
+
+    def wait_for_end(self, life: Life, beat_s: float) -> None:
+        """Return when the topology has ended."""
+        while not self.has_ended:
+            life.beat()
+            with self._changed:
+                self._changed.wait_for(lambda: self.has_ended, beat_s)
+
+    def _left(self, member: Member) -> None:
+        with self._changed:
+            self._membership.left(member)
+            self._changed.notify_all()
+
+    def _move_on(self) -> bool:
+        """The state that the latest reports lead to; True if it is a new one."""
+        before = self.state
+        if self.has_ended:
+            return False
+        failed = self._totals.failed or next((one.failed for one in self._containers.values() if one.failed), "")
+        if failed:
+            self.state, self.reason = RunState.FAILED, failed
+        elif self._draining and self._totals.have_finished(self._spouts):
+            self.state = RunState.STOPPED
+        elif self._is_over():
+            self.state = RunState.FINISHED
+        elif self._containers.keys() >= {one.id for one in self._job.packing.containers}:
+            self.state = RunState.RUNNING
+        return self.state is not before
+
+    def _is_over(self) -> bool:
+        """All sinks have finished; those before them have too, and get a moment to report their last counts."""
+        if not self._totals.have_finished(self._sinks):
+            return False
+        if self._answered_ms is None:
+            self._answered_ms = now_ms()
+        return self._totals.have_finished(self._everyone) or now_ms() - self._answered_ms > _LAST_REPORTS_MS
+
+    def _plan_version(self) -> tuple[int, bool]:
+        return self._membership.version, self._draining
+
+    def _plan(self) -> wire_pb2.PhysicalPlan:
+        managers = [
+            wire_pb2.StreamManager(
+                container=member.container,
+                incarnation=member.incarnation,
+                address=wire_pb2.Address(host=member.host, port=member.port, path=member.path),
+            )
+            for member in self._membership.members
+        ]
+        return wire_pb2.PhysicalPlan(
+            version=self._membership.version, stream_managers=managers, draining=self._draining
+        )
+
+
+def run_topology_master(job: Job, container: int, incarnation: int, life: Life) -> None:
+    """The main function of the topology master's process."""
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    state = open_state(job.topology.settings.state_manager, job.home)
+    master = TopologyMaster(job, state)
+    server = grpc.server(ThreadPoolExecutor(_THREADS, thread_name_prefix="master"))
+    add_TopologyMasterServicer_to_server(master, server)
+    address = f"unix:{job.home / f'master-{incarnation}.sock'}"
+    server.add_insecure_port(address)
+    server.start()
+    _hold(state, f"/tmanagers/{job.id}", address.encode(), life)
+    master.wait_for_end(life, job.topology.settings.heartbeat_ms / 2e3)
+    (job.home / STATUS_FILE).write_bytes(master.status().SerializeToString())
+    state.put(f"/executionstate/{job.id}", master.state.value.encode())
+    deadline = time.monotonic() + _FAREWELL_S
+    while not master.told_of_end and time.monotonic() < deadline:
+        time.sleep(0.005)
+    sys.stderr.flush()
+    os._exit(ENDED)
+
+
+def _hold(state: StateManager, path: str, address: bytes, life: Life) -> None:
+    """Announce the address; a topology master that died a moment ago may still be known."""
+    deadline = time.monotonic() + _HOLD_S
+    while not state.hold(path, address):
+        life.beat()
+        if time.monotonic() > deadline:
+            raise TopologyError(f"another topology master holds {path}; end it first")
+        time.sleep(0.02)
