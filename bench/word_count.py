@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ouzel.runtime.cluster.local import start_heron
 
 from bench.figures import Counter, acked_rows, measure, print_line
 from bench.words import distinct_words
@@ -28,6 +27,7 @@ from ouzel.planner.api import Batch, Bolt, Collector, Context, Spout, TopologyBu
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Topology
+from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.run import Handle
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import key_hashes
@@ -117,9 +117,8 @@ def start_topology(options: argparse.Namespace, directory: Path) -> tuple[Handle
 def start_sql(options: argparse.Namespace, directory: Path) -> tuple[Handle, Counter]:
     """The word count as SQL."""
     query = (Path(__file__).parent / "word_count.sql").read_text(encoding="utf-8")
-    distinct_words(options.words).to_frame().write_csv(directory / "words.txt", include_header=False)
     file = directory / "word_count.sql"
-    file.write_text(query, encoding="utf-8")
+    file.write_text(query.format(words=options.words), encoding="utf-8")
     pairs = {
         "delivery": "at-least-once" if options.acks else "at-most-once",
         "containers": options.containers,

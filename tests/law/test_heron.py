@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,10 @@ SHAPES: tuple[Pairs, ...] = (
 
 @pytest.mark.server
 @pytest.mark.slow
-@pytest.mark.parametrize(("case", "shape"), [(case, SHAPES[n % 3]) for n, case in enumerate(ON_TIME)], ids=str)
+@pytest.mark.parametrize(
+    ("case", "shape"),
+    [pytest.param(case, shape, id=case.name) for case, shape in zip(ON_TIME, cycle(SHAPES), strict=False)],
+)
 def test_processes_agree_with_the_oracle(case: Case, shape: Pairs, inputs: Path) -> None:
     answer = heron_answer(case, inputs, () if case.family == "hints" else shape)
     assert (found := difference(oracle_answer(case, inputs), answer.rows)) == "", f"{found}\n{answer.story}"
