@@ -23,7 +23,7 @@ SELECT
   origin,
   COUNT(*)                                                            AS flights,
   COUNT(*) - COUNT(dep_delay)                                         AS cancelled,    -- COUNT(x) leaves NULLs out
-  ROUND(AVG(CAST(dep_delay AS DOUBLE)), 1)                            AS avg_delay,
+  ROUND(AVG(dep_delay), 1)                                            AS avg_delay,
   MAX(dep_delay)                                                      AS max_delay,
   ROUND(1e2 * COUNT(*) FILTER (WHERE dep_delay > 15) / COUNT(*), 1)   AS late_percent  -- 1e2 is a DOUBLE, so this division keeps its fraction
 FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' DAY))  -- cuts time into days

@@ -22,7 +22,7 @@ CREATE TABLE late_carriers (
 ) WITH ('connector' = 'file', 'path' = 'data/late_carriers', 'format' = 'parquet');
 
 INSERT INTO late_carriers
-SELECT window_start, carrier, COUNT(arr_delay), COUNT(*) FILTER (WHERE arr_delay > 60), SUM(CAST(distance AS BIGINT))
+SELECT window_start, carrier, COUNT(arr_delay), COUNT(*) FILTER (WHERE arr_delay > 60), SUM(distance)
 FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '7' DAY))
 GROUP BY window_start, window_end, carrier
 EMIT AFTER WATERMARK;

@@ -98,8 +98,9 @@ def explain(
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:
-    """Show what a query becomes: its logical plan, its topology, its containers. Nothing runs.
+    """Show what a query becomes; nothing runs.
 
+    That is its logical plan, its topology of components, and the containers they run in.
     For each operator: the schema, whether it appends or retracts, its watermark, the bound of its state, its parallelism and grouping.
     """
     with reported(debug):

@@ -1,0 +1,126 @@
+"""Write the pages that are made from the code: `make docs`. A test compares them with what this gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from ouzel.cli.main import app
+from ouzel.compiler.functions import all_functions
+from ouzel.compiler.functions.aggregates import AGGREGATES
+from ouzel.connectors import CONNECTORS
+from ouzel.connectors.base import Connector, Option
+from ouzel.connectors.formats import FORMATS
+from ouzel.connectors.options import COMMON
+from ouzel.planner.settings import Settings
+
+DOCS = Path(__file__).parent
+
+NOTE = "<!-- Made from the code by `make docs`: change the code, not this page. -->"
+
+
+def cli() -> str:
+    """docs/cli.md: what `--help` prints, and what formats and exit codes mean."""
+    commands = ["", "run", "explain"]
+    runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
+    helps = [(name, runner.invoke(app, [*name.split(), "--help"], prog_name="ouzel").stdout) for name in commands]
+    blocks = [f"## {f'ouzel {name}'.strip()}\n\n```text\n{_trimmed(text)}\n```" for name, text in helps]
+    return "\n\n".join(["# The command line", NOTE, *blocks, (DOCS / "cli_formats.txt").read_text().strip()])
+
+
+def _trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def settings() -> str:
+    """docs/settings.md: every setting with its type, default and meaning."""
+    text = (Settings.__doc__ or "").partition("Attributes:")[2]
+    rows = []
+    for name, meaning in re.findall(r"^\s+(\w+): (.+)$", text, re.M):
+        default = getattr(Settings(), name)
+        shown = getattr(default, "value", default)
+        rows.append((f"`{name.replace('_', '.')}`", f"`{shown}`" if shown != "" else "", meaning))
+    intro = (
+        "Three ways to say the same, the later ones winning: `SET 'batch.rows' = '1000';` in the query, `--set batch.rows=1000` on the "
+        "command line, `ouzel.query(text, batch_rows=1000)` in Python."
+    )
+    return "\n\n".join(["# Settings", NOTE, intro, _table(("key", "default", "meaning"), rows)])
+
+
+def connectors() -> str:
+    """docs/connectors.md: every connector and format with its options."""
+    parts = ["# Connectors and formats", NOTE, (DOCS / "connectors_intro.txt").read_text().strip(), "## Connectors"]
+    parts += [_connector(connector) for connector in CONNECTORS.values()]
+    parts += ["## Options of every table that is read", _options(COMMON), "## Formats"]
+    parts += [f"### {form.name}\n\n{form.doc}\n\n{_options(form.options)}".strip() for form in FORMATS.values()]
+    return "\n\n".join(parts)
+
+
+def _connector(connector: Connector) -> str:
+    abilities = [word for word, has in (("read", connector.source), ("written", connector.sink)) if has]
+    facts = [f"Can be {' and '.join(abilities)}."] if abilities else []
+    if connector.sink:
+        facts.append(f"Takes {', '.join(connector.modes)}.")
+    if connector.extra:
+        facts.append(f'Needs `pip install "ouzel[{connector.extra}]"`.')
+    keys = ", ".join(f"`{key}`" for key in connector.metadata)
+    metadata = f"\n\nMETADATA: {keys}." if keys else ""
+    return f"### {connector.name}\n\n{connector.doc}\n\n{' '.join(facts)}{metadata}\n\n{_options(connector.options)}".strip()
+
+
+def _options(options: Iterable[Option]) -> str:
+    rows = []
+    for option in options:
+        default = "required" if option.required else f"`{option.default}`" if option.default else ""
+        choices = f" One of {', '.join(f'`{choice}`' for choice in option.choices)}." if option.choices else ""
+        rows.append((f"`{option.name}`", default, option.doc + choices))
+    return _table(("option", "default", "meaning"), rows) if rows else ""
+
+
+def functions() -> str:
+    """docs/functions.md: every function and aggregate with its call and its meaning."""
+    aggregates = [(f"`{entry.usage}`", entry.doc, ", ".join(entry.aliases).upper()) for entry in AGGREGATES]
+    scalars = [(f"`{entry.usage}`", entry.doc, ", ".join(entry.aliases).upper()) for entry in all_functions()]
+    head = ("call", "meaning", "also called")
+    intro = (
+        "What each computes is what Spark 4 computes in ANSI mode with the session time zone UTC; a test compares every entry with Spark. "
+        "A row for which Spark would fail (overflow, a bad cast, a division by zero) is a bad record: see `error.policy` in "
+        "[settings](settings.md)."
+    )
+    return "\n\n".join(
+        [
+            "# Functions",
+            NOTE,
+            intro,
+            "## Aggregates",
+            _table(head, aggregates),
+            "## Scalar functions and operators",
+            _table(head, scalars),
+        ]
+    )
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": cli,
+    "settings.md": settings,
+    "connectors.md": connectors,
+    "functions.md": functions,
+}
+
+
+def main() -> None:
+    """Write all pages."""
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page() + "\n")
+
+
+if __name__ == "__main__":
+    main()
