@@ -8,12 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, PartialAggregate, Scan, Sink, Union
-from ouzel.planner.rules.combine_before_shuffle import wants_partial_key
+from ouzel.planner.fusion import starts_component
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.separate_twin_branches import flat_branches
-
-STATEFUL = (Aggregate, FinalAggregate)
-"""Nodes that need all rows of a key in one task."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,8 @@ class Part:
 
     @property
     def table(self) -> str | None:
-        """The table it reads or writes, if it is a spout or a sink."""
-        node = self.chain[-1] if isinstance(self.chain[-1], Sink) else self.head
-        return node.table if isinstance(node, Scan | Sink) else None
+        """The table it reads or writes, if that is what it is there for."""
+        return self.head.table if isinstance(self.head, Scan | Sink) else None
 
 
 def cut(dag: Dag) -> tuple[Part, ...]:
@@ -52,20 +48,12 @@ def _chains(dag: Dag) -> list[list[Node]]:
     for node in dag.nodes():
         if isinstance(node, Union):
             continue
-        if _starts(node, shared, dag):
+        if starts_component(node, shared, dag):
             chains.append(chain_of.setdefault(id(node), []))
         else:
             chain_of[id(node)] = chain_of[id(node.inputs[0])]
         chain_of[id(node)].append(node)
     return chains
-
-
-def _starts(node: Node, shared: frozenset[int], dag: Dag) -> bool:
-    if isinstance(node, (Scan, Sink, *STATEFUL)):
-        return True
-    if isinstance(node, PartialAggregate) and wants_partial_key(node, dag):
-        return True
-    return isinstance(node.inputs[0], Union) or id(node.inputs[0]) in shared
 
 
 def _leaves(head: Node) -> tuple[Node, ...]:
@@ -76,30 +64,29 @@ def _names(chains: Iterable[list[Node]]) -> list[str]:
     names: list[str] = []
     for chain in chains:
         wanted = _wanted_name(chain)
-        free = (name for name in _alternatives(wanted, chain[-1]) if name not in names)
+        free = (name for name in _alternatives(wanted, chain[0]) if name not in names)
         names.append(next(free))
     return names
 
 
-def _alternatives(wanted: str, last: Node) -> Iterable[str]:
+def _alternatives(wanted: str, head: Node) -> Iterable[str]:
     yield wanted
-    if isinstance(last, Sink):
+    if isinstance(head, Sink):
         yield f"sink_{wanted}"
     base = wanted.removesuffix("_1")
     yield from (f"{base}_{number}" for number in itertools.count(2))
 
 
 def _wanted_name(chain: list[Node]) -> str:
-    head, last = chain[0], chain[-1]
-    if isinstance(last, Sink):
-        return last.table
-    if isinstance(head, Scan):
+    head = chain[0]
+    if isinstance(head, Scan | Sink):
         return head.table
     if isinstance(head, PartialAggregate | FinalAggregate):
         return _aggregate_name(head.aggregate, "combine" if isinstance(head, PartialAggregate) else "")
     if isinstance(head, Aggregate):
         return _aggregate_name(head)
-    return f"{type(last).__name__.lower()}_1"
+    kinds = [type(node).__name__.lower() for node in chain if not isinstance(node, Sink)]
+    return f"{kinds[-1]}_1"
 
 
 def _aggregate_name(aggregate: Aggregate, verb: str = "") -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Hints, PartialAggregate, Sink, SinkMode
+from ouzel.compiler.plan import FinalAggregate, Hints, PartialAggregate, Sink, SinkMode
 from ouzel.errors import QueryError
-from ouzel.planner.components import STATEFUL, Part
+from ouzel.planner.components import Part
+from ouzel.planner.fusion import STATEFUL, dealt_by
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind
 
@@ -24,7 +25,7 @@ def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
         QueryError: the hint cannot be followed.
     """
     hinted = dict(hints.parallelism).get(part.name, dict(hints.parallelism).get(part.table or ""))
-    alone = isinstance(part.head, STATEFUL) and not _keys(part)
+    alone = isinstance(part.head, STATEFUL) and not dealt_by(part.head)
     if hinted is None:
         return 1 if alone or isinstance(part.head, Sink) else settings.parallelism
     if hinted < 1:
@@ -77,10 +78,10 @@ def _usual(part: Part, parallelism: int) -> Grouping:
     if isinstance(part.head, Sink):
         return _to_sink(part.head, parallelism)
     if isinstance(part.head, STATEFUL):
-        keys = _keys(part)
+        keys = dealt_by(part.head)
         return Grouping(GroupingKind.FIELDS, keys) if keys else GLOBAL
     if isinstance(part.head, PartialAggregate):
-        return Grouping(GroupingKind.PARTIAL_KEY, _dealt_by(part.head.aggregate))
+        return Grouping(GroupingKind.PARTIAL_KEY, dealt_by(part.head))
     return LOCAL_OR_SHUFFLE
 
 
@@ -91,19 +92,6 @@ def _to_sink(sink: Sink, parallelism: int) -> Grouping:
     if sink.mode is SinkMode.APPEND:
         return LOCAL_OR_SHUFFLE
     return Grouping(GroupingKind.FIELDS, sink.keys or sink.input.schema.names)
-
-
-def _keys(part: Part) -> tuple[str, ...]:
-    head = part.head
-    aggregate = head if isinstance(head, Aggregate) else head.aggregate if isinstance(head, FinalAggregate) else None
-    return _dealt_by(aggregate) if aggregate else ()
-
-
-def _dealt_by(aggregate: Aggregate) -> tuple[str, ...]:
-    """The keys without the window's, for few windows are open at once; the window's end if there is no other."""
-    if not aggregate.window:
-        return aggregate.keys
-    return tuple(key for key in aggregate.keys if key not in aggregate.window) or (aggregate.window[1],)
 
 
 def _kind(name: str, text: str) -> GroupingKind:

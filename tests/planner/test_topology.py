@@ -101,7 +101,6 @@ def test_a_shared_view_is_one_component_read_by_several() -> None:
     assert shape(topology) == {
         "lines": [],
         "count_by_word": ["lines fields(word)"],
-        "counts": ["count_by_word global"],
         "all_words": ["lines global"],
     }
 
@@ -111,8 +110,7 @@ def test_stateless_nodes_above_a_shared_one_are_a_component() -> None:
     both = [select(table, x=column(table, name)) for name in ("a", "b")]
     topology = plan(program(*(sink(node, f"s{number}") for number, node in enumerate(both))))
     assert shape(topology) == {
-        "t": [], "project_1": ["t local-or-shuffle"], "s0": ["project_1 global"],
-        "project_2": ["t local-or-shuffle"], "s1": ["project_2 global"],
+        "t": [], "project_1": ["t local-or-shuffle"], "project_2": ["t local-or-shuffle"],
     }  # fmt: skip
 
 
@@ -244,3 +242,24 @@ def test_filters_stay_with_what_they_read() -> None:
     table = scan("t", a=INT)
     topology = plan(program(Filter(table, greater(table, "a", 1))))
     assert kinds(topology, "t") == [Scan, Filter]
+
+
+def test_a_sink_stays_in_the_tasks_that_make_its_rows() -> None:
+    topology = plan(program(sink(word_count(), "counts")), parallelism=2)
+    assert [part.name for part in topology.components] == ["lines", "count_by_word"]
+    assert kinds(topology, "count_by_word") == [Aggregate, Sink]
+    assert topology.component("count_by_word").outputs == ()
+
+
+def test_an_upsert_sink_stays_only_where_its_keys_are_together() -> None:
+    counts = word_count()
+    renamed = select(counts, "n", token=column(counts, "word"))
+    together = sink(renamed, "together", SinkMode.UPSERT, ("token",))
+    assert kinds(plan(program(together)), "count_by_word") == [Aggregate, Project, Sink]
+    by_count = sink(renamed, "by_count", SinkMode.UPSERT, ("n",))
+    assert shape(plan(program(by_count)))["by_count"] == ["count_by_word global"]
+
+
+def test_a_sink_that_is_looked_at_or_hinted_is_a_component() -> None:
+    assert shape(plan(program(word_count())))["result"] == ["count_by_word global"]
+    assert shape(plan(hinted(program(sink(word_count(), "counts")), counts=1)))["counts"] == ["count_by_word global"]
