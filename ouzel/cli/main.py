@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +16,9 @@ from ouzel.planner.settings import Delivery
 
 if TYPE_CHECKING:
     from ouzel.session import Job
+
+PLAIN_WIDTH = 120
+"""Width of an explanation that goes elsewhere than to a terminal."""
 
 app = typer.Typer(
     name="ouzel",
@@ -78,7 +83,7 @@ def run(
     with reported(debug):
         pairs = _pairs(settings, delivery, parallelism)
         if engine is Engine.HERON:
-            _prewarm()
+            _prepare()
         job = _load(file, pairs)
         if job.program.explain is not None:
             typer.echo(_explanation(job, job.program.explain))
@@ -105,12 +110,9 @@ def explain(
     """
     with reported(debug):
         job = _load(file, _pairs(settings))
-        if as_json:
-            typer.echo(_explanation_json(job))
-            return
         chosen = {"logical": logical, "topology": topology, "packing": packing}
-        details = tuple(name for name, wanted in chosen.items() if wanted)
-        typer.echo(_explanation(job, details or job.program.explain or ()))
+        details = tuple(name for name, wanted in chosen.items() if wanted) or job.program.explain or ()
+        typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))
 
 
 def _pairs(
@@ -129,13 +131,11 @@ def _pairs(
     return pairs
 
 
-def _prewarm() -> None:
+def _prepare() -> None:
     """Let the warm server, which the topology's processes fork from, import what it needs while the query is compiled."""
-    from ouzel.runtime.cluster import local
+    from ouzel.runtime.cluster.local import prepare
 
-    start = getattr(local, "prewarm", None)
-    if start is not None:
-        start()
+    prepare()
 
 
 def _load(file: Path, pairs: list[tuple[str, str]]) -> Job:
@@ -149,16 +149,15 @@ def _explanation(job: Job, details: tuple[str, ...]) -> str:
 
     from ouzel.planner.explain import explain
 
-    console = Console()
-    return explain(job.program, job.topology, job.packing, details, console.width, console.color_system is not None)
+    console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+    colour = console.color_system is not None
+    return explain(job.program, job.topology, job.packing, details, console.width, colour).rstrip()
 
 
-def _explanation_json(job: Job) -> str:
-    import json
-
+def _explanation_json(job: Job, details: tuple[str, ...]) -> str:
     from ouzel.planner.explain import explain_json
 
-    return json.dumps(explain_json(job.program, job.topology, job.packing), indent=2)
+    return json.dumps(explain_json(job.program, job.topology, job.packing, details), indent=2)
 
 
 def main() -> None:

@@ -60,7 +60,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     fake = FakeSession()
     monkeypatch.setattr(session, "load", fake.load)
     monkeypatch.setattr(session, "start", fake.start)
-    monkeypatch.setattr("ouzel.cli.main._prewarm", lambda: None)
+    monkeypatch.setattr("ouzel.cli.main._prepare", lambda: None)
     return fake
 
 
