@@ -13,7 +13,7 @@ from ouzel.compiler.functions.aggregates import is_aggregate, resolve_aggregate
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
-from ouzel.compiler.sql.output import Output, output_name, outputs_of, project, spread_star, star_of, unaliased
+from ouzel.compiler.sql.output import Output, outputs_of, project, star_of, unaliased
 from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import Source
@@ -23,7 +23,7 @@ from ouzel.errors import NotSupported, QueryError
 
 _HIDDEN = "$"
 """Starts the name of every column that a query did not name: `$key0`, `$value0`, `$result0`."""
-_DISTINCT_MEANS_NOTHING = frozenset({"min", "max"})
+_DISTINCT_MEANS_NOTHING = frozenset({"min", "max", "bool_and", "bool_or"})
 
 
 def is_grouped(tree: exp.Select) -> bool:
@@ -63,10 +63,12 @@ class _Argument:
 class _GroupBinder(Binder):
     """Binds the select list and HAVING of a grouped query: aggregates become columns of the Aggregate above."""
 
-    def __init__(self, source: Source, relation: Relation, types: dict[int, DataType], window: WindowCall | None) -> None:
+    def __init__(
+        self, source: Source, relation: Relation, types: dict[int, DataType], window: WindowCall | None
+    ) -> None:
         super().__init__(source, relation, types)
         self.window, self.arguments = window, list[_Argument]()
-        self.hidden = next(iter(_unused(_HIDDEN + "result", relation.node.schema.names)))
+        self.hidden = _unused(_HIDDEN + "result", relation.node.schema.names)
         self.parts_used: set[int] = set()
 
     def aggregate(self, node: exp.Expr, condition: exp.Expr | None) -> Expression:
@@ -87,7 +89,9 @@ class _GroupBinder(Binder):
         if value and signature.parameter:
             value = cast_to(value, signature.parameter)
         where = row.condition(condition, "FILTER") if condition else None
-        return _Argument(signature.name, value, signature.result, distinct and signature.name not in _DISTINCT_MEANS_NOTHING, where)
+        return _Argument(
+            signature.name, value, signature.result, distinct and signature.name not in _DISTINCT_MEANS_NOTHING, where
+        )
 
     def _value(self, row: Binder, node: exp.Expr, name: str) -> tuple[Expression | None, bool]:
         values = node.expressions
@@ -96,7 +100,9 @@ class _GroupBinder(Binder):
             consume(self.source, values[0], "expressions")
             values = values[0].expressions
         if len(values) > 1 or (distinct and isinstance(values[0], exp.Star)):
-            raise self.source.error(f"{name.upper()} of several values is not supported", place(node), "aggregate one value", NotSupported)
+            raise self.source.error(
+                f"{name.upper()} of several values is not supported", place(node), "aggregate one value", NotSupported
+            )
         if not values or isinstance(values[0], exp.Star):
             if name != "count":
                 raise self.source.error(f"{name.upper()} needs a value", place(node), f"write {name.upper()}(column)")
@@ -109,7 +115,12 @@ class _GroupBinder(Binder):
         if window is None or window.kind.value != kind.upper() or window.node.expressions != node.expressions:
             return super().window_part(node, name)
         if part == "proctime":
-            raise self.source.error(f"{name.upper()} is not supported: time is event time", place(node), f"write {kind.upper()}_ROWTIME", NotSupported)
+            raise self.source.error(
+                f"{name.upper()} is not supported: time is event time",
+                place(node),
+                f"write {kind.upper()}_ROWTIME",
+                NotSupported,
+            )
         assert self.relation.window is not None
         index = {"start": 0, "end": 1, "rowtime": 2}[part]
         self.parts_used.add(index)
@@ -125,10 +136,11 @@ class _KeyBinder(Binder):
     no_aggregates = "GROUP BY takes what is computed from single rows"
 
 
-def _unused(base: str, names: Sequence[str]):  # type: ignore[no-untyped-def]
-    while any(name.startswith(base) for name in names):
-        base += _HIDDEN
-    yield base
+def _unused(prefix: str, names: Sequence[str]) -> str:
+    """The prefix, made longer until no name starts with it: views hide results under the same names."""
+    while any(name.startswith(prefix) for name in names):
+        prefix += _HIDDEN
+    return prefix
 
 
 @dataclass
@@ -145,7 +157,9 @@ class _Keys:
             self.values.append(value)
 
 
-def bind_grouped(source: Source, tree: exp.Select, relation: Relation, types: dict[int, DataType], emission: Emission) -> Relation:
+def bind_grouped(
+    source: Source, tree: exp.Select, relation: Relation, types: dict[int, DataType], emission: Emission
+) -> Relation:
     """The relation of a SELECT with GROUP BY, HAVING or aggregates.
 
     Raises:
@@ -210,7 +224,11 @@ def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[Output]) -> tu
     if chosen is None:
         return _KeyBinder(source, binder.relation, binder.types).bind(item), f"{_HIDDEN}key"
     assert chosen.node is not None
-    value = _KeyBinder(source, binder.relation, binder.types).bind(unaliased(chosen.node)) if star_of(chosen.node) is None else chosen.expression
+    value = (
+        _KeyBinder(source, binder.relation, binder.types).bind(unaliased(chosen.node))
+        if star_of(chosen.node) is None
+        else chosen.expression
+    )
     return value, chosen.name
 
 
@@ -231,9 +249,12 @@ class _Grouping:
         for name, value in zip(self.keys.names, self.keys.values, strict=True):
             self.below[name] = value
         calls = tuple(
-            self._call(renamed[f"{self.binder.hidden}{index}"], argument) for index, argument in enumerate(self.binder.arguments)
+            self._call(renamed[f"{self.binder.hidden}{index}"], argument)
+            for index, argument in enumerate(self.binder.arguments)
         )
-        node: Node = Aggregate(self._input(), tuple(self.keys.names), calls, self.emission.rule(window is not None), window)
+        node: Node = Aggregate(
+            self._input(), tuple(self.keys.names), calls, self.emission.rule(window is not None), window
+        )
         if having:
             node = Filter(node, _renamed(having, renamed))
         above = replace(self.relation, node=node, window=window, undated=_undated(self.relation, window))
@@ -248,7 +269,11 @@ class _Grouping:
 
         changed = rewrite(expression, to_key)
         for part in walk(changed):
-            if isinstance(part, Column) and part.name not in self.keys.names and not part.name.startswith(self.binder.hidden):
+            if (
+                isinstance(part, Column)
+                and part.name not in self.keys.names
+                and not part.name.startswith(self.binder.hidden)
+            ):
                 raise self._ungrouped(part)
         return changed
 
@@ -268,10 +293,10 @@ class _Grouping:
         renamed: dict[str, str] = {}
         for output in outputs:
             value = output.expression
-            if isinstance(value, Column) and value.name.startswith(self.binder.hidden) and value.name not in renamed:
-                if output.name not in taken:
-                    renamed[value.name] = output.name
-                    taken.append(output.name)
+            result = value.name if isinstance(value, Column) and value.name.startswith(self.binder.hidden) else None
+            if result and result not in renamed and output.name not in taken:
+                renamed[result] = output.name
+                taken.append(output.name)
         for index in range(len(self.binder.arguments)):
             renamed.setdefault(f"{self.binder.hidden}{index}", f"{self.binder.hidden}{index}")
         return renamed
@@ -297,13 +322,19 @@ class _Grouping:
         for name, known in self.below.items():
             if known == value:
                 return name
-        name = value.name if isinstance(value, Column) else fresh(f"{_HIDDEN}{base}", [*self.below, *self.relation.node.schema.names])
+        name = (
+            value.name
+            if isinstance(value, Column)
+            else fresh(f"{_HIDDEN}{base}", [*self.below, *self.relation.node.schema.names])
+        )
         self.below[name] = value
         return name
 
     def _input(self) -> Node:
         items = tuple(self.below.items())
-        same = tuple(self.below) == self.relation.node.schema.names and all(isinstance(value, Column) for value in self.below.values())
+        same = tuple(self.below) == self.relation.node.schema.names and all(
+            isinstance(value, Column) for value in self.below.values()
+        )
         # COUNT(*) alone reads no column, and a frame without columns would have no rows
         return self.relation.node if same or not items else Project(self.relation.node, items)
 

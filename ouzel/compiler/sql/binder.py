@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import resolve_call
+from ouzel.compiler.functions import lookup, resolve_call
 from ouzel.compiler.functions.aggregates import is_aggregate
 from ouzel.compiler.sql import literals
 from ouzel.compiler.sql.places import call_name, consume, describe, place
@@ -20,20 +21,25 @@ from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import BOOLEAN, BYTES, NULL, VARCHAR, DataType, NullType, RowType
 from ouzel.errors import NotSupported, QueryError
 
-_BINARY: dict[type[exp.Expr], str] = {
-    exp.Add: "add", exp.Sub: "subtract", exp.Mul: "multiply", exp.Div: "divide", exp.IntDiv: "divide", exp.Mod: "modulo",
-    exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge", exp.And: "and", exp.Or: "or",
-    exp.DPipe: "concat", exp.NullSafeEQ: "is_not_distinct_from", exp.NullSafeNEQ: "is_distinct_from",
+_BINARY: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Add: ("add", "+"), exp.Sub: ("subtract", "-"), exp.Mul: ("multiply", "*"), exp.Div: ("divide", "/"), exp.IntDiv: ("divide", "DIV"),
+    exp.Mod: ("modulo", "%"), exp.EQ: ("eq", "="), exp.NEQ: ("ne", "<>"), exp.LT: ("lt", "<"), exp.LTE: ("le", "<="),
+    exp.GT: ("gt", ">"), exp.GTE: ("ge", ">="), exp.And: ("and", "AND"), exp.Or: ("or", "OR"), exp.DPipe: ("concat", "||"),
+    exp.NullSafeEQ: ("is_not_distinct_from", "IS NOT DISTINCT FROM"), exp.NullSafeNEQ: ("is_distinct_from", "IS DISTINCT FROM"),
 }  # fmt: skip
 _PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false"}
-_CLOCK = frozenset(
+_CLOCK_LIST = (
     "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
-    "unix_timestamp current_watermark".split()
+    "unix_timestamp current_watermark"
 )
+_CLOCK = frozenset(_CLOCK_LIST.split())
 _WINDOW_PARTS = frozenset(
     f"{kind}_{part}" for kind in ("tumble", "hop", "session") for part in ("start", "end", "rowtime", "proctime")
 )
 _TRIMS = {"both": "trim", "leading": "ltrim", "trailing": "rtrim"}
+
+
+_Made = TypeVar("_Made")
 
 
 class Binder:
@@ -51,14 +57,30 @@ class Binder:
         Raises:
             QueryError: unknown names, or types that do not fit; at the place of the smallest part that is wrong.
         """
-        function = _BINARY.get(type(node))
-        if function:
-            consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
-            return self.resolve(node, function, [self.bind(node.this), self.bind(node.expression)])
+        if type(node) in _BINARY:
+            return self.operator(node)
         handler = _HANDLERS.get(type(node))
         if handler is None:
             raise self.source.error(f"{describe(node)} is not supported", place(node), kind=NotSupported)
         return handler(self, node)
+
+    def operator(self, node: exp.Expr) -> Expression:
+        """A binary operator."""
+        consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
+        function, sign = _BINARY[type(node)]
+        left, right = self.bind(node.this), self.bind(node.expression)
+        try:
+            return resolve_call(function, [left, right])
+        except QueryError as error:
+            if lookup(function) is None:
+                raise
+            start, end = place(node)
+            advice = (
+                f"CAST one of them, for example CAST({self.source.text[slice(*place(node.expression))]} AS {left.type})"
+            )
+            same = left.type == right.type or not can_cast(right.type, left.type)
+            problem = f"{left.type} {sign} {right.type} is not possible"
+            raise self.source.error(problem, (start, end), error.instead if same else advice) from None
 
     def condition(self, node: exp.Expr, clause: str) -> Expression:
         """A BOOLEAN expression, for WHERE and its like."""
@@ -66,7 +88,9 @@ class Binder:
         if isinstance(bound.type, NullType):
             return cast_to(bound, BOOLEAN)
         if bound.type != BOOLEAN:
-            raise self.source.error(f"{clause} needs a BOOLEAN, this is {bound.type}", place(node), "write a comparison")
+            raise self.source.error(
+                f"{clause} needs a BOOLEAN, this is {bound.type}", place(node), "write a comparison"
+            )
         return bound
 
     def resolve(self, node: exp.Expr, function: str, arguments: Sequence[Expression]) -> Expression:
@@ -93,6 +117,12 @@ class Binder:
     def column(self, node: exp.Expr) -> Expression:
         """`a`, `t.a`, `a.field`, `t.a.field.field`."""
         parts = [name_of(self.source, part) for part in _parts(node)]
+        if (
+            len(parts) == 1
+            and parts[0].text.lower() in _CLOCK
+            and not pick(parts[0], (c.name for c in self.relation.columns))
+        ):
+            raise clock_error(self.source, node, parts[0].text)
         visible, used = find_column(self.source, self.relation, parts)
         column = self.relation.column(visible)
         self.written.append((column, node))
@@ -124,9 +154,13 @@ class Binder:
         """IS NULL, IS TRUE, IS FALSE."""
         consume(self.source, node, "this", "expression")
         right = node.expression
-        kind = "null" if isinstance(right, exp.Null) else str(right.this).lower() if isinstance(right, exp.Boolean) else ""
+        kind = (
+            "null" if isinstance(right, exp.Null) else str(right.this).lower() if isinstance(right, exp.Boolean) else ""
+        )
         if kind not in _PREDICATES:
-            raise self.source.error("IS is followed by something else", place(node), "write IS NULL, IS TRUE, IS FALSE or IS DISTINCT FROM")
+            raise self.source.error(
+                "IS is followed by something else", place(node), "write IS NULL, IS TRUE, IS FALSE or IS DISTINCT FROM"
+            )
         return self.resolve(node, _PREDICATES[kind], [self.bind(node.this)])
 
     def between(self, node: exp.Expr) -> Expression:
@@ -137,7 +171,9 @@ class Binder:
     def member(self, node: exp.Expr) -> Expression:
         """IN (list)."""
         if node.args.get("query"):
-            raise self.source.error("IN (SELECT ...) is not supported yet: it is a join", place(node.this), kind=NotSupported)
+            raise self.source.error(
+                "IN (SELECT ...) is not supported yet: it is a join", place(node.this), kind=NotSupported
+            )
         consume(self.source, node, "this", "expressions")
         return self.resolve(node, "in", [self.bind(part) for part in (node.this, *node.expressions)])
 
@@ -179,7 +215,9 @@ class Binder:
             wider = common_type(kind, value.type)
             if wider is None:
                 raise self.source.error(
-                    f"the branches of CASE are of different types: {kind} and {value.type}", place(node), "CAST one of them"
+                    f"the branches of CASE are of different types: {kind} and {value.type}",
+                    place(node),
+                    "CAST one of them",
                 )
             kind = wider
         return kind
@@ -188,12 +226,13 @@ class Binder:
         """CAST or TRY_CAST to a type already read."""
         bound = self.bind(operand)
         if not can_cast(bound.type, kind):
-            raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node))
+            raise self.source.error(
+                f"{bound.type} cannot be cast to {kind}", place(node), "see docs/functions.md for the casts there are"
+            )
         return Cast(kind, bound, safe) if bound.type != kind else bound
 
     def postfix_cast(self, node: exp.Expr) -> Expression:
         """`a::INT`."""
-        start, end = place(node)
         spelled = Source(node.args["to"].sql())
         return self.cast(node, node.this, self._located(node, lambda: read_type(spelled, spelled.tokens())))
 
@@ -233,7 +272,9 @@ class Binder:
         """TUMBLE_START and its like, which need a window in GROUP BY."""
         window = name.split("_")[0].upper()
         raise self.source.error(
-            f"{name.upper()} has no window here", place(node), f"write GROUP BY {window}(time, INTERVAL '5' SECOND) in this query"
+            f"{name.upper()} has no window here",
+            place(node),
+            f"write GROUP BY {window}(time, INTERVAL '5' SECOND) in this query",
         )
 
     def _function(self, node: exp.Expr, name: str) -> Expression:
@@ -256,17 +297,13 @@ class Binder:
         if name in _CLOCK and not (name == "unix_timestamp" and node.expressions):
             raise clock_error(self.source, node, name)
 
-    def clock(self, node: exp.Expr) -> Expression:
-        """CURRENT_TIMESTAMP and its like, which are refused."""
-        raise clock_error(self.source, node, type(node).__name__)
-
     def _typed_literal(self, node: exp.Expr, kind: str) -> Expression:
         texts = [argument.name for argument in node.expressions]
         if kind == "interval":
             return self._located(node, lambda: literals.interval(texts[0], tuple(texts[1:])))
         return self._located(node, lambda: literals.typed_literal(kind, texts[0]))
 
-    def _located(self, node: exp.Expr, make: Callable[[], object]):  # type: ignore[no-untyped-def]
+    def _located(self, node: exp.Expr, make: Callable[[], _Made]) -> _Made:
         try:
             return make()
         except QueryError as error:

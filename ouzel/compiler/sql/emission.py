@@ -25,7 +25,9 @@ class Emission:
         if self.clause is None:
             return Emit(EmitRule.WATERMARK if windowed else EmitRule.CHANGES)
         if self.clause.emit.rule is EmitRule.WATERMARK and not windowed:
-            raise self.source.error("EMIT AFTER WATERMARK needs a window: without one a group never ends", self.clause.span, _ADVICE)
+            raise self.source.error(
+                "EMIT AFTER WATERMARK needs a window: without one a group never ends", self.clause.span, _ADVICE
+            )
         return self.clause.emit
 
     def check(self) -> None:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ouzel.compiler.plan import Hints
 from ouzel.compiler.sql.shells import read_hints
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import Source, Span
 from ouzel.compiler.sql.statements import HintPair
 from ouzel.errors import NotSupported, QueryError
 
 _GROUPINGS = ("shuffle", "fields", "all", "global", "local", "none", "partial-key")
 
 
-def gather_hints(source: Source, aliases: Mapping[str, str]) -> Hints:
+def gather_hints(source: Source, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> Hints:
     """All hints of the file; an alias of a table stands for the table. Of two for one name the last wins, as in Flink.
+
+    `scopes` are the file's queries, each with the table that each of its aliases stands for.
 
     Raises:
         QueryError: an unknown hint, grouping or number.
     """
     parallelism: dict[str, int] = {}
     grouping: dict[str, str] = {}
-    folded = {alias.lower(): table for alias, table in aliases.items()}
     for pair in read_hints(source):
-        name = aliases.get(pair.name) or folded.get(pair.name.lower(), pair.name)
+        name = _table(pair, scopes)
         match pair.hint:
             case "PARALLELISM":
                 parallelism[name] = _tasks(source, pair)
@@ -32,6 +33,12 @@ def gather_hints(source: Source, aliases: Mapping[str, str]) -> Hints:
             case _:
                 raise _unknown(source, pair)
     return Hints(tuple(parallelism.items()), tuple(grouping.items()))
+
+
+def _table(pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> str:
+    aliases = next((aliases for (start, end), aliases in scopes if start <= pair.span[0] < end), {})
+    folded = {alias.lower(): table for alias, table in aliases.items()}
+    return aliases.get(pair.name) or folded.get(pair.name.lower(), pair.name)
 
 
 def _tasks(source: Source, pair: HintPair) -> int:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from typing import TypeVar
 
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler.expressions import Literal
 from ouzel.compiler.sql.source import Source, Span, Tokens
 from ouzel.compiler.types import (
-    BIGINT, DATE, DOUBLE, INT, INTERVAL, INTERVAL_MONTHS, TIMESTAMP, TIMESTAMP_LTZ, DecimalType,
+    BIGINT,
+    DATE,
+    DOUBLE,
+    INT,
+    INTERVAL,
+    INTERVAL_MONTHS,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    DecimalType,
 )  # fmt: skip
 from ouzel.errors import QueryError
+
+_Parsed = TypeVar("_Parsed", date, datetime)
 
 UNIT_US = {
     "MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,
@@ -42,7 +54,9 @@ def number(text: str) -> Literal:
     scale = max(0, -int(exact.as_tuple().exponent))
     precision = max(len(exact.as_tuple().digits), scale)
     if precision > 38:
-        raise QueryError(f"the number {text} has more than 38 digits", instead="write it with an exponent, which makes it a DOUBLE")
+        raise QueryError(
+            f"the number {text} has more than 38 digits", instead="write it with an exponent, which makes it a DOUBLE"
+        )
     return Literal(DecimalType(precision, scale), exact)
 
 
@@ -63,7 +77,7 @@ def typed_literal(kind: str, text: str) -> Literal:
     return Literal(TIMESTAMP, value)
 
 
-def _parsed(kind, text, parse, example):  # type: ignore[no-untyped-def]
+def _parsed(kind: str, text: str, parse: Callable[[str], _Parsed], example: str) -> _Parsed:
     try:
         if not re.match(r"\d{4}-\d\d-\d\d", text):
             raise ValueError
@@ -100,7 +114,9 @@ def _of_units(text: str, parts: list[tuple[str, str]]) -> Literal:
     if all(unit in _UNIT_MONTHS for _, unit in parts) and all("." not in amount for amount, _ in parts):
         return Literal(INTERVAL_MONTHS, sum(int(amount) * _UNIT_MONTHS[unit] for amount, unit in parts))
     if all(unit in UNIT_US for _, unit in parts):
-        return Literal(INTERVAL, timedelta(microseconds=int(sum(Decimal(amount) * UNIT_US[unit] for amount, unit in parts))))
+        return Literal(
+            INTERVAL, timedelta(microseconds=int(sum(Decimal(amount) * UNIT_US[unit] for amount, unit in parts)))
+        )
     raise _bad_interval(text)
 
 
@@ -122,7 +138,10 @@ def _of_range(text: str, first: str, last: str) -> Literal:
 
 
 def _bad_interval(text: str) -> QueryError:
-    return QueryError(f"'{text}' is not an interval", instead="write for example INTERVAL '5' SECOND or INTERVAL '1:30' HOUR TO MINUTE")
+    return QueryError(
+        f"'{text}' is not an interval",
+        instead="write for example INTERVAL '5' SECOND or INTERVAL '1:30' HOUR TO MINUTE",
+    )
 
 
 def interval_us(source: Source, tokens: Tokens, span: Span) -> int:

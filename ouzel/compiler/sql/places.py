@@ -56,7 +56,14 @@ def describe(node: exp.Expr) -> str:
     return _DESCRIPTIONS.get(type(node), f"{type(node).__name__.upper()} here")
 
 
-_CLAUSES = {"laterals": "LATERAL", "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "qualify": "QUALIFY", "windows": "WINDOW"}
+_CLAUSES = {
+    "laterals": "LATERAL",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "qualify": "QUALIFY",
+    "windows": "WINDOW",
+}
 
 
 def consume(source: Source, node: exp.Expr, *known: str) -> None:

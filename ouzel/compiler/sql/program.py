@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ouzel.compiler.catalog import ConnectorTraits
-from ouzel.compiler.plan import Hints, Program, Sink
+from ouzel.compiler.plan import Program, Sink
 from ouzel.compiler.sql.hints import gather_hints
 from ouzel.compiler.sql.queries import parse_query
 from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
 from ouzel.compiler.sql.select import QueryBinder
 from ouzel.compiler.sql.shells import read_statement
 from ouzel.compiler.sql.sinks import result_sink, table_sink
-from ouzel.compiler.sql.source import Source, Tokens, is_word, span_of, split_statements
+from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of, split_statements
 from ouzel.compiler.sql.statements import CreateTable, CreateView, Explain, Insert, Name, Select, SetOption, Statement
 from ouzel.compiler.sql.tables import Table, create_table
-from ouzel.errors import QueryError
 
 
 def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits]) -> Program:
@@ -35,7 +34,7 @@ class _Compiler:
         self.source, self.connectors = source, connectors
         self.tables: dict[str, Table] = {}
         self.relations: dict[str, Relation] = {}
-        self.aliases: dict[str, str] = {}
+        self.scopes: list[tuple[Span, dict[str, str]]] = []
         self.sinks: list[Sink] = []
         self.settings: list[tuple[str, str]] = []
         self.explain: tuple[str, ...] | None = None
@@ -46,7 +45,9 @@ class _Compiler:
         for tokens in _unwrapped(self.source, split_statements(self.source.tokens())):
             if self.selected:
                 raise self.source.error(
-                    "a SELECT that prints its result is the last statement", span_of(self.selected[:1]), "move it to the end, or INSERT INTO a table"
+                    "a SELECT that prints its result is the last statement",
+                    span_of(self.selected[:1]),
+                    "move it to the end, or INSERT INTO a table",
                 )
             if self.explain is not None:
                 raise self.source.error("EXPLAIN is the last statement", span_of(tokens[:1]), "move it to the end")
@@ -54,9 +55,11 @@ class _Compiler:
         if not self.sinks:
             end = max(0, len(self.source.text.rstrip()) - 1)
             raise self.source.error(
-                "the file asks for nothing", (end, end + 1), "end it with SELECT ..., or with INSERT INTO table SELECT ..."
+                "the file asks for nothing",
+                (end, end + 1),
+                "end it with SELECT ..., or with INSERT INTO table SELECT ...",
             )
-        hints = gather_hints(self.source, self.aliases)
+        hints = gather_hints(self.source, self.scopes)
         return Program(tuple(self.sinks), tuple(self.settings), hints, self.explain)
 
     def _statement(self, statement: Statement, tokens: Tokens) -> None:
@@ -81,7 +84,6 @@ class _Compiler:
         table = create_table(self.source, statement, self.connectors)
         self.tables[table.name] = table
         self.relations[table.name] = table.relation
-        self.aliases[table.name] = table.name
 
     def _create_view(self, statement: CreateView) -> None:
         if not statement.replace:
@@ -89,11 +91,11 @@ class _Compiler:
         relation = self._query(statement.query)
         if statement.columns and len(statement.columns) != len(relation.columns):
             raise self.source.error(
-                f"the view names {len(statement.columns)} columns and its query gives {len(relation.columns)}", statement.columns[-1].span
+                f"the view names {len(statement.columns)} columns and its query gives {len(relation.columns)}",
+                statement.columns[-1].span,
             )
         name = statement.name.text
         self.relations[name] = relation.aliased(name, [column.text for column in statement.columns])
-        self.aliases[name] = name
 
     def _insert(self, statement: Insert) -> None:
         table = self._target(statement.name)
@@ -113,7 +115,7 @@ class _Compiler:
         binder = QueryBinder(self.source, query, self._readable)
         relation = binder.bind(query.tree)
         binder.emission.check()
-        self.aliases |= binder.aliases
+        self.scopes.append((span_of(tokens), binder.aliases))
         return relation
 
     def _readable(self, name: Name) -> Relation:
@@ -124,7 +126,9 @@ class _Compiler:
         table = self.tables.get(known)
         if table and not table.traits.readable:
             raise self.source.error(
-                f"{known} cannot be read: the connector {table.traits.name} is only written", name.span, "read another table"
+                f"{known} cannot be read: the connector {table.traits.name} is only written",
+                name.span,
+                "read another table",
             )
         return self.relations[known]
 
@@ -133,7 +137,7 @@ class _Compiler:
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
 
 
-def _unwrapped(source: Source, statements: list[list]) -> list[Tokens]:  # type: ignore[type-arg]
+def _unwrapped(source: Source, statements: Sequence[Tokens]) -> list[Tokens]:
     """The statements with EXECUTE STATEMENT SET BEGIN ... END taken off."""
     out: list[Tokens] = []
     opened: Tokens = ()
@@ -141,7 +145,11 @@ def _unwrapped(source: Source, statements: list[list]) -> list[Tokens]:  # type:
         if is_word(statement[0], "EXECUTE"):
             words = [token.text.upper() for token in statement[:4]]
             if words != ["EXECUTE", "STATEMENT", "SET", "BEGIN"]:
-                raise source.error("EXECUTE begins a statement set", span_of(statement[:1]), "write EXECUTE STATEMENT SET BEGIN ... END")
+                raise source.error(
+                    "EXECUTE begins a statement set",
+                    span_of(statement[:1]),
+                    "write EXECUTE STATEMENT SET BEGIN ... END",
+                )
             opened, statement = statement[:4], statement[4:]
         if opened and is_word(statement[0], "END") and len(statement) == 1:
             opened = ()

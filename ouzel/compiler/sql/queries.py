@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError
 from sqlglot.parser import Parser
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.plan import Emit, EmitRule
 from ouzel.compiler.sql.literals import interval_us
@@ -64,13 +64,17 @@ def parse_expression(source: Source, tokens: Tokens) -> Query:
 
 def _parse(source: Source, tokens: list[Token]) -> exp.Expr:
     try:
-        tree = Parser(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text)).parse(tokens, source.text)[0]
+        tree = Parser(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text)).parse(
+            tokens, source.text
+        )[0]
     except ParseError as error:
         raise _syntax_error(source, tokens, error) from None
     assert tree is not None
     return tree
 
 
+_ENDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)
+"""What a query may end with; after any other token something is missing."""
 _SQLGLOT_SAYS = (
     (r"^Expecting \)", "a ) is missing"),
     (r"^Expecting \(", "a ( is missing"),
@@ -91,7 +95,11 @@ def _syntax_error(source: Source, tokens: list[Token], error: ParseError) -> Que
     for pattern, problem in _SQLGLOT_SAYS:
         if re.match(pattern, description):
             return source.error(problem, (at, end))
-    return source.error(f"{source.text[at:end]} does not belong here", (at, end), "see docs/sql.md for what a query may hold")
+    if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
+        return source.error(f"something is missing after {source.text[at:end]}", (at, end))
+    return source.error(
+        f"{source.text[at:end]} does not belong here", (at, end), "see docs/sql.md for what a query may hold"
+    )
 
 
 _ALIASES = {
@@ -125,7 +133,9 @@ def _emit(source: Source, tokens: Tokens) -> EmitClause:
             break
     else:
         raise source.error(
-            f"EMIT {' '.join(words)} is not known", span, "write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND"
+            f"EMIT {' '.join(words)} is not known",
+            span,
+            "write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND",
         )
     rest = tokens[len(tokens) - (len(words) - count) :]
     if rule is EmitRule.DELAY:
@@ -140,7 +150,9 @@ def _words(tokens: Tokens) -> list[str]:
 
 
 def _refuse_rest(source: Source, rest: Tokens) -> None:
-    construct = {"AND": "EMIT with several rules", "WITH": "EMIT ... WITH LATENESS", "LATE": "LATE INTO"}.get(rest[0].text.upper())
+    construct = {"AND": "EMIT with several rules", "WITH": "EMIT ... WITH LATENESS", "LATE": "LATE INTO"}.get(
+        rest[0].text.upper()
+    )
     if construct:
         raise source.error(f"{construct} is not supported yet", span_of(rest), kind=NotSupported)
     raise source.error(f"{rest[0].text} does not belong here", span_of(rest), "the EMIT clause ends the statement")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.source import Source, Span, Tokens, depth_change, is_word, matching, span_of
 from ouzel.compiler.sql.type_names import read_type
@@ -22,10 +22,11 @@ CALL = "fn "
 LITERAL = "literal "
 """Prefix of a typed literal's type, after CALL: `DATE '2013-01-01'` is the call `fn literal date`."""
 
-_STRUCTURE = frozenset(
+_STRUCTURE_LIST = (
     "SELECT FROM WHERE GROUP HAVING AS AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION ALL "
-    "CROSS LEFT RIGHT FULL INNER OUTER JOIN ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE RESPECT NULLS ANY SOME".split()
+    "CROSS LEFT RIGHT FULL INNER OUTER JOIN ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE RESPECT NULLS ANY SOME"
 )
+_STRUCTURE = frozenset(_STRUCTURE_LIST.split())
 _CALLABLE_STRUCTURE = frozenset({"LEFT", "RIGHT"})
 _NOT_CALLED = frozenset({"UNNEST", "EXISTS", "IN", "FILTER", "ANY", "SOME", "ALL"}) | (_STRUCTURE - _CALLABLE_STRUCTURE)
 _SEPARATORS = {
@@ -34,6 +35,7 @@ _SEPARATORS = {
 }  # fmt: skip
 _UNIT_FIRST = frozenset({"EXTRACT", "TIMESTAMPDIFF", "TIMESTAMPADD"})
 _TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIMESTAMPTZ", "TIME"})
+_AFTER_A_LIST = frozenset({"FROM", "WHERE", "GROUP", "HAVING", "UNION"})
 _TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
 
 _REFUSED = {
@@ -98,6 +100,8 @@ class _Rewriter:
                 self._rename(index, token.text)
             elif token.token_type is TokenType.DCOLON:
                 self._postfix_cast(index)
+            elif token.token_type is TokenType.COMMA:
+                self._refuse_trailing(index)
         out: list[Token] = []
         for index, token in enumerate(self.tokens):
             out += self.edits.get(index, (token,))
@@ -131,11 +135,19 @@ class _Rewriter:
         elif word in ("OVER", "VALUES"):
             problem = problem if called and (word == "VALUES" or self._after_call(index)) else None
         elif word == "JOIN":
-            problem = None if self._next_word(index, "UNNEST") else "JOIN is not supported yet; CROSS JOIN UNNEST(array) is"
+            problem = (
+                None if self._next_word(index, "UNNEST") else "JOIN is not supported yet; CROSS JOIN UNNEST(array) is"
+            )
         elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):
             problem = "FOR SYSTEM_TIME AS OF (a temporal join) is not supported yet"
         if problem:
             raise self.source.error(problem, span_of([self.tokens[index]]), kind=NotSupported)
+
+    def _refuse_trailing(self, index: int) -> None:
+        """sqlglot would read `SELECT a, FROM t` as `SELECT a FROM t`."""
+        after = self._word_at(index + 1)
+        if after in _AFTER_A_LIST or self._next_is(index, TokenType.R_PAREN) or index + 1 == len(self.tokens):
+            raise self.source.error("nothing follows this comma", span_of([self.tokens[index]]), "remove it")
 
     def _call(self, index: int, word: str) -> None:
         closing = matching(self.tokens, index + 1)
@@ -153,9 +165,7 @@ class _Rewriter:
             self.edits[index + 2] = [_as(self.tokens[index + 2], TokenType.STRING)]
 
     def _separate(self, index: int, closing: int, word: str) -> None:
-        found = [
-            at for at in self._top_level(index + 2, closing) if is_word(self.tokens[at], *_SEPARATORS[word])
-        ]
+        found = [at for at in self._top_level(index + 2, closing) if is_word(self.tokens[at], *_SEPARATORS[word])]
         for at in found:
             self.edits[at] = [_like(self.tokens[at], TokenType.COMMA, ",")]
             if word in ("CEIL", "CEILING", "FLOOR"):
@@ -179,7 +189,11 @@ class _Rewriter:
         places = [at for at in self._top_level(index + 2, closing) if is_word(self.tokens[at], "AS")]
         if not places or places[-1] + 1 == closing:
             name = self.tokens[index].text.upper()
-            raise self.source.error(f"{name} does not say to which type", span_of(self.tokens[index : closing + 1]), f"write {name}(value AS INT)")
+            raise self.source.error(
+                f"{name} does not say to which type",
+                span_of(self.tokens[index : closing + 1]),
+                f"write {name}(value AS INT)",
+            )
         self.edits[places[-1]] = [_like(self.tokens[places[-1]], TokenType.COMMA, ",")]
         self._type(places[-1] + 1, closing)
 
@@ -229,7 +243,10 @@ class _Rewriter:
         inner = [token for pair in commas for token in pair][:-1]
         for at in range(start, end):
             self.edits[at] = []
-        opening, closing = _placed(TokenType.L_PAREN, "(", span), _placed(TokenType.R_PAREN, ")", (span[1] - 1, span[1]))
+        opening, closing = (
+            _placed(TokenType.L_PAREN, "(", span),
+            _placed(TokenType.R_PAREN, ")", (span[1] - 1, span[1])),
+        )
         self.edits[start] = [_placed(TokenType.IDENTIFIER, CALL + name, span), opening, *inner, closing]
 
     def _bracketed(self, index: int, word: str) -> None:
@@ -249,7 +266,10 @@ class _Rewriter:
                 self.edits[closing] = []
 
     def _rename(self, index: int, name: str) -> None:
-        self.edits[index] = [_like(self.tokens[index], TokenType.IDENTIFIER, CALL + name)]
+        """Make a call's name one that sqlglot does not know; its place is the whole call, for errors."""
+        closing = matching(self.tokens, index + 1)
+        last = self.tokens[index if closing is None else closing]
+        self.edits[index] = [_placed(TokenType.IDENTIFIER, CALL + name, (self.tokens[index].start, last.end + 1))]
 
     def _calls(self, index: int) -> bool:
         """Whether the word at `index` is a call's name, not an alias with columns such as `AS u(a, b)`."""
@@ -263,7 +283,13 @@ class _Rewriter:
         return not is_word(before, "AS") and not (_is_bare_word(before) and self._is_name(index - 1))
 
     def _is_name(self, index: int) -> bool:
-        return self.tokens[index].text.upper().split()[0] not in _STRUCTURE | {"TABLE", "TO", "FOR", "PLACING", *_TRIM_SIDES}
+        return self.tokens[index].text.upper().split()[0] not in _STRUCTURE | {
+            "TABLE",
+            "TO",
+            "FOR",
+            "PLACING",
+            *_TRIM_SIDES,
+        }
 
     def _names_a_cte(self, closing: int) -> bool:
         return self._word_at(closing + 1) == "AS" and self._next_is(closing + 1, TokenType.L_PAREN)

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ouzel.compiler.expressions import Column
 from ouzel.compiler.plan import Node
-from ouzel.compiler.sql.source import Source, Span
+from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.statements import Name
 from ouzel.errors import QueryError
 
@@ -29,7 +29,7 @@ class Relation:
     """A node of the plan with the names it is known by.
 
     `window` are the node's columns that hold window_start, window_end and window_time ('' where one is gone); None without a window.
-    `undated` says why the relation has no event time, for the error of a window over it.
+    `undated` is the advice for a window over a relation without event time, with `{column}` for the column it wanted.
     """
 
     node: Node
@@ -80,7 +80,11 @@ def near(written: str, names: Iterable[str], otherwise: str = "") -> str:
     found = [lowered[name] for name in difflib.get_close_matches(written.lower(), list(lowered), 3, 0.6)]
     if found:
         return f"did you mean {' or '.join(found)}?"
-    return f"there {'are' if len(all_names) > 1 else 'is'} {', '.join(all_names)}" if 0 < len(all_names) <= 12 else otherwise
+    return (
+        f"there {'are' if len(all_names) > 1 else 'is'} {', '.join(all_names)}"
+        if 0 < len(all_names) <= 12
+        else otherwise
+    )
 
 
 def find_column(source: Source, relation: Relation, parts: Sequence[Name]) -> tuple[Visible, int]:
@@ -96,7 +100,9 @@ def find_column(source: Source, relation: Relation, parts: Sequence[Name]) -> tu
     return _only(source, relation, first, relation.columns, qualified=len(parts) > 1), 1
 
 
-def _only(source: Source, relation: Relation, name: Name, columns: Sequence[Visible], qualified: bool = False) -> Visible:
+def _only(
+    source: Source, relation: Relation, name: Name, columns: Sequence[Visible], qualified: bool = False
+) -> Visible:
     found = [columns[index] for index in pick(name, (column.name for column in columns))]
     if len(found) == 1:
         return found[0]
@@ -124,4 +130,6 @@ def fresh(base: str, taken: Iterable[str]) -> str:
 
 def unknown_table(source: Source, name: Name, known: Iterable[str]) -> QueryError:
     """The error for a table that nobody created."""
-    return source.error(f"there is no table {name.text}", name.span, near(name.text, known, "write a CREATE TABLE for it first"))
+    return source.error(
+        f"there is no table {name.text}", name.span, near(name.text, known, "write a CREATE TABLE for it first")
+    )

@@ -20,6 +20,7 @@ from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.windows import assign_window, is_window, read_window
+from ouzel.compiler.types import DataType
 from ouzel.errors import NotSupported
 
 Tables = Callable[[Name], Relation]
@@ -69,7 +70,9 @@ class QueryBinder:
         self.ctes.append((name, self._renamed(self.bind(cte.this), name, names, cte)))
 
     def _select(self, tree: exp.Select) -> Relation:
-        consume(self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "kind")
+        consume(
+            self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "kind"
+        )
         relation = self._from(tree)
         where = tree.args.get("where")
         if where:
@@ -92,13 +95,20 @@ class QueryBinder:
         relation = self._table(clause.this)
         for join in tree.args.get("joins") or ():
             if not isinstance(join.this, exp.Unnest):
-                raise self.source.error("JOIN is not supported yet; CROSS JOIN UNNEST(array) is", place(join), kind=NotSupported)
+                raise self.source.error(
+                    "JOIN is not supported yet; CROSS JOIN UNNEST(array) is", place(join), kind=NotSupported
+                )
             relation = bind_unnest(self.source, join, relation, self.types)
         return relation
 
     def _table(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Unnest):
-            raise self.source.error("UNNEST needs a table before it", place(node), "write FROM t CROSS JOIN UNNEST(t.array) AS u(x)", NotSupported)
+            raise self.source.error(
+                "UNNEST needs a table before it",
+                place(node),
+                "write FROM t CROSS JOIN UNNEST(t.array) AS u(x)",
+                NotSupported,
+            )
         alias, names = self._alias(node)
         if isinstance(node, exp.Subquery):
             consume(self.source, node, "this", "alias")
@@ -113,10 +123,14 @@ class QueryBinder:
                 self.aliases[alias] = relation.columns[0].table
             return self._renamed(windowed, alias, names, node) if alias else windowed
         if isinstance(node.this, exp.Anonymous):
-            raise self.source.error(f"{describe(node.this)} is not a table", place(node.this), "the table functions are TUMBLE and HOP", NotSupported)
+            raise self.source.error(
+                f"{describe(node.this)} is not a table",
+                place(node.this),
+                "the table functions are TUMBLE and HOP",
+                NotSupported,
+            )
         relation = self._named(node)
-        if alias:
-            self.aliases[alias] = relation.columns[0].table
+        self.aliases[alias or relation.columns[0].table] = relation.columns[0].table
         return self._renamed(relation, alias or relation.columns[0].table, names, node)
 
     def _data(self, node: exp.Expr) -> Relation:
@@ -145,7 +159,9 @@ class QueryBinder:
     def _renamed(self, relation: Relation, table: str, names: Sequence[Name], node: exp.Expr) -> Relation:
         if len(names) > len(relation.columns):
             raise self.source.error(
-                f"{len(names)} column names are given to {len(relation.columns)} columns", names[-1].span, "name each column once"
+                f"{len(names)} column names are given to {len(relation.columns)} columns",
+                names[-1].span,
+                "name each column once",
             )
         return relation.aliased(table, [name.text for name in names])
 
@@ -158,7 +174,9 @@ class QueryBinder:
     def _united(self, tree: exp.Union, left: Relation, right: Relation) -> Relation:
         if len(left.columns) != len(right.columns):
             raise self.source.error(
-                f"UNION puts {len(left.columns)} columns above {len(right.columns)}", place(tree.expression), "select as many in both"
+                f"UNION puts {len(left.columns)} columns above {len(right.columns)}",
+                place(tree.expression),
+                "select as many in both",
             )
         names = [column.name for column in left.columns]
         kinds = [self._common(tree, a, b) for a, b in zip(_types(left), _types(right), strict=True)]
@@ -166,20 +184,23 @@ class QueryBinder:
         branches = one.node.branches if isinstance(one.node, Union) and one is left else (one.node,)
         window = one.window if one.window == two.window else None
         united = relation_of(Union((*branches, two.node)), window=window)
-        return replace(united, columns=tuple(Visible("", name, column.column) for name, column in zip(names, one.columns, strict=True)))
+        return replace(
+            united,
+            columns=tuple(Visible("", name, column.column) for name, column in zip(names, one.columns, strict=True)),
+        )
 
-    def _common(self, tree: exp.Union, left, right):  # type: ignore[no-untyped-def]
+    def _common(self, tree: exp.Union, left: DataType, right: DataType) -> DataType:
         kind = common_type(left, right)
         if kind is None:
             raise self.source.error(f"UNION puts {left} above {right}", place(tree.expression), "CAST one of them")
         return kind
 
 
-def _types(relation: Relation):  # type: ignore[no-untyped-def]
+def _types(relation: Relation) -> list[DataType]:
     return [relation.column(column).type for column in relation.columns]
 
 
-def _shaped(relation: Relation, names, kinds) -> Relation:  # type: ignore[no-untyped-def]
+def _shaped(relation: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:
     """The relation with these column names and types; itself when it has them."""
     outputs = [
         Output(name, cast_to(relation.column(column), kind))

@@ -10,11 +10,22 @@ from typing import Any
 
 import lark
 from lark.lexer import Lexer
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.statements import (
-    ColumnClause, CreateTable, CreateView, Explain, HintPair, Insert, Name, Option, Select, SetOption, Statement, WatermarkClause,
+    ColumnClause,
+    CreateTable,
+    CreateView,
+    Explain,
+    HintPair,
+    Insert,
+    Name,
+    Option,
+    Select,
+    SetOption,
+    Statement,
+    WatermarkClause,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
 
@@ -23,10 +34,11 @@ _PUNCTUATION = {
     TokenType.LT: "LT", TokenType.GT: "GT", TokenType.DASH: "MINUS", TokenType.STRING: "STRING", TokenType.NUMBER: "NUMBER",
     TokenType.IDENTIFIER: "QUOTED",
 }  # fmt: skip
-_KEYWORDS = frozenset(
+_KEYWORD_LIST = (
     "CREATE TEMPORARY TABLE SOURCE IF NOT EXISTS COMMENT AS NULL PRIMARY KEY METADATA FROM VIRTUAL WATERMARK FOR IDLE AFTER NEVER "
-    "CONSTRAINT ENFORCED WITH OR REPLACE VIEW INSERT INTO SET EXPLAIN LOGICAL TOPOLOGY PACKING JSON SELECT VALUES".split()
+    "CONSTRAINT ENFORCED WITH OR REPLACE VIEW INSERT INTO SET EXPLAIN LOGICAL TOPOLOGY PACKING JSON SELECT VALUES"
 )
+_KEYWORDS = frozenset(_KEYWORD_LIST.split())
 _SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "LT": "<", "GT": ">", "MINUS": "-"}
 _VAGUE = {
     "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "NUMBER": "a number", "$END": "the end of the statement",
@@ -59,7 +71,12 @@ def _terminals(token: Token) -> Iterator[lark.Token]:
 def _parser() -> lark.Lark:
     grammar = Path(__file__).with_name("statements.lark").read_text()
     return lark.Lark(
-        grammar, parser="lalr", lexer=_TokenLexer, start=["statement", "hints"], propagate_positions=True, maybe_placeholders=False
+        grammar,
+        parser="lalr",
+        lexer=_TokenLexer,
+        start=["statement", "hints"],
+        propagate_positions=True,
+        maybe_placeholders=False,
     )
 
 
@@ -99,14 +116,14 @@ def _pairs(hint: lark.Tree[Any]) -> Iterator[HintPair]:
 
 def _parse(source: Source, tokens: Tokens, start: str) -> lark.Tree[Any]:
     try:
-        return _parser().parse(tokens, start=start)  # type: ignore[arg-type]
+        return _parser().parse(tokens, start=start)
     except lark.UnexpectedToken as error:
         raise _syntax_error(source, tokens, error) from None
 
 
 def _syntax_error(source: Source, tokens: Tokens, error: lark.UnexpectedToken) -> QueryError:
     expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in error.accepts or error.expected})
-    advice = f"expected {' or '.join(expected)}" if len(expected) <= 6 else ""
+    advice = f"expected {' or '.join(expected)}" if len(expected) <= 10 else ""
     if error.token.type == "$END":
         return source.error("the statement ends too early", (tokens[-1].end, tokens[-1].end + 1), advice)
     at, end = error.token.start_pos or 0, error.token.end_pos or 0
@@ -163,7 +180,9 @@ class _Shells:
             case "set":
                 return SetOption(self._option(_trees(tree, "option")[0]))
             case "explain":
-                details = tuple(str(detail.children[0]).lower() for detail in _trees(_trees(tree, "details")[0], "detail"))
+                details = tuple(
+                    str(detail.children[0]).lower() for detail in _trees(_trees(tree, "details")[0], "detail")
+                )
                 inner = self.statement(tree.children[-1])
                 assert isinstance(inner, Select | Insert)
                 return Explain(details, inner)
@@ -184,7 +203,7 @@ class _Shells:
         if tree.data == "computed":
             return ColumnClause(name, kind, self._run(tree, "expression"))
         metadata = _trees(tree, "metadata")
-        words = [part for clause in metadata for part in clause.children]
+        words: list[Any] = [part for clause in metadata for part in clause.children]
         keys = [str(word) for word in words if word.type == "STRING"]
         return ColumnClause(
             name,
@@ -205,7 +224,7 @@ class _Shells:
         return Option(_joined(key), _joined(value), _span(tree))
 
     def _name(self, tree: lark.Tree[Any]) -> Name:
-        token = _trees(tree, "name")[0].children[0]
+        token: Any = _trees(tree, "name")[0].children[0]
         return Name(str(token), token.type == "QUOTED", (token.start_pos, token.end_pos))
 
     def _names(self, trees: list[lark.Tree[Any]]) -> tuple[Name, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Literal
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Sink, SinkMode, walk
+from ouzel.compiler.plan import Aggregate, Sink, SinkMode, walk
 from ouzel.compiler.sql.output import Output, project
 from ouzel.compiler.sql.scope import Relation, near, pick
 from ouzel.compiler.sql.source import Source
-from ouzel.compiler.sql.statements import Insert, Name
+from ouzel.compiler.sql.statements import Insert
 from ouzel.compiler.sql.tables import Table
 from ouzel.compiler.types import NULL, Field
 from ouzel.errors import QueryError
@@ -34,7 +34,7 @@ def table_sink(source: Source, statement: Insert, table: Table, relation: Relati
     targets = _targets(source, statement, table)
     if len(targets) != len(relation.columns):
         raise source.error(
-            f"the query gives {len(relation.columns)} columns and {table.name} takes {len(targets)}",
+            f"the query gives {_count(relation.columns)} and {table.name} takes {_count(targets)}",
             statement.name.span,
             f"select ({', '.join(targets)})",
         )
@@ -54,7 +54,13 @@ def table_sink(source: Source, statement: Insert, table: Table, relation: Relati
             outputs.append(_absent(source, statement, table, field))
     mode = _mode(source, statement, table, relation)
     keys = table.keys if mode is SinkMode.UPSERT else ()
-    return Sink(project(relation, outputs).node, table.name, table.traits.name, table.options, mode, keys, table.writable)
+    return Sink(
+        project(relation, outputs).node, table.name, table.traits.name, table.options, mode, keys, table.writable
+    )
+
+
+def _count(columns: Sequence[object]) -> str:
+    return f"{len(columns)} column{'s' * (len(columns) != 1)}"
 
 
 def _targets(source: Source, statement: Insert, table: Table) -> list[str]:
@@ -64,7 +70,9 @@ def _targets(source: Source, statement: Insert, table: Table) -> list[str]:
     for name in statement.columns:
         found = pick(name, table.writable.names)
         if not found:
-            raise source.error(f"{table.name} takes no column {name.text}", name.span, near(name.text, table.writable.names))
+            raise source.error(
+                f"{table.name} takes no column {name.text}", name.span, near(name.text, table.writable.names)
+            )
         if table.writable.names[found[0]] in targets:
             raise source.error(f"the column {name.text} is given twice", name.span, "keep one")
         targets.append(table.writable.names[found[0]])
@@ -73,14 +81,22 @@ def _targets(source: Source, statement: Insert, table: Table) -> list[str]:
 
 def _absent(source: Source, statement: Insert, table: Table, field: Field) -> Output:
     if not field.nullable:
-        raise source.error(f"{table.name}.{field.name} is NOT NULL and gets no value", statement.name.span, f"add {field.name} to the columns")
+        raise source.error(
+            f"{table.name}.{field.name} is NOT NULL and gets no value",
+            statement.name.span,
+            f"add {field.name} to the columns",
+        )
     return Output(field.name, cast_to(Literal(NULL, None), field.type))
 
 
 def _mode(source: Source, statement: Insert, table: Table, relation: Relation) -> SinkMode:
     accepted = table.traits.modes
     if not table.traits.writable:
-        raise source.error(f"the connector {table.traits.name} cannot be written", statement.name.span, "insert into a table of another connector")
+        raise source.error(
+            f"the connector {table.traits.name} cannot be written",
+            statement.name.span,
+            "insert into a table of another connector",
+        )
     if not relation.node.retracts and "append" in accepted:
         return SinkMode.APPEND
     if table.keys and "upsert" in accepted:
@@ -91,7 +107,7 @@ def _mode(source: Source, statement: Insert, table: Table, relation: Relation) -
 
 
 def _refused_changes(source: Source, statement: Insert, table: Table, relation: Relation) -> QueryError:
-    changing = [node for node in walk(relation.node) if isinstance(node, Aggregate | FinalAggregate) and node.retracts]
+    changing = [node for node in walk(relation.node) if isinstance(node, Aggregate) and node.retracts]
     what = f"GROUP BY ({', '.join(changing[0].keys)})" if changing else "the query"
     if "upsert" in table.traits.modes:
         other = f"declare PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE {table.name}"

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot.errors import TokenError
-from sqlglot.tokens import Token, Tokenizer, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Tokenizer
 
 from ouzel.errors import QueryError
 
@@ -22,9 +24,9 @@ Span = tuple[int, int]
 class _SqlTokenizer(Tokenizer):
     """Flink's and Postgres's lexical rules at once."""
 
-    IDENTIFIERS = ['"', "`"]
-    HEX_STRINGS = [("x'", "'"), ("X'", "'")]
-    COMMANDS: set[TokenType] = set()  # sqlglot would swallow all that follows SET or EXPLAIN as one string
+    IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
+    HEX_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("x'", "'"), ("X'", "'")]
+    COMMANDS: ClassVar[set[TokenType]] = set()  # sqlglot would swallow all that follows SET or EXPLAIN as one string
 
 
 _SKIPPED_OR_HINT = re.compile(
@@ -70,7 +72,9 @@ class Source:
         at = quote.start() if quote else len(self.text) - 1
         sign = quote[0] if quote else (opened[1] if opened else "?")
         closing = "*/" if sign == "/*" else sign
-        return self.error(f"{sign} is opened here and never closed", (at, at + len(sign)), f"write {closing} where it ends")
+        return self.error(
+            f"{sign} is opened here and never closed", (at, at + len(sign)), f"write {closing} where it ends"
+        )
 
 
 def _blank_hint(match: re.Match[str]) -> str:

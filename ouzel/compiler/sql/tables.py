@@ -16,7 +16,7 @@ from ouzel.compiler.sql.scope import Relation, near, pick, relation_of
 from ouzel.compiler.sql.source import Source, Tokens, span_of
 from ouzel.compiler.sql.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.type_names import read_type
-from ouzel.compiler.types import Field, Schema, TimestampType
+from ouzel.compiler.types import DataType, Field, Schema, TimestampType
 from ouzel.errors import QueryError
 
 
@@ -51,10 +51,8 @@ def create_table(source: Source, statement: CreateTable, connectors: Mapping[str
     for clause in statement.watermarks:
         node = _watermark(source, clause, relation_of(node, name))
     physical = [column for column in statement.columns if not column.expression and not column.virtual]
-    writable = Schema(
-        tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical)
-    )
-    undated = f"add WATERMARK FOR ts AS ts - INTERVAL '5' SECOND to CREATE TABLE {name}"
+    writable = Schema(tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical))
+    undated = f"add WATERMARK FOR {{column}} AS {{column}} - INTERVAL '5' SECOND to CREATE TABLE {name}"
     relation = Relation(node, relation_of(node, name).columns, undated=undated)
     return Table(name, traits, options, relation, writable, _keys(source, statement, node))
 
@@ -63,7 +61,9 @@ def _refuse_twins(source: Source, statement: CreateTable) -> None:
     seen: set[str] = set()
     for column in statement.columns:
         if column.name.text in seen:
-            raise source.error(f"the column {column.name.text} is declared twice", column.name.span, "rename one of them")
+            raise source.error(
+                f"the column {column.name.text} is declared twice", column.name.span, "rename one of them"
+            )
         seen.add(column.name.text)
     for what, found in (("WATERMARK", statement.watermarks), ("PRIMARY KEY", statement.keys)):
         if len(found) > 1:
@@ -75,7 +75,9 @@ def _connector(source: Source, statement: CreateTable, connectors: Mapping[str, 
     for option in statement.options:
         if option.key == "connector":
             if option.value not in connectors:
-                raise source.error(f"there is no connector '{option.value}'", option.span, near(option.value, connectors))
+                raise source.error(
+                    f"there is no connector '{option.value}'", option.span, near(option.value, connectors)
+                )
             return connectors[option.value]
     raise source.error(
         f"the table {statement.name.text} does not say where its rows are",
@@ -109,8 +111,10 @@ def _guilty(statement: CreateTable, error: QueryError) -> tuple[int, int]:
 
 def _scan(
     source: Source, statement: CreateTable, traits: ConnectorTraits, options: tuple[tuple[str, str], ...]
-) -> tuple[Scan, dict[str, object]]:
-    fields, metadata, declared = [], [], {}
+) -> tuple[Scan, dict[str, DataType]]:
+    fields: list[Field] = []
+    metadata: list[tuple[str, str]] = []
+    declared: dict[str, DataType] = {}
     for column in statement.columns:
         if column.expression:
             continue
@@ -121,27 +125,33 @@ def _scan(
             kind = _metadata_type(source, column, traits, kind)
         fields.append(Field(name, kind, not column.not_null))
     if not fields:
-        raise source.error(f"the table {statement.name.text} has no column to read", statement.name.span, "declare one with its type")
+        raise source.error(
+            f"the table {statement.name.text} has no column to read", statement.name.span, "declare one with its type"
+        )
     scan = Scan(statement.name.text, traits.name, options, Schema(tuple(fields)), tuple(metadata))
     return scan, declared
 
 
-def _metadata_type(source: Source, column: ColumnClause, traits: ConnectorTraits, declared):  # type: ignore[no-untyped-def]
+def _metadata_type(source: Source, column: ColumnClause, traits: ConnectorTraits, declared: DataType) -> DataType:
     key = column.metadata or ""
     if key not in traits.metadata:
         otherwise = f"the connector {traits.name} has none"
         raise source.error(
-            f"the connector {traits.name} has no metadata '{key}'", column.name.span, near(key, traits.metadata, otherwise)
+            f"the connector {traits.name} has no metadata '{key}'",
+            column.name.span,
+            near(key, traits.metadata, otherwise),
         )
     actual = traits.metadata[key]
     if not can_coerce(actual, declared):
         raise source.error(
-            f"the metadata '{key}' is {actual}, not {declared}", span_of(column.type), f"declare {column.name.text} {actual} METADATA"
+            f"the metadata '{key}' is {actual}, not {declared}",
+            span_of(column.type),
+            f"declare {column.name.text} {actual} METADATA",
         )
     return actual
 
 
-def _computed(source: Source, statement: CreateTable, scan: Scan, declared) -> Node:  # type: ignore[no-untyped-def]
+def _computed(source: Source, statement: CreateTable, scan: Scan, declared: Mapping[str, DataType]) -> Node:
     relation = relation_of(scan, statement.name.text)
     items: list[tuple[str, Expression]] = []
     for column in statement.columns:
@@ -169,12 +179,18 @@ def _watermark(source: Source, clause: WatermarkClause, relation: Relation) -> W
     column = _own_column(source, clause.column, relation)
     kind = relation.node.schema[column].type
     if not isinstance(kind, TimestampType):
-        raise source.error(f"{column} is {kind}, and event time is a TIMESTAMP", clause.column.span, "compute one: ts AS CAST(... AS TIMESTAMP(3))")
+        raise source.error(
+            f"{column} is {kind}, and event time is a TIMESTAMP",
+            clause.column.span,
+            "compute one: ts AS CAST(... AS TIMESTAMP(3))",
+        )
     query = parse_expression(source, clause.expression)
     bound = _ColumnBinder(source, relation, query.types).bind(query.tree)
     if bound.type != kind:
         raise source.error(
-            f"the watermark is {bound.type} and its column {kind}", span_of(clause.expression), f"write {column} - INTERVAL '5' SECOND"
+            f"the watermark is {bound.type} and its column {kind}",
+            span_of(clause.expression),
+            f"write {column} - INTERVAL '5' SECOND",
         )
     return Watermark(relation.node, column, bound, _idle_ms(source, clause))
 
@@ -189,7 +205,9 @@ def _own_column(source: Source, name: Name, relation: Relation) -> str:
     names = [column.name for column in relation.columns]
     found = pick(name, names)
     if not found:
-        raise source.error(f"there is no column {name.text} in {relation.columns[0].table}", name.span, near(name.text, names))
+        raise source.error(
+            f"there is no column {name.text} in {relation.columns[0].table}", name.span, near(name.text, names)
+        )
     return names[found[0]]
 
 

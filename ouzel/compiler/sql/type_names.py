@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import difflib
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of
 from ouzel.compiler.types import (
-    BIGINT, BOOLEAN, BYTES, DATE, DOUBLE, FLOAT, INT, SMALLINT, TIMESTAMP, TIMESTAMP_LTZ, TINYINT, VARCHAR,
-    ArrayType, DataType, DecimalType, MapType, RowType,
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    VARCHAR,
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    RowType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
 
@@ -101,7 +116,9 @@ class _TypeReader:
         precision, scale = (*self._arguments(), 0, 0)[:2] if self._peek("(") else (10, 0)
         if not (1 <= precision <= 38 and 0 <= scale <= precision):
             raise self.source.error(
-                f"DECIMAL({precision}, {scale}) is out of range", span, "precision goes from 1 to 38 and scale from 0 to precision"
+                f"DECIMAL({precision}, {scale}) is out of range",
+                span,
+                "precision goes from 1 to 38 and scale from 0 to precision",
             )
         return DecimalType(precision, scale)
 
@@ -112,7 +129,9 @@ class _TypeReader:
         while not self._match(")"):
             text = self._word()
             if not text.isdigit():
-                raise self.source.error(f"{text} is not a length", span_of([self.tokens[self.at - 1]]), "write a whole number")
+                raise self.source.error(
+                    f"{text} is not a length", span_of([self.tokens[self.at - 1]]), "write a whole number"
+                )
             numbers.append(int(text))
             self._match(",")
         return numbers
@@ -133,7 +152,9 @@ class _TypeReader:
             return self.source.error(f"the type {name} is not supported", span, kind=NotSupported)
         near = difflib.get_close_matches(name, _KNOWN, 1)
         return self.source.error(
-            f"there is no type {name}", span, f"did you mean {near[0]}?" if near else f"the types are {', '.join(_KNOWN)}"
+            f"there is no type {name}",
+            span,
+            f"did you mean {near[0]}?" if near else f"the types are {', '.join(_KNOWN)}",
         )
 
     def _word(self) -> str:

@@ -46,7 +46,9 @@ def bind_unnest(source: Source, join: exp.Join, relation: Relation, types: dict[
 def _is_outer(source: Source, join: exp.Join) -> bool:
     side, on = join.side.upper(), join.args.get("on")
     if on is not None and not (isinstance(on, exp.Boolean) and on.this):
-        raise source.error("UNNEST takes no condition but ON TRUE", place(on), "write the condition in WHERE", NotSupported)
+        raise source.error(
+            "UNNEST takes no condition but ON TRUE", place(on), "write the condition in WHERE", NotSupported
+        )
     if side not in ("", "LEFT"):
         raise source.error(f"{side} JOIN UNNEST is not supported", place(join), "write CROSS JOIN UNNEST", NotSupported)
     return side == "LEFT"
@@ -71,6 +73,8 @@ def _aliases(source: Source, unnest: exp.Unnest, fields: list[tuple[str, DataTyp
     if isinstance(offset, exp.Identifier):  # sqlglot takes the last alias for the ordinality
         written.append(name_of(source, offset))
     if len(written) > len(fields):
-        raise source.error(f"UNNEST gives {len(fields)} column{'s' * (len(fields) > 1)}, not {len(written)}", written[-1].span)
+        raise source.error(
+            f"UNNEST gives {len(fields)} column{'s' * (len(fields) > 1)}, not {len(written)}", written[-1].span
+        )
     own = [name or table or "element" for name, _ in fields]
     return table, [*(name.text for name in written), *own[len(written) :]]

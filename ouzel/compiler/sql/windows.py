@@ -14,6 +14,7 @@ from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.source import Source
+from ouzel.compiler.types import TimestampType
 from ouzel.errors import QueryError
 
 _NAMED = {"TUMBLE": ("data", "timecol", "size", "offset"), "HOP": ("data", "timecol", "slide", "size", "offset")}
@@ -21,6 +22,7 @@ _SHAPES = {
     "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)",
     "HOP": "HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)",
 }
+_COMPUTE = "compute one in CREATE TABLE: ts AS TO_TIMESTAMP(...), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
 _OUTPUT = ("window_start", "window_end", "window_time")
 
 
@@ -63,7 +65,13 @@ def read_window(source: Source, node: exp.Expr, data: bool) -> WindowCall:
     if missing:
         raise source.error(f"{kind} lacks its {missing[0]}", place(node), f"write {_shape(kind, data)}")
     return WindowCall(
-        node, WindowKind[kind], given.get("data"), given["timecol"], given["size"], given.get("slide"), given.get("offset")
+        node,
+        WindowKind[kind],
+        given.get("data"),
+        given["timecol"],
+        given["size"],
+        given.get("slide"),
+        given.get("offset"),
     )
 
 
@@ -97,12 +105,18 @@ def _time_column(binder: Binder, call: WindowCall, relation: Relation) -> str:
     bound = binder.bind(call.time)
     actual = relation.node.time_column
     if actual is None:
-        table = relation.columns[0].table
-        advice = relation.undated.replace(" ts ", f" {bound} ").replace(" ts -", f" {bound} -")
-        raise binder.source.error(f"{table or 'this query'} has no event time to cut into windows", place(call.time), advice)
+        table = relation.columns[0].table or "this query"
+        if not isinstance(bound.type, TimestampType):
+            raise binder.source.error(
+                f"{bound} is {bound.type}, and windows are cut from a TIMESTAMP", place(call.time), _COMPUTE
+            )
+        advice = relation.undated.format(column=bound)
+        raise binder.source.error(f"{table} has no event time to cut into windows", place(call.time), advice)
     if str(bound) != actual:
         shown = next((column.name for column in relation.columns if column.column == actual), actual)
-        raise binder.source.error(f"{bound} is not event time: the watermark is on {shown}", place(call.time), f"write {shown}")
+        raise binder.source.error(
+            f"{bound} is not event time: the watermark is on {shown}", place(call.time), f"write {shown}"
+        )
     return actual
 
 
@@ -110,7 +124,9 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
     bound = binder.bind(node)
     if isinstance(bound, Literal) and isinstance(bound.value, timedelta):
         return microseconds(bound.value)
-    problem = "a window cannot be measured in months" if isinstance(bound, Literal) else "a window's length is a constant"
+    problem = (
+        "a window cannot be measured in months" if isinstance(bound, Literal) else "a window's length is a constant"
+    )
     raise binder.source.error(f"{problem}", place(node), "write for example INTERVAL '1' DAY")
 
 
@@ -120,7 +136,9 @@ def _uneven(source: Source, call: WindowCall, size: int, slide: int) -> QueryErr
         parts += 1
     better = f"HOP with a slide of {_interval(size // parts)}" if size > slide else "a slide no longer than the window"
     return source.error(
-        f"a hop of {slide / 1e6:g} s does not divide its window of {size / 1e6:g} s", place(call.node), f"write {better}, or use TUMBLE"
+        f"a hop of {slide / 1e6:g} s does not divide its window of {size / 1e6:g} s",
+        place(call.node),
+        f"write {better}, or use TUMBLE",
     )
 
 
