@@ -16,9 +16,23 @@ from ouzel.errors import QueryError
 @cache
 def all_functions() -> tuple[Function, ...]:
     """Every entry, family by family."""
-    from ouzel.compiler.functions import arithmetic, comparison, conditional, logic
+    from ouzel.compiler.functions import (
+        arithmetic,
+        collection,
+        comparison,
+        conditional,
+        formats,
+        hashing,
+        json_path,
+        logic,
+        mathematics,
+        search,
+        string,
+        temporal,
+    )
 
-    families = (arithmetic, comparison, logic, conditional)
+    numbers, texts = (arithmetic, comparison, logic, conditional, mathematics), (string, search, hashing, json_path)
+    families = (*numbers, *texts, temporal, formats, collection)
     return tuple(function for family in families for function in family.FUNCTIONS)
 
 
@@ -41,11 +55,11 @@ def resolve_call(name: str, arguments: Sequence[Expression]) -> Expression:
     function = lookup(name)
     if function is None:
         raise QueryError(f"there is no function {name.upper()}", instead=_near(name))
-    if function.check is not None:
-        function.check(arguments)
     signature = function.resolve([argument.type for argument in arguments])
     if signature is None:
         raise _refusal(name, function, arguments)
+    if function.check is not None:
+        function.check(arguments)
     cast = tuple(cast_to(argument, kind) for argument, kind in zip(arguments, signature.parameters, strict=True))
     return Call(signature.result, function.name, cast)
 

@@ -1,0 +1,181 @@
+"""LIKE patterns and Java regular expressions, as Polars' (Rust) and Python's engines must spell them to mean what Java means.
+
+Only the part of Java's syntax that all three share is taken: literals, `.`, classes, the escapes below, groups, alternation, greedy
+and lazy repetition, `^` and `$`. Look-around, back references, possessive repetition, `\\p` and flags but a leading `(?i)` are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ouzel.errors import NotSupported, QueryError
+
+_SETS = {"d": "0-9", "w": "a-zA-Z0-9_", "s": r" \t\n\x0b\f\r"}
+_CONTROLS = {"t": r"\t", "n": r"\n", "r": r"\r", "f": r"\f"}
+_SPECIAL = set(r"\.+*?()|[]{}^$#&-~/ ")
+_ANY = r"[^\n\r\u0085\u2028\u2029]"
+_END_PYTHON = r"(?=(?:\r\n|[\n\r\u0085\u2028\u2029])?\Z)"
+
+
+@dataclass(frozen=True)
+class Regex:
+    """One pattern for both engines; `rust` is None where only Python's can say it (`$`, which in Java may precede a last line end)."""
+
+    python: str
+    rust: str | None
+    groups: int
+    can_be_empty: bool
+
+
+def refused(pattern: str, part: str) -> NotSupported:
+    """The error for a construct that is not taken."""
+    return NotSupported(
+        f"the regular expression '{pattern}' uses {part}",
+        instead="use literals, ., classes, \\d \\w \\s \\b, groups, |, repetition, ^ and $",
+    )
+
+
+def java_regex(pattern: str) -> Regex:
+    """A Java regular expression for both engines.
+
+    Raises:
+        NotSupported: it uses what the engines do not share.
+        QueryError: it is malformed.
+    """
+    flags = "(?i)" if pattern.startswith("(?i)") else ""
+    body = pattern.removeprefix("(?i)")
+    if flags and not body.isascii():
+        raise refused(pattern, "(?i) on letters beyond ASCII")
+    translated = "".join(_translate(pattern, body))
+    try:
+        compiled = re.compile(flags + translated.replace("\0", _END_PYTHON), re.ASCII)
+    except re.error as error:
+        raise QueryError(f"the regular expression '{pattern}' is malformed: {error}") from error
+    rust = None if "\0" in translated or flags else translated.replace(r"\b", r"(?-u:\b)")
+    return Regex(compiled.pattern, rust, compiled.groups, _may_be_empty(compiled.pattern))
+
+
+def _may_be_empty(pattern: str) -> bool:
+    parser = re._parser
+    return bool(parser.parse(pattern, re.ASCII).getwidth()[0] == 0)
+
+
+def _translate(pattern: str, body: str) -> list[str]:
+    parts, position = [], 0
+    while position < len(body):
+        letter = body[position]
+        if letter == "\\":
+            parts.append(_escape(pattern, body[position + 1 : position + 2], False))
+            position += 2
+        elif letter == "[":
+            text, position = _class(pattern, body, position)
+            parts.append(text)
+        else:
+            _check(pattern, body, position)
+            parts.append({".": _ANY, "$": "\0"}.get(letter, _literal(letter)))
+            position += 1
+    return parts
+
+
+def _literal(letter: str) -> str:
+    return "\\" + letter if letter in "#&~- /" else letter
+
+
+def _check(pattern: str, body: str, position: int) -> None:
+    rest = body[position:]
+    if rest.startswith("(?") and not rest.startswith("(?:"):
+        raise refused(pattern, rest[:3])
+    if re.match(r"[*+?}]\+", rest):
+        raise refused(pattern, "possessive repetition")
+    if rest[0] == "{" and not re.match(r"\{\d+(,\d*)?\}", rest, re.ASCII):
+        raise refused(pattern, "a brace that counts nothing")
+    if rest[0] == "}" and not re.search(r"\{\d+(,\d*)?$", body[:position], re.ASCII):
+        raise refused(pattern, "a brace that counts nothing")
+    if rest[0] == "]":
+        raise refused(pattern, "] outside a class")
+
+
+def _escape(pattern: str, letter: str, inside: bool) -> str:
+    if letter in _SETS:
+        return _SETS[letter] if inside else f"[{_SETS[letter]}]"
+    if letter.lower() in _SETS and not inside and letter:
+        return f"[^{_SETS[letter.lower()]}]"
+    if letter == "b" and not inside:
+        return r"\b"
+    if letter in _CONTROLS:
+        return _CONTROLS[letter]
+    if letter and not letter.isalnum():
+        return re.escape(letter)
+    raise refused(pattern, f"\\{letter}")
+
+
+def _class(pattern: str, body: str, start: int) -> tuple[str, int]:
+    position = start + 1
+    parts = ["["]
+    if body[position : position + 1] == "^":
+        parts.append("^")
+        position += 1
+    while position < len(body) and body[position] != "]":
+        letter = body[position]
+        if letter == "[" or body.startswith("&&", position):
+            raise refused(pattern, "a class in a class")
+        if letter == "\\":
+            parts.append(_escape(pattern, body[position + 1 : position + 2], True))
+            position += 2
+            continue
+        parts.append("\\" + letter if letter in "&~#^" else letter)
+        position += 1
+    if position >= len(body) or parts[-1] in ("[", "^"):
+        raise refused(pattern, "an empty or open class")
+    return "".join(parts) + "]", position + 1
+
+
+def java_replacement(text: str, groups: int) -> tuple[str, str]:
+    """Java's replacement (`$1`, `\\$`) as Rust's and as Python's.
+
+    Raises:
+        QueryError: it names a group that the pattern has not.
+    """
+    rust, python, position = "", "", 0
+    while position < len(text):
+        letter = text[position]
+        if letter == "$":
+            found = re.match(r"\d", text[position + 1 :], re.ASCII)
+            if not found or int(found[0]) > groups or text[position + 2 : position + 3].isdigit():
+                raise QueryError(
+                    f"the replacement '{text}' names a group that the pattern has not", instead="write \\$ for a dollar"
+                )
+            rust, python = rust + f"${{{found[0]}}}", python + f"\\g<{found[0]}>"
+            position += 2
+            continue
+        if letter == "\\":
+            position += 1
+            letter = text[position : position + 1]
+            if not letter:
+                raise QueryError(f"the replacement '{text}' ends in an escape", instead="write \\\\ for a backslash")
+        rust += "$$" if letter == "$" else letter
+        python += "\\\\" if letter == "\\" else letter
+        position += 1
+    return rust, python
+
+
+def like_regex(pattern: str, escape: str = "\\") -> str:
+    """A LIKE pattern as a regular expression that both engines read alike; it must match the whole text.
+
+    Raises:
+        ValueError: an escape stands before what needs none, or at the end.
+    """
+    parts, position = [], 0
+    while position < len(pattern):
+        letter = pattern[position]
+        if letter == escape:
+            position += 1
+            letter = pattern[position : position + 1]
+            if letter not in ("_", "%", escape) or not letter:
+                raise ValueError(pattern)
+            parts.append(re.escape(letter))
+        else:
+            parts.append({"_": ".", "%": ".*"}.get(letter, re.escape(letter)))
+        position += 1
+    return r"(?s)\A" + "".join(parts)

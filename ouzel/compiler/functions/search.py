@@ -1,0 +1,256 @@
+"""LIKE, ILIKE, regular expressions and SPLIT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.expressions import Expression, Literal
+from ouzel.compiler.functions.lowering import constant_of, grouped, mapped, plain, repr_text, spark_call, with_errors
+from ouzel.compiler.functions.patterns import Regex, java_regex, java_replacement, like_regex
+from ouzel.compiler.functions.registry import Function, Lowered, Signature
+from ouzel.compiler.functions.signatures import overloads
+from ouzel.compiler.types import BOOLEAN, INT, VARCHAR, ArrayType, DataType, to_polars
+from ouzel.errors import QueryError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+V = VARCHAR
+_BAD_LIKE = "LIKE pattern with an escape before what needs none"
+
+
+def literal_at(name: str, *positions: int) -> Callable[[Sequence[Expression]], None]:
+    """A check that the arguments at `positions` are literals that are not NULL, where there are that many."""
+
+    def check(arguments: Sequence[Expression]) -> None:
+        for position in positions:
+            argument = arguments[position] if position < len(arguments) else None
+            if argument is not None and not (isinstance(argument, Literal) and argument.value is not None):
+                raise QueryError(
+                    f"argument {position + 1} of {name.upper()} must be a literal, not {argument}",
+                    instead="write the constant itself",
+                )
+
+    return check
+
+
+def text_at(arguments: Sequence[Expression], position: int) -> str | None:
+    """The literal text at `position`, if there is one."""
+    argument = arguments[position] if position < len(arguments) else None
+    return argument.value if isinstance(argument, Literal) and isinstance(argument.value, str) else None
+
+
+# --- LIKE
+
+
+def _check_like(arguments: Sequence[Expression]) -> None:
+    pattern, escape = text_at(arguments, 1), text_at(arguments, 2)
+    if len(arguments) == 3 and (escape is None or len(escape) != 1):
+        raise QueryError("ESCAPE takes a literal of one character", instead="write LIKE pattern ESCAPE '!'")
+    if pattern is not None:
+        try:
+            like_regex(pattern, escape or "\\")
+        except ValueError:
+            raise QueryError(f"in the LIKE pattern '{pattern}' an escape stands before what needs none") from None
+
+
+def _like(fold_case: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:
+    def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+        text = arguments[0].value.str.to_lowercase() if fold_case else arguments[0].value
+        escape = arguments[2].literal if len(arguments) == 3 else "\\"
+        pattern = arguments[1].literal
+        assert isinstance(escape, str)
+        if isinstance(pattern, str):
+            folded = pattern.lower() if fold_case else pattern
+            return with_errors(_matches(text, folded, escape), arguments)
+        other = arguments[1].value.str.to_lowercase() if fold_case else arguments[1].value
+        both = mapped((text, other), lambda a, b: bool(re.match(like_regex(b, escape) + r"\Z", a)), to_polars(BOOLEAN))
+        return with_errors(both.struct.field("value"), arguments, both.struct.field("failed"), _BAD_LIKE)
+
+    return lower
+
+
+def _matches(text: pl.Expr, pattern: str, escape: str) -> pl.Expr:
+    """A literal pattern: the simple shapes are plain searches."""
+    inner = pattern.strip("%")
+    if not any(letter in inner for letter in ("%", "_", escape)) and not pattern.endswith(escape):
+        start, end = pattern.startswith("%"), pattern.endswith("%")
+        if start and end:
+            return text.str.contains(inner, literal=True)
+        if start or end:
+            return text.str.ends_with(inner) if start else text.str.starts_with(inner)
+        return text == inner
+    return text.str.contains(like_regex(pattern, escape) + r"\z")
+
+
+def _spark_like(name: str) -> Callable[[Sequence[str], Signature], str]:
+    def lower(arguments: Sequence[str], signature: Signature) -> str:
+        bare = constant_of(arguments[1])
+        if len(arguments) == 2 and bare != arguments[1]:
+            return f"{grouped(arguments[0])}.{name}({bare})"
+        return f"F.{name}({', '.join(arguments)})"
+
+    return lower
+
+
+# --- regular expressions
+
+
+def _check_pattern(name: str) -> Callable[[Sequence[Expression]], None]:
+    literal = literal_at(name, 1, 2)
+
+    def check(arguments: Sequence[Expression]) -> None:
+        literal(arguments)
+        pattern = text_at(arguments, 1)
+        if pattern is None:
+            return
+        regex = java_regex(pattern)
+        third = arguments[2] if len(arguments) == 3 else None
+        if isinstance(third, Literal) and isinstance(third.value, str):
+            java_replacement(third.value, regex.groups)
+        if isinstance(third, Literal) and isinstance(third.value, int) and not 0 <= third.value <= regex.groups:
+            raise QueryError(f"the regular expression '{pattern}' has {regex.groups} groups, not a group {third.value}")
+
+    return check
+
+
+def _regex_of(argument: Lowered) -> Regex:
+    assert isinstance(argument.literal, str)
+    return java_regex(argument.literal)
+
+
+def _by_python(function: Callable[[str], object], arguments: Sequence[Lowered], kind: DataType) -> Lowered:
+    both = mapped((arguments[0].value,), function, to_polars(kind))
+    return with_errors(both.struct.field("value"), arguments)
+
+
+def _rlike(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    regex = _regex_of(arguments[1])
+    if regex.rust is not None:
+        return with_errors(arguments[0].value.str.contains(regex.rust), arguments)
+    compiled = re.compile(regex.python, re.ASCII)
+    return _by_python(lambda text: bool(compiled.search(text)), arguments, BOOLEAN)
+
+
+def _extract(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    regex = _regex_of(arguments[1])
+    group = arguments[2].literal if len(arguments) == 3 else 0
+    assert isinstance(group, int)
+    if regex.rust is not None:
+        text = arguments[0].value
+        import polars as pl
+
+        return with_errors(
+            pl.when(text.is_not_null()).then(text.str.extract(regex.rust, group).fill_null("")), arguments
+        )
+    compiled = re.compile(regex.python, re.ASCII)
+
+    def extract(text: str) -> str:
+        found = compiled.search(text)
+        return (found[group] or "") if found else ""
+
+    return _by_python(extract, arguments, VARCHAR)
+
+
+def _replace(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    regex = _regex_of(arguments[1])
+    assert isinstance(arguments[2].literal, str)
+    rust, python = java_replacement(arguments[2].literal, regex.groups)
+    if regex.rust is not None and not regex.can_be_empty:
+        return with_errors(arguments[0].value.str.replace_all(regex.rust, rust), arguments)
+    compiled = re.compile(regex.python, re.ASCII)
+    return _by_python(lambda text: compiled.sub(python, text), arguments, VARCHAR)
+
+
+def _count(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    regex = _regex_of(arguments[1])
+    if regex.rust is not None and not regex.can_be_empty:
+        return with_errors(arguments[0].value.str.count_matches(regex.rust).cast(to_polars(INT)), arguments)
+    compiled = re.compile(regex.python, re.ASCII)
+    return _by_python(lambda text: sum(1 for _ in compiled.finditer(text)), arguments, INT)
+
+
+def _spark_extract(arguments: Sequence[str], signature: Signature) -> str:
+    group = constant_of(arguments[2]) if len(arguments) == 3 else "0"
+    return f"F.regexp_extract({arguments[0]}, {constant_of(arguments[1])}, {group})"
+
+
+# --- split
+
+
+def _check_split(name: str) -> Callable[[Sequence[Expression]], None]:
+    literal = literal_at(name, 1)
+
+    def check(arguments: Sequence[Expression]) -> None:
+        literal(arguments)
+        if text_at(arguments, 1) == "":
+            raise QueryError(f"the delimiter of {name.upper()} is empty", instead="name the text that parts the pieces")
+
+    return check
+
+
+def _split_index(text: pl.Expr, delimiter: pl.Expr, index: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    number = pl.when(index >= 0).then(index)
+    return text.str.split(delimiter).list.get(number, null_on_oob=True)
+
+
+def _quoted(text: str) -> str:
+    """A literal's text as a Java regular expression that matches just it."""
+    import ast
+
+    value = ast.literal_eval(constant_of(text))
+    return repr_text("".join(letter if letter.isalnum() else "\\" + letter for letter in value))
+
+
+def _spark_split(arguments: Sequence[str], signature: Signature) -> str:
+    return f"F.split({arguments[0]}, {_quoted(arguments[1])})"
+
+
+_PATTERNS: tuple[object, ...] = (r"[a-z]+", r"(\d+)-(\d+)", r"a|b", r"^\s*x?", r"o$", r"(?i)ab", r"\bw.")
+_LIKES: tuple[object, ...] = ("a%", "%b", "%c%", "_b%", "abc", "%", "", "a\\%%", "%_\\_")
+_LIKE_TYPES = overloads(((V, V), BOOLEAN), ((V, V, V), BOOLEAN))
+FUNCTIONS: tuple[Function, ...] = (
+    Function(
+        "like", _LIKE_TYPES, _like(False), _spark_like("like"), "Whether the whole text fits a pattern of % and _; \\ escapes.",
+        "text LIKE pattern [ESCAPE c]", check=_check_like, examples=((1, _LIKES), (2, ("!",))),
+    ),
+    Function(
+        "ilike", _LIKE_TYPES, _like(True), _spark_like("ilike"), "LIKE without regard to case.",
+        "text ILIKE pattern [ESCAPE c]", check=_check_like, examples=((1, _LIKES), (2, ("!",))),
+    ),
+    Function(
+        "rlike", overloads(((V, V), BOOLEAN)), _rlike, spark_call("rlike"), "Whether a regular expression occurs in the text.",
+        "REGEXP(text, pattern), text RLIKE pattern", aliases=("regexp", "regexp_like"), check=_check_pattern("rlike"),
+        examples=((1, _PATTERNS),),
+    ),
+    Function(
+        "regexp_extract", overloads(((V, V, INT), V), ((V, V), V)), _extract, _spark_extract,
+        "The first match of a regular expression, or of a group in it; empty if there is none.",
+        "REGEXP_EXTRACT(text, pattern [, group])", check=_check_pattern("regexp_extract"),
+        examples=((1, (*_PATTERNS, r"(a)|(b)")), (2, (0, 1))),
+    ),
+    Function(
+        "regexp_replace", overloads(((V, V, V), V)), _replace, spark_call("regexp_replace", 1, 2),
+        "Every match of a regular expression replaced; $1 is its first group.", "REGEXP_REPLACE(text, pattern, new)",
+        check=_check_pattern("regexp_replace"), examples=((1, _PATTERNS), (2, ("", "<$0>", "\\$x"))),
+    ),
+    Function(
+        "regexp_count", overloads(((V, V), INT)), _count, spark_call("regexp_count"), "How often a regular expression matches.",
+        "REGEXP_COUNT(text, pattern)", check=_check_pattern("regexp_count"), examples=((1, _PATTERNS),),
+    ),
+    Function(
+        "split", overloads(((V, V), ArrayType(V))), plain(lambda a, b: a.str.split(b)), _spark_split,
+        "The pieces of the text between a delimiter.", "SPLIT(text, delimiter)", check=_check_split("split"),
+        examples=((1, (",", " ", "a.", "é")),),
+    ),
+    Function(
+        "split_index", overloads(((V, V, INT), V)), plain(_split_index),
+        lambda a, s: f"F.get({_spark_split(a[:2], s)}, {a[2]})",
+        "One piece of the text, from 0; NULL if there is none.", "SPLIT_INDEX(text, delimiter, index)",
+        check=_check_split("split_index"), null_in_null_out=True, examples=((1, (",", " ")),),
+    ),
+)  # fmt: skip
