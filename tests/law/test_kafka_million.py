@@ -1,0 +1,76 @@
+"""A million JSON events in a real Kafka topic are aggregated by SQL while their broker is killed and started again: nothing is missing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ouzel.runtime.run import Handle, RunState
+from ouzel.session import load, start
+from tests.law.compare import difference, plain_fold
+from tests.servers.kafka import KafkaBroker
+
+EVENTS, KEYS, PARTITIONS = 1_000_000, 100, 4
+LIMIT_S = 120
+
+QUERY = """
+CREATE TABLE clicks (id BIGINT NOT NULL, k INT, v BIGINT, page VARCHAR) WITH (
+  'connector' = 'kafka', 'bootstrap.servers' = '{address}', 'topic' = 'clicks', 'format' = 'json', 'start' = 'earliest', 'end' = 'latest');
+SELECT k, COUNT(*) AS n, SUM(v) AS total, MIN(id) AS first_id, MAX(id) AS last_id FROM clicks GROUP BY k;
+"""
+
+
+def event(number: int) -> bytes:
+    """One click as JSON."""
+    return b'{"id": %d, "k": %d, "v": %d, "page": "/item/%d"}' % (number, number % KEYS, number % 1000, number % 5000)
+
+
+def expected() -> pl.DataFrame:
+    """What all clicks add up to, from their numbers alone."""
+    numbers = pl.DataFrame({"id": pl.Series(range(EVENTS), dtype=pl.Int64)})
+    return (
+        numbers.group_by((pl.col("id") % KEYS).alias("k"))
+        .agg(n=pl.len(), total=(pl.col("id") % 1000).sum(), first_id=pl.col("id").min(), last_id=pl.col("id").max())
+        .with_columns(pl.col("n").cast(pl.Int64))
+    )
+
+
+def until_half_way(handle: Handle) -> None:
+    """Return once some hundred thousand rows are acked, but far from all."""
+    deadline = time.monotonic() + LIMIT_S
+    while (status := handle.status()).rows_acked < EVENTS // 10:
+        assert status.state in (RunState.STARTING, RunState.RUNNING), status
+        assert time.monotonic() < deadline, status
+        time.sleep(0.01)
+    assert status.rows_acked < EVENTS * 9 // 10, "the run was too quick to be disturbed"
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_million_events_survive_a_restart_of_their_broker(tmp_path: Path) -> None:
+    broker = KafkaBroker(tmp_path / "kafka")
+    try:
+        broker.create_topic("clicks", PARTITIONS)
+        broker.produce("clicks", [event(number) for number in range(EVENTS)])
+        path = tmp_path / "clicks.sql"
+        path.write_text(QUERY.format(address=broker.address), encoding="utf-8")
+        job = load(path, [("parallelism", "2"), ("batch.rows", "2000"), ("max.pending.rows", "4000")])
+        handle = start(job, "heron")
+        try:
+            until_half_way(handle)
+            broker.restart()
+            frames, deadline = [], time.monotonic() + LIMIT_S
+            while not handle.wait(0.5):
+                frames += handle.results()
+                assert time.monotonic() < deadline, f"the run does not end: {handle.status()}"
+            frames += handle.results()
+        finally:
+            status = handle.stop()
+    finally:
+        broker.kill()
+    assert status.state is RunState.FINISHED, status
+    assert status.rows_in >= EVENTS, status
+    assert (found := difference(expected(), plain_fold(frames, list(job.program.sinks[0].schema.names)))) == "", found
