@@ -1,0 +1,29 @@
+"""What a task is placed in, and what it may be given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.planner.topology import Topology
+
+Results = Callable[[int, pl.DataFrame], None]
+"""Where a `result` sink's batches go: (batch id, frame)."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a task is placed in: its topology, the tasks that share its container, where relative paths start, and its past.
+
+    `offsets` are those kept for it by Commit instructions; `epoch` counts how often it was started before.
+    """
+
+    topology: Topology
+    directory: Path
+    local_tasks: frozenset[int] = frozenset()
+    offsets: Mapping[str, int] | None = None
+    results: Results | None = None
+    epoch: int = 0
