@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel import session
-from ouzel.compiler.plan import Program
-from ouzel.errors import QueryError, TopologyError
+from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
+from ouzel.errors import PlanError, QueryError, TopologyError
 from ouzel.planner.packing import pack
-from ouzel.planner.topology import Topology
+from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
 from ouzel.runtime.run import Handle, RunState, Status
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ouzel.runtime.operators.result_table import ResultTable
 
 WAIT_SECONDS = 0.5
 
@@ -60,21 +63,41 @@ def run(what: session.Job | Topology, engine: str = "heron") -> Status:
     return handle.status()
 
 
-def table(what: session.Job, engine: str = "heron") -> pl.DataFrame:
-    """Run a query to its end: the table that its trailing SELECT's changes add up to.
+def table(what: session.Job | Topology, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
+    """Run to the end: the table that a trailing SELECT's changes add up to, or all rows that a topology's component `of` emits.
 
     Raises:
-        OuzelError: it has no trailing SELECT, could not be started, or failed.
+        OuzelError: there is no such result, it could not be started, or it failed.
     """
     from ouzel.runtime.operators.result_table import ResultTable
 
+    if isinstance(what, Topology):
+        topology = _with_result(what, of)
+        result = ResultTable(topology.component(of).outputs[0].schema)
+        return _folded(result, start(topology, engine))
     sink = next((sink for sink in what.program.sinks if sink.connector == "result"), None)
     if sink is None:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    result = ResultTable(sink.columns or sink.input.schema)
-    for frame in _frames(start(what, engine)):
+    return _folded(ResultTable(sink.columns or sink.input.schema), start(what, engine))
+
+
+def _with_result(topology: Topology, of: str) -> Topology:
+    """The topology with one more component, which hands what `of` emits on its default stream to whoever started the run."""
+    outputs = {component.name: component.outputs for component in topology.components}
+    stream = next((output for output in outputs.get(of, ()) if output.stream == DEFAULT_STREAM), None)
+    if stream is None:
+        emitters = ", ".join(name for name, streams in outputs.items() if streams)
+        raise PlanError(f"no component '{of}' emits a default stream; say of= one of {emitters}")
+    rows = Scan(of, "stream", (), stream.schema)
+    sink = Sink(rows, "result", "result", (), SinkMode.APPEND, columns=stream.schema)
+    reader = Component("result", 1, (Input(of, Grouping(GroupingKind.GLOBAL)),), (), (sink,))
+    return replace(topology, components=(*topology.components, reader))
+
+
+def _folded(result: ResultTable, handle: Handle) -> pl.DataFrame:
+    for frame in _frames(handle):
         result.apply(frame)
     return result.frame()
 
