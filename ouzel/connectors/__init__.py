@@ -9,6 +9,7 @@ from ouzel.connectors.base import Connector, SinkRequest, SinkWriter, Source, So
 from ouzel.connectors.blackhole import CONNECTOR as BLACKHOLE
 from ouzel.connectors.datagen import CONNECTOR as DATAGEN
 from ouzel.connectors.file import CONNECTOR as FILE
+from ouzel.connectors.kafka import CONNECTOR as KAFKA
 from ouzel.connectors.memory import CONNECTOR as MEMORY
 from ouzel.connectors.options import check_options
 from ouzel.connectors.print import CONNECTOR as PRINT
@@ -18,7 +19,7 @@ from ouzel.errors import ConnectorError
 __all__ = ["CONNECTORS", "check_options", "open_sink", "open_source"]
 
 CONNECTORS: dict[str, Connector] = {
-    connector.name: connector for connector in (FILE, DATAGEN, PRINT, BLACKHOLE, MEMORY, RESULT)
+    connector.name: connector for connector in (FILE, KAFKA, DATAGEN, PRINT, BLACKHOLE, MEMORY, RESULT)
 }
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from ouzel.connectors.base import Connector, Option
 from ouzel.connectors.formats import FORMATS
-from ouzel.errors import QueryError
+from ouzel.errors import ConnectorError, QueryError
 
 COMMON: tuple[Option, ...] = (
     Option(
@@ -160,3 +162,24 @@ class Options:
     def names(self, name: str) -> tuple[str, ...]:
         """A list of names separated by commas."""
         return tuple(part.strip() for part in self.text(name).split(",") if part.strip())
+
+
+_SECRET = re.compile(r"\$\{(env|file):([^}]+)\}")
+
+
+def resolve_secrets(name: str, value: str) -> str:
+    """The value with `${env:NAME}` and `${file:/path}` put in. It must never be shown: messages name only the option.
+
+    Raises:
+        ConnectorError: the variable is not set, or the file cannot be read.
+    """
+
+    def secret(match: re.Match[str]) -> str:
+        kind, where = match.groups()
+        try:
+            return os.environ[where] if kind == "env" else Path(where).read_text().strip()
+        except (KeyError, OSError):
+            what = "environment variable" if kind == "env" else "file"
+            raise ConnectorError(f"'{name}' takes its value from the {what} {where}, which cannot be read") from None
+
+    return _SECRET.sub(secret, value)

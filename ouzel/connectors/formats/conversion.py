@@ -121,7 +121,7 @@ def misfit(name: str, kind: pl.DataType, value: object) -> str:
     return f"{shown[:80]} does not fit column '{name}' of type {sql_name(kind)}"
 
 
-def sql_name(kind: pl.DataType | type[pl.DataType]) -> str:
+def sql_name(kind: Any) -> str:
     """What SQL calls a Polars type."""
     match kind:
         case pl.Decimal():

@@ -1,0 +1,87 @@
+"""kafka: topics read by explicit offsets, and written with an idempotent producer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from ouzel.connectors.base import Connector, Option
+from ouzel.errors import QueryError
+
+STARTS = ("committed-or-earliest", "committed-or-latest", "earliest", "latest", "timestamp", "offsets")
+
+
+def _check(options: Mapping[str, str]) -> None:
+    if ("topic" in options) == ("topic.pattern" in options):
+        raise QueryError("the connector 'kafka' needs a topic", instead="write either 'topic' or 'topic.pattern'")
+    for end in ("start", "end"):
+        _check_end(options, end)
+
+
+def _check_end(options: Mapping[str, str], end: str) -> None:
+    chosen = options.get(end, "")
+    for kind in ("timestamp", "offsets"):
+        name = f"{end}.{kind}"
+        if (chosen == kind) != (name in options):
+            missing = name not in options
+            problem = f"'{end}' = '{kind}' needs '{name}'" if missing else f"'{name}' has no effect here"
+            raise QueryError(problem, instead=f"add '{name}' = '...'" if missing else f"add '{end}' = '{kind}'")
+    for part in options.get(f"{end}.offsets", "").split(","):
+        where, _, offset = part.strip().rpartition(":")
+        if part and not (offset.isdecimal() and where.rpartition("-")[2].isdecimal()):
+            raise QueryError(f"'{end}.offsets' cannot hold '{part}'", instead="write 'clicks-0:1200, clicks-1:1100'")
+
+
+CONNECTOR = Connector(
+    "kafka",
+    "Topics of a Kafka cluster. Each topic partition is a partition, `clicks-0`, and its offsets are Kafka's; they are committed to the "
+    "consumer group only up to what is wholly handled. There is no group rebalance: tasks share the partitions out among themselves. "
+    "While a broker is away reading waits. As a sink it takes new rows, or, of a table with a PRIMARY KEY, upserts: a row that goes is "
+    "a record without a value.",
+    (
+        Option("bootstrap.servers", "Brokers to ask first, host:port separated by commas.", required=True),
+        Option("topic", "Topics, separated by commas; the sink takes one."),
+        Option("topic.pattern", "A regular expression: all topics whose whole name matches when the topology starts."),
+        Option("format", "What a record's value holds.", required=True, choices=("json", "csv", "raw")),
+        Option("group", "Consumer group that offsets are committed to; by default `ouzel-<query name>`."),
+        Option("start", "Where the first reading starts.", "committed-or-earliest", choices=STARTS),
+        Option("start.timestamp", "With `'start' = 'timestamp'`: the first record of that time or later.", kind="timestamp"),
+        Option("start.offsets", "With `'start' = 'offsets'`: `clicks-0:1200, clicks-1:1100`; partitions not named start at the earliest."),
+        Option(
+            "end",
+            "Where reading ends: never, at what is there when the topology starts, or before given offsets.",
+            "none",
+            choices=("none", "latest", "offsets"),
+        ),
+        Option("end.offsets", "With `'end' = 'offsets'`, as `start.offsets`; partitions not named are not read."),
+        Option("key.field", "Source: the column that holds the record's key, as text of the column's type."),
+        Option("key.fields", "Sink: the columns that make the record's key, separated by commas; by default the PRIMARY KEY."),
+        Option(
+            "key.format",
+            "Sink: `raw` is the one column as text, `json` an object; by default `raw` for one column.",
+            choices=("raw", "json"),
+        ),
+        Option("tombstone", "Source: what a record without a value is: nothing at all, or a bad record.", "skip", choices=("skip", "bad")),
+        Option("connect.timeout.ms", "How long to wait for a broker at the start.", "10000", kind="integer"),
+        Option(
+            "properties.*",
+            "Any property of librdkafka, `properties.security.protocol` say. Write secrets as `${env:NAME}` or `${file:/path}`; they are "
+            "read when the topology starts and never shown.",
+        ),
+    ),
+    {
+        "topic": pl.String(),
+        "partition": pl.Int32(),
+        "offset": pl.Int64(),
+        "timestamp": pl.Datetime("us", "UTC"),
+        "key": pl.Binary(),
+        "headers": pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})),
+    },
+    source="ouzel.connectors.kafka.source:KafkaSource",
+    sink="ouzel.connectors.kafka.sink:KafkaSink",
+    modes=("append", "upsert"),
+    bounded=lambda options: options.get("end", "none") != "none",
+    extra="kafka",
+    check=_check,
+)  # fmt: skip

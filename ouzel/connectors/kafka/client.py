@@ -1,0 +1,86 @@
+"""What source and sink share: how a client is configured, and what its errors mean."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+
+from ouzel.connectors.options import Options, resolve_secrets
+from ouzel.errors import ConnectorError
+
+LOG = logging.getLogger("ouzel.kafka")
+LOG.addHandler(logging.NullHandler())  # librdkafka repeats itself on stderr otherwise; what matters comes as an error
+
+FINAL = frozenset(
+    {
+        KafkaError._AUTHENTICATION,
+        KafkaError._AUTO_OFFSET_RESET,
+        KafkaError._SSL,
+        KafkaError._UNKNOWN_PARTITION,
+        KafkaError._UNKNOWN_TOPIC,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.OFFSET_OUT_OF_RANGE,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+    }
+)
+"""Errors that no retry of librdkafka's mends."""
+
+
+def configuration(options: Options, defaults: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """librdkafka's settings: `defaults`, then the user's `properties.*`, then what the connector relies on."""
+    own = {
+        name.removeprefix("properties."): resolve_secrets(name, value)
+        for name, value in options.given.items()
+        if name.startswith("properties.")
+    }
+    servers = {"bootstrap.servers": options.text("bootstrap.servers")}
+    return {**servers, **defaults, **own, **fixed}
+
+
+class Failure:
+    """The first final error that a client met in the background."""
+
+    def __init__(self, servers: str) -> None:
+        self.servers = servers
+        self._error: KafkaError | None = None
+
+    def note(self, error: KafkaError) -> None:
+        """librdkafka's error callback."""
+        if error.fatal() or error.code() in FINAL:
+            self._error = self._error or error
+
+    def raise_if_any(self) -> None:
+        """Tell of it.
+
+        Raises:
+            ConnectorError: there is one.
+        """
+        if self._error:
+            raise self.sentence(self._error)
+
+    def sentence(self, error: KafkaError, what: str = "") -> ConnectorError:
+        """The error in words, with the broker's address."""
+        subject = f"{what} on " if what else ""
+        return ConnectorError(f"{subject}Kafka at {self.servers}: {error.str().rstrip('.')}")
+
+
+def topics_of(client: Any, failure: Failure, timeout_s: float) -> dict[str, Any]:
+    """All topics of the cluster by name.
+
+    Raises:
+        ConnectorError: no broker answers in time.
+    """
+    try:
+        return dict(client.list_topics(timeout=timeout_s).topics)
+    except KafkaException as error:
+        failure.raise_if_any()
+        if error.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
+            raise ConnectorError(
+                f"no Kafka broker answers at {failure.servers} within {timeout_s:g} s; is it running, and is 'bootstrap.servers' right?"
+            ) from None
+        raise failure.sentence(error.args[0]) from None

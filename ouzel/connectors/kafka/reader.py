@@ -1,0 +1,166 @@
+"""One topic partition: its queue of records, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.formats import open_decoder
+from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.conversion import Change, convert, from_text
+from ouzel.connectors.formats.csv import CsvDecoder
+from ouzel.connectors.options import Options
+from ouzel.errors import ConnectorError
+
+if TYPE_CHECKING:
+    from ouzel.connectors.kafka.source import KafkaSource
+
+_QUEUE_ROWS_MAX = 100_000
+
+
+class KafkaReader:
+    """Reads one partition up to `end`, or for ever."""
+
+    def __init__(
+        self, source: KafkaSource, place: tuple[str, int], start: int, end: int | None, decoder: RecordDecoder
+    ) -> None:
+        self._source, self._place, self._decoder = source, place, decoder
+        self._at, self._end = start, end
+        self._queue: list[Any] = []
+        self._taken = 0
+        self._reached = start
+        self._held = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything before the end has been read."""
+        return self._end is not None and self._at >= self._end
+
+    def take(self, messages: Sequence[Any]) -> None:
+        """Records of this partition, in order."""
+        self._queue = self._queue[self._taken :] + list(messages)
+        self._taken = 0
+        if len(self._queue) > _QUEUE_ROWS_MAX and not self._held:
+            self._source.hold(self._place, True)
+            self._held = True
+
+    def reached(self, offset: int) -> None:
+        """There is nothing before `offset` that has not been handed over: control records leave gaps at the end."""
+        self._reached = offset
+
+    def read(self, rows: int) -> ReadBatch | ReadState:
+        """The records that are here, at most `rows`."""
+        if self.finished:
+            return ReadState.END
+        if len(self._queue) - self._taken < rows and not self._held:
+            self._source.fetch()
+        batch = self._queue[self._taken : self._taken + rows]
+        self._taken += len(batch)
+        if self._held and len(self._queue) - self._taken < rows:
+            self._source.hold(self._place, False)
+            self._held = False
+        if self._end is not None and batch and batch[-1].offset() >= self._end:
+            batch = [message for message in batch if message.offset() < self._end]
+            self._reached = self._end
+        return self._batch(batch) if batch else self._nothing()
+
+    def _nothing(self) -> ReadState:
+        if self._taken == len(self._queue):
+            self._at = max(self._at, self._reached)
+        return ReadState.END if self.finished else ReadState.WAIT
+
+    def _batch(self, messages: list[Any]) -> ReadBatch:
+        start, self._at = self._at, messages[-1].offset() + 1
+        frame, bad = self._decoder.decode(messages, self._place)
+        return ReadBatch(frame, start, self._at, bad)
+
+    def close(self) -> None:
+        """Fetch no more of this partition."""
+        self._source.forget(self._place)
+
+
+class RecordDecoder:
+    """Makes rows of Kafka's records: the value by its format, the key and the metadata beside it."""
+
+    def __init__(self, request: SourceRequest, options: Options) -> None:
+        self._request = request
+        self._key = options.text("key.field") if options.text("key.field") in request.columns else ""
+        self._bad_tombstones = options.text("tombstone") == "bad"
+        beside = {*request.metadata, self._key}
+        data = {name: kind for name, kind in request.columns.items() if name not in beside}
+        self._values = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
+        if isinstance(self._values, CsvDecoder) and not self._values.names:
+            raise ConnectorError(
+                f"table '{request.table}': nothing says which CSV field is which column; list the fields in order in 'csv.columns'"
+            )
+
+    def decode(self, messages: Sequence[Any], place: tuple[str, int]) -> tuple[pl.DataFrame, list[BadRow]]:
+        """Rows of the good ones, and where the bad ones are."""
+        values = [message.value() for message in messages]
+        bad: list[BadRow] = []
+        if None in values:
+            if self._bad_tombstones:
+                gone = [message for message in messages if message.value() is None]
+                bad = [BadRow(_where(message), "it has no value") for message in gone]
+            messages = [message for message in messages if message.value() is not None]
+            values = [value for value in values if value is not None]
+        decoded = self._values.decode(Records.of(values))
+        bad += [BadRow(_where(messages[index]), reason, values[index]) for index, reason in decoded.bad]
+        kept = np.arange(len(values)) if decoded.kept is None else decoded.kept
+        if not self._request.metadata and not self._key:
+            return decoded.frame, bad
+        good = [messages[index] for index in kept.tolist()] if len(kept) < len(values) else messages
+        return self._beside(decoded.frame, good, bad)
+
+    def _beside(
+        self, frame: pl.DataFrame, messages: Sequence[Any], bad: list[BadRow]
+    ) -> tuple[pl.DataFrame, list[BadRow]]:
+        """Put key and metadata columns where they belong."""
+        request = self._request
+        columns = {name: frame[name] for name in frame.columns}
+        for name, key in request.metadata.items():
+            columns[name] = _METADATA[key](messages).cast(request.columns[name])
+        if not self._key:
+            return pl.DataFrame([columns[name].alias(name) for name in request.columns]), bad
+        columns[self._key] = pl.Series(self._key, [message.key() for message in messages], pl.Binary())
+        raw = pl.DataFrame([column.alias(name) for name, column in columns.items()])
+        fitted = convert(
+            raw, request.columns, {self._key: _key_change(request.columns[self._key])}, request.required & {self._key}
+        )
+        bad += [
+            BadRow(_where(messages[index]), f"its key: {reason}", messages[index].value())
+            for index, reason in fitted.bad
+        ]
+        return fitted.frame, bad
+
+
+def _key_change(kind: pl.DataType) -> Change:
+    if isinstance(kind, pl.Binary):
+        return lambda keys: keys
+    change = from_text(kind)
+    return lambda keys: change(keys.cast(pl.String, strict=False))
+
+
+def _where(message: Any) -> str:
+    return f"{message.topic()}[{message.partition()}]@{message.offset()}"
+
+
+def _headers(messages: Sequence[Any]) -> pl.Series:
+    pairs = [[{"key": key, "value": value} for key, value in message.headers() or ()] for message in messages]
+    return pl.Series(pairs, dtype=pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})))
+
+
+_METADATA: dict[str, Any] = {
+    "topic": lambda messages: pl.Series([message.topic() for message in messages], dtype=pl.String()),
+    "partition": lambda messages: pl.Series([message.partition() for message in messages], dtype=pl.Int32()),
+    "offset": lambda messages: pl.Series([message.offset() for message in messages], dtype=pl.Int64()),
+    "timestamp": lambda messages: pl.Series(
+        [message.timestamp()[1] * 1000 for message in messages], dtype=pl.Int64()
+    ).cast(pl.Datetime("us", "UTC")),
+    "key": lambda messages: pl.Series([message.key() for message in messages], dtype=pl.Binary()),
+    "headers": _headers,
+}

@@ -1,0 +1,124 @@
+"""Writing a topic with an idempotent producer; `flush` returns when every replica in sync has everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from ouzel.connectors.base import SinkRequest
+from ouzel.connectors.formats import open_encoder
+from ouzel.connectors.kafka import CONNECTOR
+from ouzel.connectors.kafka.client import LOG, Failure, configuration, topics_of
+from ouzel.connectors.options import Options
+from ouzel.errors import ConnectorError
+
+_DEFAULTS = {
+    "linger.ms": 5,
+    "batch.size": 262_144,
+    "message.timeout.ms": 60_000,
+    "topic.metadata.propagation.max.ms": 5_000,
+    "queue.buffering.max.messages": 500_000,
+}
+_FIXED = {"acks": "all", "enable.idempotence": True, "delivery.report.only.error": True}
+
+
+class KafkaSink:
+    """Appends records, or upserts by key: then a row that goes is a record without a value."""
+
+    flush_interval_ms = 10
+
+    def __init__(self, request: SinkRequest) -> None:
+        options = Options(CONNECTOR, request.options)
+        self._request, self._failure = request, Failure(options.text("bootstrap.servers"))
+        self._topic = self._one_topic(options)
+        self._encoder = open_encoder(options.text("format"), request.options, request.columns)
+        self._keys = options.names("key.fields") or tuple(request.keys)
+        self._check_keys()
+        self._raw_key = options.text("key.format") == "raw" or (not options.get("key.format") and len(self._keys) == 1)
+        self._lost: list[KafkaError] = []
+        own = {**_FIXED, "error_cb": self._failure.note, "on_delivery": self._delivered}
+        try:
+            self._producer = Producer(configuration(options, _DEFAULTS, own), logger=LOG)
+        except (KafkaException, ValueError) as error:
+            reason = error.args[0].str() if isinstance(error, KafkaException) else str(error)
+            raise ConnectorError(f"table '{request.table}': librdkafka refuses its properties: {reason}") from None
+        topics_of(self._producer, self._failure, options.integer("connect.timeout.ms") / 1000)
+
+    def _one_topic(self, options: Options) -> str:
+        names = options.names("topic")
+        if len(names) != 1:
+            raise ConnectorError(f"table '{self._request.table}' is written to one topic; name it in 'topic'")
+        return names[0]
+
+    def _check_keys(self) -> None:
+        request = self._request
+        for name in self._keys:
+            if name not in request.columns:
+                raise ConnectorError(
+                    f"table '{request.table}' has no column '{name}' for 'key.fields'; it has {', '.join(request.columns)}"
+                )
+        if request.mode == "upsert" and not self._keys:
+            raise ConnectorError(
+                f"table '{request.table}' takes changes by key and has no PRIMARY KEY; declare one, or 'key.fields'"
+            )
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Hand the rows to the producer."""
+        if not frame.height:
+            return
+        keys: Sequence[bytes | None] = self._encoded_keys(frame) if self._keys else [None] * frame.height
+        values: Sequence[bytes | None] = self._encoder.encode(frame.select(list(self._request.columns)))
+        if self._request.mode == "upsert":
+            kept = (frame[self._request.weight] > 0).to_list()
+            values = [value if keep else None for value, keep in zip(values, kept, strict=True)]
+        for key, value in zip(keys, values, strict=True):
+            self._produce(key, value)
+        self._producer.poll(0)
+        self._raise_lost()
+
+    def _encoded_keys(self, frame: pl.DataFrame) -> list[bytes]:
+        columns = frame.select(self._keys)
+        if self._raw_key and len(self._keys) == 1:
+            kind = columns.schema[self._keys[0]]
+            texts: list[Any] = (
+                (columns if isinstance(kind, pl.Binary) else columns.cast(pl.String)).to_series().to_list()
+            )
+            return [text if isinstance(text, bytes) else (text or "").encode() for text in texts]
+        return open_encoder("json", {}, columns.schema).encode(columns)
+
+    def _produce(self, key: bytes | None, value: bytes | None) -> None:
+        while True:
+            try:
+                return self._producer.produce(self._topic, value, key)  # type: ignore[no-any-return]
+            except BufferError:  # full: wait for the broker
+                self._producer.poll(0.1)
+                self._raise_lost()
+            except KafkaException as error:
+                raise self._failure.sentence(error.args[0], f"topic '{self._topic}'") from None
+
+    def _delivered(self, error: KafkaError | None, message: Any) -> None:
+        if error:
+            self._lost.append(error)
+
+    def _raise_lost(self) -> None:
+        self._failure.raise_if_any()
+        if self._lost:
+            count, error = len(self._lost), self._lost[0]
+            raise self._failure.sentence(error, f"{count} records for topic '{self._topic}' were not taken")
+
+    def flush(self) -> None:
+        """Wait until everything written is acknowledged.
+
+        Raises:
+            ConnectorError: something was not taken.
+        """
+        while self._producer.flush(1):
+            self._raise_lost()
+        self._raise_lost()
+
+    def close(self) -> None:
+        """The producer has nothing left."""
+        self._producer.flush(1)

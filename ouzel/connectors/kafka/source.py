@@ -1,0 +1,201 @@
+"""Reading topics: one consumer a task, assigned by hand, with a queue for each partition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from ouzel.connectors.base import Partition, SourceRequest
+from ouzel.connectors.kafka import CONNECTOR
+from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, topics_of
+from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
+from ouzel.connectors.options import Options, timestamp_us
+from ouzel.errors import ConnectorError
+
+_CONSUME_ROWS = 10_000
+_DEFAULTS = {
+    "fetch.wait.max.ms": 50,
+    "fetch.message.max.bytes": 8 << 20,
+    "queued.min.messages": 100_000,
+    "queued.max.messages.kbytes": 131_072,
+    "reconnect.backoff.max.ms": 1_000,
+    "topic.metadata.refresh.interval.ms": 30_000,
+}
+_FIXED = {
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    "auto.offset.reset": "error",
+}
+
+
+class KafkaSource:
+    """All partitions of the topics asked for."""
+
+    def __init__(self, request: SourceRequest) -> None:
+        self._options = Options(CONNECTOR, request.options)
+        self._failure = Failure(self._options.text("bootstrap.servers"))
+        self._timeout_s = self._options.integer("connect.timeout.ms") / 1000
+        self._decoder = RecordDecoder(request, self._options)
+        self._readers: dict[tuple[str, int], KafkaReader] = {}
+        self._acked: dict[str, int] = {}
+        group = self._options.text("group") or f"ouzel-{request.name or request.table}"
+        callbacks = {"group.id": group, "error_cb": self._failure.note}
+        try:
+            self._consumer = Consumer(configuration(self._options, _DEFAULTS, {**_FIXED, **callbacks}), logger=LOG)
+        except (KafkaException, ValueError) as error:
+            reason = error.args[0].str() if isinstance(error, KafkaException) else str(error)
+            raise ConnectorError(f"table '{request.table}': librdkafka refuses its properties: {reason}") from None
+
+    def partitions(self) -> Sequence[Partition]:
+        """Every partition of every topic, by name and number."""
+        known = topics_of(self._consumer, self._failure, self._timeout_s)
+        bounded = self._options.text("end") != "none"
+        ids = [f"{topic}-{number}" for topic in self._topics(known) for number in sorted(known[topic].partitions)]
+        if self._options.text("end") == "offsets":
+            ids = [name for name in ids if name in self._given("end")]
+        return [Partition(name, bounded) for name in ids]
+
+    def _topics(self, known: Mapping[str, Any]) -> list[str]:
+        pattern = self._options.get("topic.pattern")
+        found = [name for name in sorted(known) if pattern and re.fullmatch(pattern, name)]
+        if pattern and not found:
+            raise ConnectorError(f"no topic on Kafka at {self._failure.servers} matches '{pattern}'")
+        for name in self._options.names("topic"):
+            if name not in known or known[name].error or not known[name].partitions:
+                raise ConnectorError(f"there is no topic '{name}' on Kafka at {self._failure.servers}")
+        return found or list(self._options.names("topic"))
+
+    def reader(self, partition: Partition, offset: int | None) -> KafkaReader:
+        """Read on from `offset`; None is where 'start' says."""
+        place = _place(partition.id)
+        try:
+            start = self._start(partition.id) if offset is None else offset
+            end = self._end(partition.id)
+            reader = KafkaReader(self, place, start, end, self._decoder)
+            self._readers[place] = reader
+            if not reader.finished:
+                self._consumer.incremental_assign([TopicPartition(*place, start)])
+        except KafkaException as error:
+            raise self._failure.sentence(error.args[0], partition.id) from None
+        return reader
+
+    def _start(self, name: str) -> int:
+        how = self._options.text("start")
+        if how.startswith("committed"):
+            kept = self._committed_of([name]).get(name)
+            if kept is not None:
+                return kept
+        if how == "offsets" and name in self._given("start"):
+            return self._given("start")[name]
+        low, high = self._bounds(name)
+        if how == "timestamp":
+            wanted = TopicPartition(*_place(name), timestamp_us(self._options.text("start.timestamp")) // 1000)
+            found: int = self._consumer.offsets_for_times([wanted], self._timeout_s)[0].offset
+            return found if found >= 0 else high
+        return high if how.endswith("latest") else low
+
+    def _end(self, name: str) -> int | None:
+        how = self._options.text("end")
+        if how == "offsets":
+            return self._given("end")[name]
+        return self._bounds(name)[1] if how == "latest" else None
+
+    def _given(self, end: str) -> dict[str, int]:
+        pairs = (part.rpartition(":") for part in self._options.names(f"{end}.offsets"))
+        return {name.strip(): int(offset) for name, _, offset in pairs}
+
+    def _bounds(self, name: str) -> tuple[int, int]:
+        low, high = self._consumer.get_watermark_offsets(TopicPartition(*_place(name)), timeout=self._timeout_s)
+        return int(low), int(high)
+
+    def fetch(self) -> None:
+        """Hand what has arrived to its partition's reader.
+
+        Raises:
+            ConnectorError: an error that waiting does not mend.
+        """
+        self._failure.raise_if_any()
+        try:
+            messages = self._consumer.consume(_CONSUME_ROWS, 0.001)
+        except KafkaException as error:
+            raise self._failure.sentence(error.args[0]) from None
+        if any(message.error() for message in messages):
+            messages = [message for message in messages if not self._is_event(message)]
+        if len(self._readers) == 1:
+            next(iter(self._readers.values())).take(messages)
+            return
+        dealt: dict[tuple[str, int], list[Any]] = {}
+        for message in messages:
+            dealt.setdefault((message.topic(), message.partition()), []).append(message)
+        for place, share in dealt.items():
+            if place in self._readers:
+                self._readers[place].take(share)
+
+    def _is_event(self, message: Any) -> bool:
+        """Whether it is not a record but an event: the end of a partition for now, or an error."""
+        error = message.error()
+        if not error:
+            return False
+        place = (message.topic(), message.partition())
+        if error.code() == KafkaError._PARTITION_EOF:
+            if place in self._readers:
+                self._readers[place].reached(message.offset())
+        elif error.fatal() or error.code() in FINAL:
+            raise self._failure.sentence(error, f"{place[0]}[{place[1]}]" if place[0] else "")
+        return True
+
+    def hold(self, place: tuple[str, int], paused: bool) -> None:
+        """Stop or go on fetching a partition whose reader lags behind the others."""
+        change = self._consumer.pause if paused else self._consumer.resume
+        change([TopicPartition(*place)])
+
+    def forget(self, place: tuple[str, int]) -> None:
+        """A reader is done with its partition."""
+        if self._readers.pop(place, None):
+            self._consumer.incremental_unassign([TopicPartition(*place)])
+
+    def commit(self, offsets: Mapping[str, int]) -> bool:
+        """Commit to the group, without waiting; `close` waits."""
+        self._acked |= offsets
+        if offsets:
+            self._consumer.commit(offsets=_positions(offsets), asynchronous=True)
+        return True
+
+    def committed(self) -> Mapping[str, int]:
+        """What the group has committed."""
+        try:
+            return self._committed_of([partition.id for partition in self.partitions()])
+        except KafkaException as error:
+            raise self._failure.sentence(error.args[0]) from None
+
+    def _committed_of(self, names: Sequence[str]) -> dict[str, int]:
+        asked = [TopicPartition(*_place(name)) for name in names]
+        found = self._consumer.committed(asked, timeout=self._timeout_s)
+        return {name: place.offset for name, place in zip(names, found, strict=True) if place.offset >= 0}
+
+    def close(self) -> None:
+        """Commit for good and leave.
+
+        Raises:
+            ConnectorError: the last commit failed: those records come again next time.
+        """
+        try:
+            if self._acked:
+                self._consumer.commit(offsets=_positions(self._acked), asynchronous=False)
+        except KafkaException as error:
+            raise self._failure.sentence(error.args[0], "the last commit of offsets") from None
+        finally:
+            self._consumer.close()
+
+
+def _place(name: str) -> tuple[str, int]:
+    topic, _, number = name.rpartition("-")
+    return topic, int(number)
+
+
+def _positions(offsets: Mapping[str, int]) -> list[TopicPartition]:
+    return [TopicPartition(*_place(name), offset) for name, offset in offsets.items()]

@@ -1,0 +1,259 @@
+"""Kafka, through a real broker."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
+from ouzel.connectors.base import BadRow, ReadState, SinkRequest, Source, SourceRequest
+from ouzel.errors import ConnectorError, QueryError
+
+if TYPE_CHECKING:
+    from tests.servers.kafka import KafkaBroker
+
+COLUMNS = {"id": pl.Int64(), "word": pl.String()}
+
+
+def request_for(address: str, topic: str, columns: Mapping[str, pl.DataType] = COLUMNS, **more: str) -> SourceRequest:
+    options = {"bootstrap.servers": address, "topic": topic, "format": "json"}
+    options |= {name.replace("_", "."): value for name, value in more.items()}
+    return SourceRequest("events", options, columns, Path("."), name=topic)
+
+
+def read_all(
+    source: Source, offsets: Mapping[str, int | None] | None = None, limit_s: float = 60
+) -> tuple[pl.DataFrame, list[BadRow], dict[str, int]]:
+    """Everything up to END, in turn from all partitions; also how far each was read."""
+    starts = offsets or {}
+    readers = {part.id: source.reader(part, starts.get(part.id)) for part in source.partitions()}
+    frames, bad, ends = [], [], {}
+    deadline = time.monotonic() + limit_s
+    while readers:
+        assert time.monotonic() < deadline, f"not at the end after {limit_s} s: {list(readers)}"
+        for name, reader in list(readers.items()):
+            batch = reader.read(10_000)
+            if batch is ReadState.END:
+                readers.pop(name)
+            elif not isinstance(batch, ReadState):
+                assert batch.start == ends.get(name, batch.start)
+                frames.append(batch.frame)
+                bad += batch.bad
+                ends[name] = batch.end
+    return (pl.concat(frames) if frames else pl.DataFrame()), bad, ends
+
+
+def events(first: int, last: int) -> list[bytes | None]:
+    return [json.dumps({"id": number, "word": f"w{number % 100}"}).encode() for number in range(first, last)]
+
+
+@pytest.mark.server
+def test_a_restart_of_the_broker_loses_nothing(kafka: KafkaBroker) -> None:
+    kafka.create_topic("restarted")
+    kafka.produce("restarted", events(0, 50_000))
+    source = open_source("kafka", request_for(kafka.address, "restarted"))
+    readers = [source.reader(part, None) for part in source.partitions()]
+    seen: list[int] = []
+
+    def read_until(count: int) -> None:
+        deadline = time.monotonic() + 60
+        while len(seen) < count and time.monotonic() < deadline:
+            for reader in readers:
+                batch = reader.read(10_000)
+                if not isinstance(batch, ReadState):
+                    seen.extend(batch.frame["id"].to_list())
+
+    read_until(20_000)
+    kafka.kill()
+    for reader in readers:  # what had been fetched, then nothing, but no error
+        while not isinstance(batch := reader.read(10_000), ReadState):
+            seen.extend(batch.frame["id"].to_list())
+        assert batch is ReadState.WAIT
+    kafka.start()
+    kafka.produce("restarted", events(50_000, 100_000))
+    read_until(100_000)
+    source.close()
+    assert sorted(seen) == list(range(100_000))
+
+
+@pytest.mark.server
+def test_reading_goes_on_where_it_was_committed(kafka: KafkaBroker) -> None:
+    kafka.create_topic("resumed")
+    kafka.produce("resumed", events(0, 1_000))
+    first = open_source("kafka", request_for(kafka.address, "resumed", end="latest"))
+    frame, _, ends = read_all(first)
+    assert frame.height == 1_000
+    assert first.commit({name: end - 100 for name, end in ends.items()})
+    first.close()
+    second = open_source("kafka", request_for(kafka.address, "resumed", end="latest"))
+    assert second.committed() == {name: end - 100 for name, end in ends.items()}
+    again, _, _ = read_all(second)
+    second.close()
+    assert sorted(again["id"]) == list(range(800, 1_000))
+
+
+@pytest.mark.server
+def test_bad_records_are_named_by_offset_and_the_others_arrive(kafka: KafkaBroker) -> None:
+    kafka.create_topic("broken", 1)
+    kafka.produce(
+        "broken", [*events(0, 10), b"{oops", b'{"id": "x"}', None, b'{"id":\n 10, "extra": 1}', *events(11, 20)]
+    )
+    source = open_source("kafka", request_for(kafka.address, "broken", end="latest"))
+    frame, bad, _ = read_all(source)
+    source.close()
+    assert sorted(frame["id"]) == list(range(20))
+    assert [row.where for row in bad] == ["broken[0]@10", "broken[0]@11"]
+    assert bad[0].raw == b"{oops"
+    assert "'x' does not fit column 'id' of type BIGINT" in bad[1].reason
+
+
+@pytest.mark.server
+def test_metadata_and_key_are_columns(kafka: KafkaBroker) -> None:
+    kafka.create_topic("described", 1)
+    kafka.produce("described", events(0, 3), key=b"7")
+    columns = {
+        **COLUMNS,
+        "k": pl.Int32(),
+        "at": pl.Int64(),
+        "part": pl.Int32(),
+        "t": pl.String(),
+        "ts": pl.Datetime("us", "UTC"),
+    }
+    asked = request_for(kafka.address, "described", columns, end="latest", key_field="k")
+    metadata = {"at": "offset", "part": "partition", "t": "topic", "ts": "timestamp"}
+    source = open_source("kafka", replace(asked, metadata=metadata))
+    frame, _, _ = read_all(source)
+    source.close()
+    assert frame.columns == list(columns)
+    assert frame.select("id", "k", "at", "part", "t").rows() == [(n, 7, n, 0, "described") for n in range(3)]
+    assert abs(frame["ts"][0].timestamp() - time.time()) < 600
+
+
+@pytest.mark.server
+def test_gaps_that_transactions_leave_do_not_hang_a_bounded_read(kafka: KafkaBroker) -> None:
+    from confluent_kafka import Producer
+
+    kafka.create_topic("transactional", 1)
+    producer = Producer({"bootstrap.servers": kafka.address, "transactional.id": "t"})
+    producer.init_transactions(30)
+    for values, commit in ((events(0, 5), True), (events(5, 10), False)):
+        producer.begin_transaction()
+        for value in values:
+            producer.produce("transactional", value, partition=0)
+        producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+    source = open_source("kafka", request_for(kafka.address, "transactional", end="latest"))
+    frame, _, _ = read_all(source)
+    source.close()
+    assert frame["id"].to_list() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.server
+def test_start_and_end_may_be_given_offsets(kafka: KafkaBroker) -> None:
+    kafka.create_topic("ranged")
+    kafka.produce("ranged", events(0, 100))
+    asked = request_for(
+        kafka.address, "ranged", start="offsets", start_offsets="ranged-1:10", end="offsets", end_offsets="ranged-1:20"
+    )
+    source = open_source("kafka", asked)
+    frame, _, ends = read_all(source)
+    source.close()
+    assert frame["id"].to_list() == [number * 2 + 1 for number in range(10, 20)]
+    assert ends == {"ranged-1": 20}
+
+
+@pytest.mark.server
+def test_a_sinks_records_are_read_back(kafka: KafkaBroker) -> None:
+    kafka.create_topic("written")
+    sink = open_sink(
+        "kafka", SinkRequest("out", dict(request_for(kafka.address, "written").options), COLUMNS, "append", Path("."))
+    )
+    rows = pl.DataFrame({"id": range(1_000), "word": ['é,\n"x'] * 1_000}, schema=COLUMNS)
+    sink.write(1, rows)
+    sink.flush()
+    sink.close()
+    source = open_source("kafka", request_for(kafka.address, "written", end="latest"))
+    frame, _, _ = read_all(source)
+    source.close()
+    assert frame.sort("id").equals(rows)
+
+
+@pytest.mark.server
+def test_upserts_have_keys_and_tombstones(kafka: KafkaBroker) -> None:
+    from confluent_kafka import Consumer, TopicPartition
+
+    kafka.create_topic("upserted", 1)
+    options = dict(request_for(kafka.address, "upserted").options)
+    sink = open_sink("kafka", SinkRequest("out", options, COLUMNS, "upsert", Path("."), keys=("word",)))
+    sink.write(1, pl.DataFrame({"id": [1, 2], "word": ["a", "b"], "$weight": [1, -1]}))
+    sink.flush()
+    consumer = Consumer({"bootstrap.servers": kafka.address, "group.id": "look"})
+    consumer.assign([TopicPartition("upserted", 0, 0)])
+    found = []
+    while len(found) < 2:
+        found += [(message.key(), message.value()) for message in consumer.consume(2, 1) if not message.error()]
+    consumer.close()
+    assert found == [(b"a", b'{"id":1,"word":"a"}'), (b"b", None)]
+
+
+@pytest.mark.server
+def test_an_unknown_topic_is_named(kafka: KafkaBroker) -> None:
+    source = open_source("kafka", request_for(kafka.address, "nowhere"))
+    with pytest.raises(ConnectorError, match=rf"there is no topic 'nowhere' on Kafka at {kafka.address}"):
+        source.partitions()
+    source.close()
+
+
+@pytest.mark.server
+def test_a_sink_says_which_records_were_not_taken(kafka: KafkaBroker) -> None:
+    options = dict(request_for(kafka.address, "absent").options)
+    sink = open_sink("kafka", SinkRequest("out", options, COLUMNS, "append", Path(".")))
+    sink.write(1, pl.DataFrame({"id": [1], "word": ["a"]}))
+    with pytest.raises(ConnectorError, match=f"topic 'absent'.* on Kafka at {kafka.address}"):
+        sink.flush()
+
+
+def test_a_broker_that_is_down_is_named() -> None:
+    source = open_source("kafka", request_for("127.0.0.1:1", "events", connect_timeout_ms="300"))
+    with pytest.raises(ConnectorError, match=r"no Kafka broker answers at 127\.0\.0\.1:1 within 0\.3 s"):
+        source.partitions()
+    source.close()
+
+
+def test_secrets_are_read_late_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = request_for("127.0.0.1:1", "events", **{"properties_sasl.password": "${env:OUZEL_TEST_SECRET}"})
+    monkeypatch.delenv("OUZEL_TEST_SECRET", raising=False)
+    with pytest.raises(
+        ConnectorError,
+        match=r"'properties\.sasl\.password' takes its value from the environment variable OUZEL_TEST_SECRET",
+    ):
+        open_source("kafka", asked)
+    wrong = request_for("127.0.0.1:1", "events", **{"properties_no.such": "${env:OUZEL_TEST_SECRET}"})
+    monkeypatch.setenv("OUZEL_TEST_SECRET", "hunter2")
+    with pytest.raises(ConnectorError, match=r"no\.such") as refused:
+        open_source("kafka", wrong)
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "needs a topic"),
+        ({"topic": "a", "topic.pattern": "b"}, "needs a topic; write either"),
+        ({"topic": "a", "start": "timestamp"}, "'start' = 'timestamp' needs 'start.timestamp'"),
+        ({"topic": "a", "end.offsets": "a-0:5"}, "'end.offsets' has no effect here"),
+        ({"topic": "a", "end": "offsets", "end.offsets": "a:x"}, "'end.offsets' cannot hold 'a:x'"),
+        ({"topic": "a", "start": "middle"}, "'start' cannot be 'middle'; write 'committed-or-earliest'"),
+        ({"topik": "a"}, "no option 'topik'; did you mean 'topic'"),
+    ],
+)
+def test_wrong_options_are_refused_when_the_query_is_planned(options: dict[str, str], message: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        check_options(CONNECTORS["kafka"], {"bootstrap.servers": "b:1", "format": "json", **options})
+    assert message in str(refused.value)

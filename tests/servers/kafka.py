@@ -1,0 +1,140 @@
+"""A real Kafka broker (KRaft, one node, this machine only) for tests: its jars come from Maven, once."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import socket
+import subprocess
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+POM = Path(__file__).with_name("kafka-pom.xml")
+JARS = Path.home() / ".cache" / "ouzel-test" / "kafka"
+_JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
+_START_S = 60
+
+
+def jars() -> Path:
+    """The folder of the broker's jars, filled from Maven Central the first time.
+
+    Without Java or Maven the test is skipped on a developer's machine, and fails where CI=true.
+    """
+    for tool in ("java", "mvn"):
+        if not shutil.which(tool):
+            _unavailable(f"Kafka tests need '{tool}' on the PATH")
+    done = JARS / ".complete"
+    if not done.exists() or done.stat().st_mtime < POM.stat().st_mtime:
+        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={JARS}"]
+        fetched = subprocess.run(command, capture_output=True, text=True, check=False)
+        if fetched.returncode:
+            _unavailable(f"Kafka's jars cannot be fetched with Maven: {(fetched.stdout + fetched.stderr)[-500:]}")
+        done.touch()
+    return JARS
+
+
+def _unavailable(reason: str) -> None:
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class KafkaBroker:
+    """One broker with its data under `directory`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.port, self._controller = directory, free_port(), free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._classpath = str(jars() / "*")
+        directory.mkdir(parents=True, exist_ok=True)
+        self._properties = directory / "server.properties"
+        self._properties.write_text(self._settings())
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
+        subprocess.run(
+            self._java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)),
+            check=True,
+            capture_output=True,
+        )
+        self.start()
+
+    @property
+    def address(self) -> str:
+        """host:port for 'bootstrap.servers'."""
+        return f"127.0.0.1:{self.port}"
+
+    def _java(self, *arguments: str) -> list[str]:
+        return ["java", *_JVM, "-cp", self._classpath, *arguments]
+
+    def _settings(self) -> str:
+        one_copy = "offsets.topic", "transaction.state.log", "share.coordinator.state.topic"
+        copies = "\n".join(f"{topic}.replication.factor=1\n{topic}.num.partitions=4" for topic in one_copy)
+        return f"""process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{self._controller}
+listeners=PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{self._controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{self.port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={self.directory}/log
+num.partitions=2
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+{copies}
+"""
+
+    def start(self) -> None:
+        """Start and wait until it takes connections."""
+        log = (self.directory / "broker.log").open("ab")
+        self._process = subprocess.Popen(self._java("kafka.Kafka", str(self._properties)), stdout=log, stderr=log)
+        limit = time.monotonic() + _START_S
+        while time.monotonic() < limit:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            assert self._process.poll() is None, (self.directory / "broker.log").read_text()[-2000:]
+            time.sleep(0.1)
+        raise TimeoutError(f"the broker does not listen after {_START_S} s")
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def restart(self) -> None:
+        """kill -9, and start again with the same data and port."""
+        self.kill()
+        self.start()
+
+    def create_topic(self, name: str, partitions: int = 2) -> None:
+        """Make a topic and wait until it is there."""
+        from confluent_kafka.admin import AdminClient, NewTopic
+
+        admin = AdminClient({"bootstrap.servers": self.address})
+        for made in admin.create_topics([NewTopic(name, partitions, 1)]).values():
+            made.result(30)
+
+    def produce(self, topic: str, values: list[bytes | None], key: bytes | None = None) -> None:
+        """Write values, in turn to the topic's partitions, and wait until they are kept."""
+        from confluent_kafka import Producer
+
+        settings = {"bootstrap.servers": self.address, "linger.ms": 20, "queue.buffering.max.messages": 2_000_000}
+        producer = Producer(settings)
+        partitions = len(producer.list_topics(topic, timeout=30).topics[topic].partitions)
+        for number, value in enumerate(values):
+            producer.produce(topic, value, key, partition=number % partitions)
+        assert producer.flush(60) == 0
