@@ -141,9 +141,15 @@ def test_only_what_is_asked_for() -> None:
     assert "Topology" not in page
     assert explained(program(word_count()), "STATE") == explained(program(word_count()), "topology")
     with pytest.raises(
-        QueryError, match="EXPLAIN COST is not known; write EXPLAIN LOGICAL, TOPOLOGY, PACKING or just EXPLAIN"
+        QueryError, match="EXPLAIN COST is not known; write EXPLAIN LOGICAL, TOPOLOGY, PACKING, BATCH or just EXPLAIN"
     ):
         explained(program(word_count()), "cost")
+
+
+def test_the_batch_job_is_shown_as_it_is_run() -> None:
+    page = explained(program(word_count()), "spark", width=40)
+    assert 'grouped = projected.groupBy(F.col("word")).agg(F.count(F.lit(1)).alias("n"))' in page
+    compile(page.split("\n", 1)[1], "job.py", "exec")
 
 
 def test_colour_changes_nothing_but_colour() -> None:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 from ouzel.compiler.plan import Program
 from ouzel.errors import QueryError
 from ouzel.planner.explain import as_json, sections
 from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.spark import spark_job
 from ouzel.planner.topology import Topology
 
-DETAILS = ("logical", "topology", "packing")
-"""What may be asked for; all of it when nothing is."""
+USUAL = ("logical", "topology", "packing")
+"""What is shown when nothing is asked for."""
+
+DETAILS = (*USUAL, "batch")
+"""What may be asked for; `batch` is the PySpark job."""
 
 _ALIASES = {
+    "spark": "batch",
     "physical": "topology",
     "parallelism": "topology",
     "state": "topology",
@@ -47,6 +54,7 @@ def explain(
         "logical": lambda: sections.logical(program),
         "topology": lambda: sections.topology(topology),
         "packing": lambda: sections.packing(packing, topology),
+        "batch": lambda: sections.batch(program, topology.name),
     }
     for detail in wanted(details):
         _print(console, list(shown[detail]()))
@@ -66,12 +74,13 @@ def explain_json(
         "logical": lambda: as_json.logical(program),
         "topology": lambda: as_json.topology(topology),
         "packing": lambda: as_json.packing(packing),
+        "batch": lambda: spark_job(program, Path("."), topology.name),
     }
     return {detail: shown[detail]() for detail in wanted(details)}
 
 
 def wanted(details: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of DETAILS that these words ask for, in order; all when there are none.
+    """The parts of DETAILS that these words ask for, in order; the usual ones when there are none.
 
     Raises:
         QueryError: a word asks for nothing that there is.
@@ -83,9 +92,9 @@ def wanted(details: tuple[str, ...]) -> tuple[str, ...]:
             f"EXPLAIN {unknown[0].upper()} is not known",
             instead=f"write EXPLAIN {', '.join(DETAILS).upper()} or just EXPLAIN",
         )
-    return tuple(detail for detail in DETAILS if detail in asked) or DETAILS
+    return tuple(detail for detail in DETAILS if detail in asked) or USUAL
 
 
 def _print(console: Console, parts: list[RenderableType]) -> None:
     for part in parts:
-        console.print(part)
+        console.print(part, soft_wrap=isinstance(part, Text))  # a program's lines are not to be broken

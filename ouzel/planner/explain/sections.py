@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -16,6 +18,7 @@ from ouzel.compiler.types import Schema
 from ouzel.planner.explain.wording import node_text
 from ouzel.planner.packing.capacity import PADDING, PADDING_PERCENT
 from ouzel.planner.packing.plan import Container, PackingPlan
+from ouzel.planner.spark import spark_job
 from ouzel.planner.topology import Component, Topology
 
 
@@ -51,6 +54,12 @@ def packing(plan: PackingPlan, made: Topology) -> Iterator[RenderableType]:
         resources = container.resources
         table.add_row(str(container.id), f"{resources.cpu:g}", _memory(resources.ram_mb), _tasks(container, made))
     yield Padding(table, (0, 0, 0, 2))
+
+
+def batch(program: Program, name: str) -> Iterator[RenderableType]:
+    """The PySpark job that answers the same question."""
+    yield _title("Batch", "the same question as a PySpark job; `folder` is where the query's file is")
+    yield Syntax("", "python", theme="ansi_dark").highlight(spark_job(program, Path("."), name))
 
 
 def _memory(ram_mb: int) -> str:

@@ -17,7 +17,12 @@ def align_union_branches(dag: Dag) -> Dag:
 def _align(node: Node, shared: Set[int]) -> Node:
     if not isinstance(node, Union):
         return node
-    return Union(tuple(named(branch, node.schema.names) for branch in node.branches))
+    names = node.schema.names
+    return Union(tuple(branch if _is_own(branch, names, shared) else named(branch, names) for branch in node.branches))
+
+
+def _is_own(branch: Node, names: tuple[str, ...], shared: Set[int]) -> bool:
+    return isinstance(branch, Project) and branch.schema.names == names and id(branch) not in shared
 
 
 def named(branch: Node, names: tuple[str, ...]) -> Project:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ouzel.compiler.expressions import Column, Expression, columns_of
-from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Project, Scan, Sink, Unnest, Watermark
+from ouzel.compiler.plan import (
+    Aggregate,
+    AssignWindow,
+    Filter,
+    FinalAggregate,
+    Node,
+    PartialAggregate,
+    Project,
+    Scan,
+    Sink,
+    Unnest,
+    Watermark,
+)
 from ouzel.planner.rules.dag import Dag, with_inputs
 
 
@@ -37,8 +49,10 @@ def _asks(node: Node, needed: set[str]) -> set[str]:
             return needed | {column}
         case Aggregate():
             return _aggregated(_fewer_calls(node, needed))
-        case Sink():
-            return set(node.schema.names)
+        case PartialAggregate(aggregate=aggregate):
+            return _aggregated(aggregate)
+        case FinalAggregate() | Sink():
+            return set(node.input.schema.names)
     return needed
 
 

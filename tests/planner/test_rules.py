@@ -1,0 +1,79 @@
+"""Each rule by pairs in `rules/<rule>.sql`: a query, `=>`, and the plan that the rule alone makes of it.
+
+`rules/all.sql` has what all rules together make. A pair without a plan is completed by `pytest --update-golden`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.plan import Node
+from ouzel.compiler.sql import compile_sql
+from ouzel.planner.explain.wording import node_text
+from ouzel.planner.rules import RULES
+from ouzel.planner.rules.dag import Dag
+
+HERE = Path(__file__).parent / "rules"
+TABLES = (HERE / "tables.sql").read_text()
+ALL_MODES = ("append", "upsert", "retract")
+CONNECTORS = {
+    "file": ConnectorTraits("file", writable=True, modes=ALL_MODES, filters=True),
+    "kafka": ConnectorTraits("kafka", writable=True, modes=ALL_MODES),
+    "result": ConnectorTraits("result", readable=False, writable=True, modes=ALL_MODES),
+}
+
+
+def dag_of(query: str) -> Dag:
+    program = compile_sql(TABLES + query, CONNECTORS)
+    return Dag(program.sinks, frozenset({"file"}), program.hints)
+
+
+def drawn(dag: Dag) -> str:
+    seen: set[int] = set()
+    return "\n".join(line for sink in dag.sinks for line in _lines(sink, 0, seen))
+
+
+def _lines(node: Node, depth: int, seen: set[int]) -> Iterator[str]:
+    again = "^ " if id(node) in seen else ""
+    yield "  " * depth + again + " ".join(node_text(node))
+    if not again:
+        seen.add(id(node))
+        shown = f"({', '.join(node.schema.names)})" if not node.inputs else ""
+        if shown:
+            yield "  " * (depth + 1) + shown
+        for upstream in node.inputs:
+            yield from _lines(upstream, depth + 1, seen)
+
+
+def everything(dag: Dag) -> Dag:
+    for rule in RULES:
+        dag = rule(dag)
+    return dag
+
+
+STEPS = {rule.__name__: rule for rule in RULES} | {"all": everything}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_rule(name: str, update_golden: bool) -> None:
+    path = HERE / f"{name}.sql"
+    cases = path.read_text().strip().split("\n\n")
+    made = []
+    for case in cases:
+        query = case.partition("\n=>\n")[0]
+        made.append(f"{query}\n=>\n{drawn(STEPS[name](dag_of(query)))}")
+    if update_golden:
+        path.write_text("\n\n".join(made) + "\n")
+    for case, after in zip(cases, made, strict=True):
+        assert update_golden or after == case
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_rule_changes_nothing_the_second_time(name: str) -> None:
+    for case in (HERE / f"{name}.sql").read_text().strip().split("\n\n"):
+        once = STEPS[name](dag_of(case.partition("\n=>\n")[0]))
+        assert drawn(STEPS[name](once)) == drawn(once)
