@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.text import Text
@@ -16,7 +18,11 @@ from ouzel.cli.screen import screen
 from ouzel.cli.status import Progress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Sink
+from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status
+
+MOST_EVENTS = 20
+"""More than so many different events are only counted."""
 
 EXITS = {RunState.FINISHED: Exit.ANSWERED, RunState.STOPPED: Exit.INTERRUPTED}
 
@@ -68,9 +74,19 @@ def _end(status: Status, rows: Answer, progress: Progress) -> Exit:
     totals = progress.totals(status, console.width)
     if status.state is not RunState.FAILED:
         rows.finish()
-    for event in status.events:
-        console.print(Text(f"{event.kind}: {event.text}", style="yellow"))
+    for line in told(status.events):
+        console.print(Text(line, style="yellow"))
     console.print(totals)
     if status.state is RunState.FAILED:
         say_error(status.reason or "the topology failed")
     return EXITS.get(status.state, Exit.FAILED)
+
+
+def told(events: Iterable[Event]) -> list[str]:
+    """Events in words, those that say the same as one with their count."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for event in events:
+        counts[event.kind, event.text] += event.count
+    lines = [f"{kind}: {text}" + (f" ({count:,})" if count > 1 else "") for (kind, text), count in counts.items()]
+    left = len(lines) - MOST_EVENTS
+    return lines if left <= 0 else [*lines[:MOST_EVENTS], f"... and {left:,} more of this kind"]

@@ -179,11 +179,21 @@ def signal_self() -> bool:
     return False
 
 
-def test_events_are_told(fake: FakeSession, query: Path) -> None:
-    fake.handle = FakeHandle(
-        [[FRAME]], Status(RunState.FINISHED, events=(Event("late-rows", "3 rows of flights were late", 3),))
+def test_events_are_told_once_with_their_count(fake: FakeSession, query: Path) -> None:
+    events = (
+        Event("late-rows", "rows of flights", 3),
+        Event("note", "the logs are here"),
+        Event("late-rows", "rows of flights", 2),
     )
-    assert "late-rows: 3 rows of flights were late" in ouzel("run", query).stderr
+    fake.handle = FakeHandle([[FRAME]], Status(RunState.FINISHED, events=events))
+    assert ouzel("run", query).stderr.splitlines()[:2] == ["late-rows: rows of flights (5)", "note: the logs are here"]
+
+
+def test_many_events_are_only_counted(fake: FakeSession, query: Path) -> None:
+    fake.handle = FakeHandle(
+        [[FRAME]], Status(RunState.FINISHED, events=tuple(Event("note", str(n)) for n in range(100)))
+    )
+    assert "... and 80 more" in ouzel("run", query).stderr
 
 
 def test_insert_into_prints_only_totals(fake: FakeSession, query: Path) -> None:

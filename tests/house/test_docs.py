@@ -1,0 +1,152 @@
+"""Documentation that cannot lie: pages made from code are current, blocks of SQL compile, blocks of Python run, links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import ouzel
+from docs.generate import PAGES
+from ouzel import session
+from ouzel.compiler.functions import all_functions
+from ouzel.connectors import CONNECTORS
+from ouzel.planner.settings import Settings
+from tests.house.source import ROOT, package
+
+PROSE = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")})
+EXAMPLES = sorted((ROOT / "sql_examples").glob("*.sql"))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of one language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.M | re.S)
+
+
+def cases(language: str) -> list[pytest.param]:
+    """Every block of a language in all pages."""
+    return [
+        pytest.param(text, id=f"{page.name}-{n}") for page in PROSE for n, text in enumerate(blocks(page, language))
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_a_page_made_from_code_is_current(name: str) -> None:
+    written = (ROOT / "docs" / name).read_text()
+    made = PAGES[name]() + "\n"
+    changes = "\n".join(difflib.unified_diff(written.splitlines(), made.splitlines(), "written", "made", lineterm=""))
+    assert written == made, f"run `make docs`:\n{changes}"
+
+
+def test_every_setting_is_explained() -> None:
+    page = (ROOT / "docs/settings.md").read_text()
+    for field in fields(Settings):
+        assert f"| `{field.name.replace('_', '.')}` |" in page
+
+
+def test_every_connector_option_and_function_is_explained() -> None:
+    page = (ROOT / "docs/connectors.md").read_text()
+    for name, connector in CONNECTORS.items():
+        assert f"### {name}\n" in page
+        assert len(connector.doc) > 40
+        for option in connector.options:
+            assert f"| `{option.name}` |" in page
+            assert len(option.doc) > 10, f"{name}: {option.name}"
+    for function in all_functions():
+        assert function.doc.endswith("."), f"{function.name}: a sentence"
+        assert function.usage
+
+
+@pytest.mark.parametrize("text", cases("sql"))
+def test_sql_in_the_docs_compiles(text: str) -> None:
+    job = session.load_text(text, ROOT / "sql_examples", "documented")
+    assert job.topology.components
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_compiles_and_says_how_to_run_it(path: Path) -> None:
+    assert session.load(path).topology.components
+    assert f"ouzel run sql_examples/{path.name}" in path.read_text()
+
+
+def lines_of_text(directory: Path, lines: int) -> Path:
+    """A directory in which the README's paths lead to a few lines of the real text."""
+    data = directory / "sql_examples" / "data"
+    data.mkdir(parents=True)
+    with (ROOT / "sql_examples/data/announcements.txt").open() as text:
+        (data / "announcements.txt").write_text("".join(next(text) for _ in range(lines)))
+    shutil.copy(ROOT / "sql_examples/word_count.sql", directory / "sql_examples")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the README's programs run."""
+    return lines_of_text(tmp_path_factory.mktemp("readme"), 3_000)
+
+
+def said_by(text: str, place: Path) -> str:
+    """What a program prints."""
+    done = subprocess.run([sys.executable, "-c", text], cwd=place, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def exact(place: Path) -> list[tuple[str, int]]:
+    """The three most frequent words; their counts are different."""
+    words = (place / "sql_examples/data/announcements.txt").read_text().split()
+    return Counter(words).most_common()
+
+
+def test_the_readme_counts_words_in_plain_python(place: Path) -> None:
+    plain, _ = blocks(ROOT / "README.md", "python")
+    assert said_by(plain, place) == str(exact(place)[:3])
+
+
+def test_the_readme_counts_words_in_sql(place: Path) -> None:
+    (text,) = blocks(ROOT / "README.md", "sql")
+    table = ouzel.table(ouzel.query(text, place / "sql_examples"), engine="memory")
+    assert sorted(table.rows()) == sorted(exact(place))
+
+
+@pytest.mark.server
+def test_the_readme_counts_words_in_a_topology(place: Path) -> None:
+    _, topology = blocks(ROOT / "README.md", "python")
+    found = ast.literal_eval(said_by(topology, place))
+    assert [count for _, count in found] == [count for _, count in exact(place)[:3]]
+    assert set(found) <= set(exact(place))
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("text", blocks(ROOT / "docs/topologies.md", "python"))
+def test_topologies_in_the_docs_run(text: str, place: Path) -> None:
+    sums = Counter(sum(map(int, str(n))) for n in range(1_000_000))
+    assert said_by(text, place) == str(sums.most_common(1))
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_map_is_true_to_the_tree() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for name in re.findall(
+        r"`((?:ouzel|tests|bench|sql_examples|connectors|runtime|protocol|process|wire|tasks|compiler)/[\w./]*)`", text
+    ):
+        assert (ROOT / name).exists() or (ROOT / "ouzel" / name).exists() or (ROOT / "ouzel/runtime" / name).exists(), (
+            name
+        )
+    for folder in {path.parent for path in package()} - {ROOT / "ouzel"}:
+        parts = folder.relative_to(ROOT).parts
+        shown = ["/".join(parts[: n + 1]) + "/" for n in range(1, len(parts))]
+        assert any(f"`{part}" in text for part in shown), f"the map does not show {'/'.join(parts)}"
