@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2]))  # for tests.servers, however pytest was called
 
 if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker

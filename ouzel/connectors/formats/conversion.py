@@ -82,7 +82,7 @@ def convert(
     A row is bad where a value that was there became NULL, or where one of `required` is NULL.
     """
     made = [changes[name](raw[name]).alias(name) if name in changes else raw[name] for name in columns]
-    frame = pl.DataFrame(made) if made else raw.select()
+    frame = pl.DataFrame(made) if made else pl.DataFrame(height=raw.height)
     bad: dict[int, str] = {}
     for name in changes:
         if frame[name].null_count() > raw[name].null_count():
@@ -117,7 +117,7 @@ def _others(bad: Mapping[int, str], rows: int) -> np.ndarray:
 
 def misfit(name: str, kind: pl.DataType, value: object) -> str:
     """Why a record is bad: this value is not of the column's type."""
-    shown = repr(value) if not isinstance(value, str) else f"'{value}'"
+    shown = repr(value) if type(value) is not str else f"'{value}'"
     return f"{shown[:80]} does not fit column '{name}' of type {sql_name(kind)}"
 
 
