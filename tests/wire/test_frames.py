@@ -10,8 +10,23 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.types import (
-    BIGINT, BOOLEAN, BYTES, DATE, DOUBLE, FLOAT, INT, INTERVAL, TIMESTAMP, TIMESTAMP_LTZ, VARCHAR,
-    ArrayType, DecimalType, Field, MapType, RowType, Schema,
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    INTERVAL,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    VARCHAR,
+    ArrayType,
+    DecimalType,
+    Field,
+    MapType,
+    RowType,
+    Schema,
 )  # fmt: skip
 from ouzel.errors import TopologyError
 from ouzel.planner.topology import Component, Output, Topology
@@ -150,7 +165,7 @@ def test_rows_that_do_not_fit_the_declared_output_are_refused() -> None:
 
 def test_a_frame_beyond_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ouzel.runtime.wire.stream.FRAME_BYTES_MAX", 1000)
-    with pytest.raises(TopologyError, match="more than the 0 MiB a frame may have; lower batch.rows"):
+    with pytest.raises(TopologyError, match=r"more than the 0 MiB a frame may have; lower batch\.rows"):
         codec(WORDS).encode(data(pl.DataFrame({"word": ["a" * 5000], "n": [1]})))
 
 

@@ -13,7 +13,7 @@ import grpc
 import polars as pl
 
 from ouzel.runtime.process.job import Job
-from ouzel.runtime.process.master_client import find_master
+from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.messages import Event
@@ -43,6 +43,7 @@ class HeronHandle:
 
     def __init__(self, job: Job, scheduler: ServedScheduler) -> None:
         self._job, self._scheduler = job, scheduler
+        self._finder = MasterFinder(job)
         self._frames: list[pl.DataFrame] = []
         self._rows = 0
         self._status = Status(RunState.STARTING)
@@ -95,7 +96,7 @@ class HeronHandle:
             self._news.notify_all()
 
     def _ask_to_stop(self) -> bool:
-        address = find_master(self._job, _LOOK_FOR_MASTER_S)
+        address = self._finder.find(_LOOK_FOR_MASTER_S)
         if address is None:
             return False
         with grpc.insecure_channel(address) as channel:
@@ -115,6 +116,7 @@ class HeronHandle:
             last = self._watch() or last
         self._scheduler.on_kill()
         self._reader.close()
+        self._finder.close()
         last = self._clear_away(last)
         with self._news:
             self._status = last
@@ -122,7 +124,7 @@ class HeronHandle:
 
     def _watch(self) -> Status | None:
         """Follow one topology master; the last it said."""
-        address = find_master(self._job, _LOOK_FOR_MASTER_S)
+        address = self._finder.find(_LOOK_FOR_MASTER_S)
         last = None
         if address is not None:
             with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):

@@ -51,7 +51,7 @@ class LocalScheduler:
         """See Scheduler."""
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
-        self._tell(do="schedule", home=str(self._job.home), containers=containers)
+        self._tell(do="schedule", home=str(self._job.home), containers=containers, path=sys.path)
 
     def on_kill(self) -> None:
         """See Scheduler."""

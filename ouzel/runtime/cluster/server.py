@@ -7,6 +7,7 @@ topology is ended by its topology master alone.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -14,14 +15,16 @@ import select
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
-from ouzel.runtime.process.executor import Executor
+from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import Job, load_job
-from ouzel.runtime.process.life import adopt_orphans, become
+from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, has_ended
 
 TOPOLOGY_ENDED = 3
 _LOOK_MS = 100.0
+_FAREWELL_S = 3.0
 
 
 def warm_up() -> None:
@@ -46,6 +49,7 @@ class Server:
     def __init__(self) -> None:
         self._job: Job | None = None
         self._executors: dict[int, int] = {}
+        self._heartbeats: dict[int, Heartbeats] = {}
         self._ended = self._client_gone = False
         self._buffer = b""
 
@@ -60,6 +64,7 @@ class Server:
                     poller.unregister(0)
                     self._client_gone = True
                     self._ended = self._job is None or not self._job.detached
+            self._kill_the_hung()
             self._reap()
         self._end_all()
 
@@ -71,6 +76,7 @@ class Server:
             command = json.loads(line)
             match command["do"]:
                 case "schedule":
+                    sys.path.extend(path for path in command["path"] if path not in sys.path)
                     self._job = load_job(Path(command["home"]))
                     for container in command["containers"]:
                         self._start(container)
@@ -84,6 +90,8 @@ class Server:
         assert self._job is not None
         directory = self._job.container(container)
         directory.mkdir(mode=0o700, exist_ok=True)
+        self._heartbeats[container] = heartbeats = Heartbeats(directory / "heartbeats")
+        heartbeats.beat(EXECUTOR_SLOT)
         server = os.getpid()
         pid = os.fork()
         if pid == 0:
@@ -95,6 +103,12 @@ class Server:
                 sys.stderr.flush()
                 os._exit(code)
         self._executors[container] = pid
+
+    def _kill_the_hung(self) -> None:
+        for container, pid in self._executors.items():
+            assert self._job is not None
+            if self._heartbeats[container].age_ms(EXECUTOR_SLOT) > self._job.topology.settings.hang_timeout_ms:
+                os.kill(pid, signal.SIGKILL)
 
     def _reap(self) -> None:
         """Start executors that died again; an adopted process that has ended needs only to be reaped."""
@@ -115,11 +129,15 @@ class Server:
                 self._start(container)
 
     def _end_all(self) -> None:
-        """End all containers; the processes of executors that do not obey go with this one, which they watch."""
-        for pid in self._executors.values():
-            os.kill(pid, signal.SIGTERM)
-        for pid in self._executors.values():
-            os.waitpid(pid, 0)
+        """End all containers; the processes of an executor that does not obey go with this one, which they watch."""
+        pidfds = {pid: os.pidfd_open(pid) for pid in self._executors.values()}
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in pidfds:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, number)
+            deadline = time.monotonic() + _FAREWELL_S
+            while not all(map(has_ended, pidfds.values())) and time.monotonic() < deadline:
+                time.sleep(_LOOK_MS / 1e4)
         if self._job is not None and self._client_gone:
             shutil.rmtree(self._job.home, ignore_errors=True)
 

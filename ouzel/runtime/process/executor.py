@@ -25,6 +25,9 @@ from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start,
 Main = Callable[[Job, int, int, Life], None]
 """What a process runs: (job, container, incarnation, life)."""
 
+EXECUTOR_SLOT = 1023
+"""Where an executor beats, for the server to see."""
+
 TICK_MS = 50.0
 _FAREWELL_S = 1.0
 _TOPOLOGY_ENDED = 3
@@ -87,6 +90,7 @@ class Executor:
         ended = False
         while not (self._ending or ended or self._server_gone is None or has_ended(self._server_gone)):
             now = now_ms()
+            self._heartbeats.beat(EXECUTOR_SLOT)
             for name in self._mains:
                 self._look_after(name, now)
             for instruction in self._supervision.tick(now):

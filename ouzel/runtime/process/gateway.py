@@ -20,7 +20,7 @@ from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, Inbound, Outbound, pack
 
 INBOX_BYTES_MAX = 16 << 20
-"""With more than this unhandled, nothing is read: it waits in the stream manager, which then tells the feeders."""
+"""With more than this unhandled (or than the low watermark, if that is less) nothing is read: it waits in the stream manager."""
 
 OUTBOX_BYTES_MAX = 16 << 20
 """With more than this unsent, the task thread waits."""
@@ -50,7 +50,9 @@ def connect(path: Path, hello: wire_pb2.Hello) -> socket.socket:
 class Gateway(Thread):
     """Owns the socket to the stream manager; `beat` is called every `beat_ms`, from this thread."""
 
-    def __init__(self, path: Path, hello: wire_pb2.Hello, beat: Callable[[], None], beat_ms: int) -> None:
+    def __init__(
+        self, path: Path, hello: wire_pb2.Hello, beat: Callable[[], None], beat_ms: int, low_watermark: int
+    ) -> None:
         super().__init__(name="gateway", daemon=True)
         self._path, self._hello, self._beat, self._beat_s = path, hello, beat, beat_ms / 1e3
         self._inbox: SimpleQueue[list[Frame]] = SimpleQueue()
@@ -60,6 +62,7 @@ class Gateway(Thread):
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._socket: socket.socket | None = None
         self._arrived = self._taken = 0
+        self._inbox_max = min(INBOX_BYTES_MAX, low_watermark)
         self._next_beat = 0.0
 
     def take(self, timeout_s: float) -> list[Frame]:
@@ -150,7 +153,7 @@ class Gateway(Thread):
             return select.EPOLLOUT if len(self._outbox) else 0
 
     def _is_full(self) -> bool:
-        return self._arrived - self._taken > INBOX_BYTES_MAX
+        return self._arrived - self._taken > self._inbox_max
 
     def _nudge(self) -> None:
         os.eventfd_write(self._wake, 1)

@@ -13,6 +13,8 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from ouzel.errors import OuzelError
@@ -36,6 +38,7 @@ REPORT_MS = 200.0
 _EVENTS_KEPT = 50
 _IDLE_POLL_MS = (0.5, 8.0)
 _SWITCH_S = 0.0005
+_LAST_OFFSETS_S = 0.5
 
 
 class Reporter:
@@ -118,7 +121,7 @@ class Instance:
 
     def close(self) -> None:
         """Let go of readers and writers, and keep the last offsets."""
-        self._offsets.keep()
+        self._offsets.close()
         if self._machine is not None:
             with contextlib.suppress(Exception):
                 self._machine.close()
@@ -167,7 +170,6 @@ class Instance:
     def _tick(self, machine: TaskMachine, now: float) -> None:
         self._next_tick = now + TICK_MS
         self._carry_out(machine.tick(now))
-        self._offsets.keep()
         if now >= self._next_report:
             self._next_report = now + REPORT_MS
             self._reporter.report(machine)
@@ -209,42 +211,53 @@ class Instance:
             self._gateway.send(buffers)
 
 
-class Offsets:
-    """A source task's offsets in the state manager, for a source that cannot keep them itself; written at most once a tick."""
+class Offsets(Thread):
+    """A source task's offsets in the state manager, for a source that cannot keep them itself.
+
+    A thread of its own writes them, the latest only: rows flow on while a state manager is slow or away.
+    """
 
     def __init__(self, state: StateManager, path: str) -> None:
+        super().__init__(name="offsets", daemon=True)
         self._state, self._path = state, path
-        self._changed: dict[str, int] = {}
+        self._noted: SimpleQueue[dict[str, int] | None] = SimpleQueue()
         self.known: dict[str, int] = json.loads(state.get(path) or "{}")
 
     def note(self, offsets: dict[str, int]) -> None:
         """These are to be kept."""
-        self._changed.update(offsets)
+        if not self.is_alive():
+            self.start()
+        self._noted.put(dict(offsets))
 
-    def keep(self) -> None:
-        """Write what has been noted."""
-        if self._changed:
-            self.known.update(self._changed)
-            self._changed = {}
-            self._state.put(self._path, json.dumps(self.known).encode())
+    def run(self) -> None:
+        """The thread's work."""
+        while (offsets := self._noted.get()) is not None:
+            self.known.update(offsets)
+            if self._noted.empty():
+                self._state.put(self._path, json.dumps(self.known).encode())
+
+    def close(self) -> None:
+        """Write what is left, if that can be done quickly."""
+        if self.is_alive():
+            self._noted.put(None)
+            self.join(_LAST_OFFSETS_S)
 
 
 def run_instance(job: Job, container: int, task_id: int, incarnation: int, life: Life) -> None:
     """The main function of an instance's process."""
     sys.setswitchinterval(_SWITCH_S)
-    here = job.container(container)
+    here, settings = job.container(container), job.topology.settings
     task = next(one for one in job.topology.tasks() if one.id == task_id)
-    state = open_state(job.topology.settings.state_manager, job.home)
+    state = open_state(settings.state_manager, job.home)
     offsets = Offsets(state, f"/offsets/{job.id}/{task.id}")
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
-    instance: Instance | None = None
-    hang_ms = job.topology.settings.hang_timeout_ms
 
     def beat() -> None:
-        if instance is None or not instance.is_stuck(hang_ms):
+        if not instance.is_stuck(settings.hang_timeout_ms):
             life.beat()
 
-    gateway = Gateway(here / "stream-manager.sock", hello, beat, job.topology.settings.heartbeat_ms)
+    path = here / "stream-manager.sock"
+    gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes)
     reporter = Reporter(here / "metrics-manager.sock", task.id, incarnation)
     instance = Instance(job, task, gateway, reporter, offsets)
     signal.signal(signal.SIGTERM, lambda *_: instance.stop())

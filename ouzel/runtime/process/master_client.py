@@ -8,26 +8,36 @@ from threading import Thread
 
 import grpc
 
-from ouzel.runtime.cluster.state import open_state
+from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
-_RETRY_S = 0.05
+_RETRY_S, _LOOK_S = 0.05, 0.01
 
 
-def find_master(job: Job, timeout_s: float = float("inf")) -> str | None:
-    """The topology master's address, as soon as it has one; None if that takes too long."""
-    state = open_state(job.topology.settings.state_manager, job.home)
-    deadline = time.monotonic() + timeout_s
-    try:
-        while (address := state.get(f"/tmanagers/{job.id}")) is None:
+class MasterFinder:
+    """Looks up the topology master's address; keeps its connection to the state manager."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._state: StateManager | None = None
+
+    def find(self, timeout_s: float) -> str | None:
+        """The address as soon as there is one; None if that takes too long."""
+        if self._state is None:
+            self._state = open_state(self._job.topology.settings.state_manager, self._job.home)
+        deadline = time.monotonic() + timeout_s
+        while (address := self._state.get(f"/tmanagers/{self._job.id}")) is None:
             if time.monotonic() > deadline:
                 return None
-            time.sleep(_RETRY_S / 5)
+            time.sleep(_LOOK_S)
         return address.decode()
-    finally:
-        state.close()
+
+    def close(self) -> None:
+        """Let go of the state manager."""
+        if self._state is not None:
+            self._state.close()
 
 
 class MasterClient(Thread):
@@ -37,12 +47,12 @@ class MasterClient(Thread):
         self, job: Job, member: wire_pb2.StreamManager, planned: Callable[[wire_pb2.PhysicalPlan], None]
     ) -> None:
         super().__init__(name="master", daemon=True)
-        self._job, self._member, self._planned = job, member, planned
+        self._finder, self._member, self._planned = MasterFinder(job), member, planned
 
     def run(self) -> None:
         """The thread's work."""
         while True:
-            address = find_master(self._job)
+            address = self._finder.find(float("inf"))
             assert address is not None
             with grpc.insecure_channel(address) as channel:
                 try:

@@ -10,15 +10,13 @@ import grpc
 
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.life import Life
-from ouzel.runtime.process.master_client import find_master
+from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
 PUBLISH_S = 0.2
 _DATAGRAM_BYTES = 1 << 20
-_CALL_S = 2.0
-_LOOK_FOR_MASTER_S = 0.5
 
 
 class MetricsManager:
@@ -26,9 +24,13 @@ class MetricsManager:
 
     def __init__(self, job: Job, container: int, life: Life) -> None:
         self._job, self._container, self._life = job, container, life
+        self._finder = MasterFinder(job)
         self._tasks: dict[tuple[int, int], wire_pb2.TaskReport] = {}
         self._managers: dict[int, wire_pb2.StreamManagerReport] = {}
         self._table = ProcessTable(job.container(container))
+        self._patience_s = (
+            job.topology.settings.hang_timeout_ms / 4e3
+        )  # a master that hangs must not make this one seem to
         self._stub: TopologyMasterStub | None = None
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         path = job.container(container) / "metrics-manager.sock"
@@ -81,12 +83,12 @@ class MetricsManager:
             if self._stub is None:
                 self._find_master()
             if self._stub is not None:
-                self._stub.Publish(report, timeout=_CALL_S)
+                self._stub.Publish(report, timeout=self._patience_s)
         except grpc.RpcError:
             self._stub = None
 
     def _find_master(self) -> None:
-        address = find_master(self._job, _LOOK_FOR_MASTER_S)
+        address = self._finder.find(self._patience_s)
         if address is not None:
             self._stub = TopologyMasterStub(grpc.insecure_channel(address))
 

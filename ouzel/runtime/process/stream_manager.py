@@ -27,6 +27,7 @@ REPORT_MS = 200.0
 _LINK_LIMIT = 4
 """A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source."""
 _ACKNOWLEDGE_EVERY = 64
+_DIAL_S = 0.2
 
 
 class StreamManager:
@@ -163,7 +164,7 @@ class StreamManager:
         family = socket.AF_INET if address.port else socket.AF_UNIX
         connection = socket.socket(family, socket.SOCK_STREAM)
         try:
-            connection.settimeout(1.0)
+            connection.settimeout(_DIAL_S)
             connection.connect((address.host, address.port) if address.port else address.path)
             connection.sendall(pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
         except OSError:

@@ -1,0 +1,229 @@
+"""Topologies in real processes: they answer, end cleanly, and survive the death of any of their processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
+from ouzel.planner.settings import Settings
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.cluster.local import LocalScheduler, start_heron
+from ouzel.runtime.run import RunState, Status
+from tests.process.topologies import ROWS, Keep, Numbers, kept, numbers, packed, pid_of, processes_of, wait_until
+
+pytestmark = pytest.mark.server
+
+BATCHES = 300
+SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=1_000)
+
+
+@pytest.fixture
+def started() -> Iterator[list[HeronHandle]]:
+    handles: list[HeronHandle] = []
+    yield handles
+    for handle in handles:
+        handle._scheduler.on_kill()
+
+
+def finish(handle: HeronHandle, timeout_s: float = 40.0) -> Status:
+    deadline = time.monotonic() + timeout_s
+    while not handle.wait(0.2):
+        assert time.monotonic() < deadline, handle.status()
+    return handle.status()
+
+
+def server_of(handle: HeronHandle) -> int:
+    scheduler = handle._scheduler
+    assert isinstance(scheduler, LocalScheduler)
+    return scheduler.pid
+
+
+def assert_nothing_is_left(handle: HeronHandle) -> None:
+    assert not handle.job.home.exists()
+    wait_until(lambda: not processes_of(server_of(handle)), 5)
+
+
+@pytest.mark.parametrize(("containers", "tcp"), [(1, False), (2, False), (3, True)])
+def test_a_quiet_run_loses_and_doubles_nothing(
+    tmp_path: Path, started: list[HeronHandle], containers: int, tcp: bool
+) -> None:
+    topology = numbers(tmp_path, 100, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology, containers), tmp_path, tcp=tcp))
+    status = finish(handle)
+    assert status.state is RunState.FINISHED, status
+    assert sorted(kept(tmp_path)) == list(range(100 * ROWS))
+    assert (status.rows_in, status.rows_acked, status.rows_failed, status.restarts) == (100 * ROWS, 100 * ROWS, 0, 0)
+    assert status.p50_ms is not None
+    assert_nothing_is_left(handle)
+
+
+VICTIMS = [
+    "1/instance-1",
+    "2/instance-2",
+    "1/instance-3",
+    "2/instance-4",
+    "1/instance-5",
+    "1/stream-manager",
+    "2/stream-manager",
+]
+OTHERS = ["1/metrics-manager", "1/executor", "2/executor", "0/executor", "0/topology-master"]
+
+
+@pytest.mark.parametrize("victim", VICTIMS + OTHERS)
+def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHandle], victim: str) -> None:
+    topology = numbers(tmp_path, BATCHES, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
+    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    before = pid_of(handle, "1/instance-5")
+    os.kill(pid_of(handle, victim), signal.SIGKILL)
+    if victim.endswith("executor"):
+        time.sleep(0.2)
+        assert pid_of(handle, "1/instance-5") == before, "what ran was not adopted"
+    status = finish(handle)
+    assert status.state is RunState.FINISHED, status
+    assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
+    assert status.restarts >= 1
+    if victim in ("1/instance-1", "2/instance-2"):
+        assert [event.kind for event in status.events] == ["replayed"]
+    assert_nothing_is_left(handle)
+
+
+@pytest.mark.parametrize("victim", ["1/instance-3", "1/stream-manager", "0/topology-master", "1/executor"])
+def test_a_process_that_hangs_is_noticed(tmp_path: Path, started: list[HeronHandle], victim: str) -> None:
+    topology = numbers(tmp_path, 4 * BATCHES, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
+    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    os.kill(pid_of(handle, victim), signal.SIGSTOP)
+    status = finish(handle)
+    assert status.state is RunState.FINISHED, status
+    assert set(kept(tmp_path)) == set(range(4 * BATCHES * ROWS))
+    assert status.restarts == 1
+    assert_nothing_is_left(handle)
+
+
+def test_everything_dies_one_after_the_other(tmp_path: Path, started: list[HeronHandle]) -> None:
+    topology = numbers(tmp_path, 3 * BATCHES, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
+    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    for victim in VICTIMS + OTHERS:
+        os.kill(pid_of(handle, victim), signal.SIGKILL)
+        time.sleep(0.05)
+    status = finish(handle, 60)
+    assert status.state is RunState.FINISHED, status
+    assert set(kept(tmp_path)) == set(range(3 * BATCHES * ROWS))
+    assert_nothing_is_left(handle)
+
+
+def test_stop_drains(tmp_path: Path, started: list[HeronHandle]) -> None:
+    topology = numbers(tmp_path, 10**6, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
+    wait_until(lambda: handle.status().rows_acked > 0)
+    status = handle.stop()
+    assert status.state is RunState.STOPPED
+    assert status.rows_in == status.rows_acked == len(kept(tmp_path))
+    assert handle.stop() == status
+    assert handle.wait(0)
+    assert_nothing_is_left(handle)
+
+
+class Broken(BasicBolt):
+    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        raise ValueError("no such luck")
+
+
+def test_a_bolt_that_raises_fails_the_topology_and_leaves_its_log(tmp_path: Path, started: list[HeronHandle]) -> None:
+    builder = TopologyBuilder("broken", SETTINGS)
+    builder.set_spout("numbers", Numbers(5, tmp_path), schema(n=int))
+    builder.set_bolt("broken", Broken()).shuffle_grouping("numbers")
+    topology = builder.build()
+    started.append(handle := start_heron(topology, packed(topology), tmp_path))
+    status = finish(handle)
+    assert (status.state, status.reason) == (RunState.FAILED, "'broken' (task 2) failed: ValueError: no such luck")
+    logs = Path(status.events[-1].text.removeprefix("the logs are in "))
+    assert "no such luck" in (logs / "container-1-instance-2.log").read_text()
+    assert_nothing_is_left(handle)
+
+
+class Exits(BasicBolt):
+    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        os._exit(7)
+
+
+@pytest.mark.slow
+def test_a_bolt_that_never_stays_up_fails_the_topology(
+    tmp_path: Path, started: list[HeronHandle], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = TopologyBuilder("exits", SETTINGS)
+    builder.set_spout("numbers", Numbers(5, tmp_path), schema(n=int))
+    builder.set_bolt("exits", Exits()).shuffle_grouping("numbers")
+    topology = builder.build()
+    started.append(handle := start_heron(topology, packed(topology), tmp_path))
+    status = finish(handle, 60)
+    assert status.state is RunState.FAILED
+    assert status.reason.startswith("instance-2 died 13 times in a row")
+
+
+def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list[HeronHandle]) -> None:
+    settings = Settings(max_pending_rows=10**9, batch_rows=ROWS, high_watermark_bytes=20_000, low_watermark_bytes=5_000)
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "quick").mkdir()
+    builder = TopologyBuilder("two_paths", settings)
+    builder.set_spout("a", Numbers(5_000, tmp_path / "slow", 0), schema(n=int))
+    builder.set_spout("b", Numbers(5_000, tmp_path / "quick", 0), schema(n=int))
+    builder.set_bolt("slow", Keep(tmp_path / "slow", 0.05)).shuffle_grouping("a")
+    builder.set_bolt("quick", Keep(tmp_path / "quick")).shuffle_grouping("b")
+    topology = builder.build()
+    started.append(handle := start_heron(topology, packed(topology), tmp_path))
+    wait_until(lambda: handle.status().back_pressure)
+    wait_until(lambda: len(kept(tmp_path / "quick")) == 5_000 * ROWS)
+    assert len(kept(tmp_path / "slow")) < 1_000 * ROWS
+    assert handle.status().rows_in < 9_000 * ROWS
+
+
+def test_the_topology_ends_with_its_client(tmp_path: Path) -> None:
+    script = textwrap.dedent(f"""
+        import sys, time
+        from pathlib import Path
+        from tests.process.topologies import numbers, packed
+        from ouzel.runtime.cluster.local import start_heron
+        here = Path({str(tmp_path)!r})
+        topology = numbers(here, 10**6)
+        handle = start_heron(topology, packed(topology), here)
+        print(handle._scheduler.pid, handle.job.home, flush=True)
+        time.sleep(60)
+    """)
+    client = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert client.stdout is not None
+    server, home = client.stdout.readline().split()
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    client.kill()
+    client.wait()
+    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists(), 5)
+
+
+def test_everything_ends_when_the_server_is_killed(tmp_path: Path, started: list[HeronHandle]) -> None:
+    topology = numbers(tmp_path, 10**6, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology), tmp_path))
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    os.kill(server_of(handle), signal.SIGKILL)
+    status = finish(handle)
+    assert (status.state, status.reason) == (RunState.FAILED, "the processes of the topology were ended from outside")
+    assert_nothing_is_left(handle)
+
+
+def test_from_start_to_first_rows_in_little_time(tmp_path: Path, started: list[HeronHandle]) -> None:
+    topology = numbers(tmp_path, 10**6, SETTINGS)
+    began = time.monotonic()
+    started.append(start_heron(topology, packed(topology), tmp_path))
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    assert time.monotonic() - began < 6, "about one second on a quiet machine"

@@ -1,0 +1,149 @@
+"""The state manager: one behaviour, on local files and on ZooKeeper."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ouzel.errors import TopologyError
+from ouzel.planner.settings import Settings
+from ouzel.runtime.cluster.local import start_heron
+from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.run import RunState
+from tests.process.topologies import ROWS, kept, numbers, packed, pid_of, wait_until
+from tests.servers.zookeeper import ZooKeeper
+
+Open = Callable[[], StateManager]
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from ouzel.runtime.cluster.state import open_state
+state = open_state(sys.argv[1], Path(sys.argv[2]))
+print(state.hold("/tmanagers/t", b"there"), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture(scope="module")
+def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeper]:
+    with ZooKeeper(tmp_path_factory.mktemp("zookeeper")) as ensemble:
+        yield ensemble
+
+
+@pytest.fixture(params=["local", pytest.param("zookeeper", marks=pytest.mark.server)])
+def setting(request: pytest.FixtureRequest) -> str:
+    return request.getfixturevalue("zookeeper").setting if request.param == "zookeeper" else "local"
+
+
+@pytest.fixture
+def connect(setting: str, tmp_path: Path) -> Iterator[Open]:
+    opened: list[StateManager] = []
+
+    def connect() -> StateManager:
+        opened.append(open_state(setting, tmp_path))
+        return opened[-1]
+
+    yield connect
+    opened[0].delete("/")
+    for path in ("/tmanagers", "/offsets", "/topologies"):
+        opened[0].delete(path)
+    for state in opened:
+        state.close()
+
+
+def test_what_one_puts_another_gets(connect: Open) -> None:
+    one, other = connect(), connect()
+    assert one.get("/offsets/t/1") is None
+    one.put("/offsets/t/1", b"first")
+    one.put("/offsets/t/1", b"second")
+    one.put("/offsets/t/2", b"")
+    assert (other.get("/offsets/t/1"), other.get("/offsets/t/2")) == (b"second", b"")
+    assert other.children("/offsets/t") == ["1", "2"]
+    assert other.children("/nowhere") == []
+
+
+def test_deleting_takes_what_is_below_with_it(connect: Open) -> None:
+    state = connect()
+    state.put("/topologies/a/b/c", b"x")
+    state.delete("/topologies/a")
+    state.delete("/topologies/a")
+    assert state.get("/topologies/a/b/c") is None
+    assert state.children("/topologies") == []
+
+
+def test_only_one_holds_a_node_and_it_goes_with_the_connection(connect: Open, setting: str, tmp_path: Path) -> None:
+    one, other = open_state(setting, tmp_path), connect()
+    assert one.hold("/tmanagers/t", b"one")
+    assert not other.hold("/tmanagers/t", b"other")
+    assert other.get("/tmanagers/t") == b"one"
+    one.close()
+    assert other.get("/tmanagers/t") is None
+    assert other.children("/tmanagers") == []
+    assert other.hold("/tmanagers/t", b"other")
+    assert other.get("/tmanagers/t") == b"other"
+
+
+def test_a_held_node_goes_with_its_process(connect: Open, setting: str, tmp_path: Path) -> None:
+    state = connect()
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, setting, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "True\n"
+    assert state.get("/tmanagers/t") == b"there"
+    holder.kill()
+    holder.wait()
+    wait_until(lambda: state.get("/tmanagers/t") is None)
+    assert state.hold("/tmanagers/t", b"mine")
+
+
+def test_a_watcher_hears_of_every_state_in_which_a_node_rests(connect: Open) -> None:
+    state, other = connect(), connect()
+    heard: list[bytes | None] = []
+    state.watch("/topologies/w", heard.append)
+    wait_until(lambda: heard == [None])
+    other.put("/topologies/w", b"1")
+    wait_until(lambda: heard[-1] == b"1")
+    other.put("/topologies/w", b"2")
+    wait_until(lambda: heard[-1] == b"2")
+    other.delete("/topologies/w")
+    wait_until(lambda: heard[-1] is None)
+
+
+def test_a_setting_that_names_no_state_manager_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        TopologyError, match="there is no state manager 'etcd://x'; write local or zookeeper://host:port"
+    ):
+        open_state("etcd://x", tmp_path)
+
+
+@pytest.mark.server
+def test_nobody_there_is_said_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.runtime.cluster.state.zookeeper._CONNECT_S", 0.3)
+    with pytest.raises(TopologyError, match=r"no ZooKeeper answers at 127.0.0.1:1 within 0.3 s; is it running\?"):
+        open_state("zookeeper://127.0.0.1:1", tmp_path)
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_topology_on_an_ensemble_outlives_its_leader_and_a_topology_master(tmp_path: Path) -> None:
+    with ZooKeeper(tmp_path, 3) as ensemble:
+        settings = Settings(state_manager=ensemble.setting, max_pending_rows=20_000, ack_timeout_ms=5_000)
+        topology = numbers(tmp_path, 2_000, settings)
+        handle = start_heron(topology, packed(topology, 2), tmp_path)
+        wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+        leader = ensemble.leader()
+        ensemble.kill(leader)
+        os.kill(pid_of(handle, "0/topology-master"), signal.SIGKILL)
+        ensemble.start(leader)
+        deadline = time.monotonic() + 60
+        while not handle.wait(0.2):
+            assert time.monotonic() < deadline, handle.status()
+        assert handle.status().state is RunState.FINISHED, handle.status()
+        assert set(kept(tmp_path)) == set(range(2_000 * ROWS))

@@ -1,0 +1,78 @@
+"""Processes come up again, each by itself: at once, then later and later; silence is death; there is an end to trying."""
+
+from __future__ import annotations
+
+from ouzel.runtime.protocol.supervision import (
+    DEATHS_IN_A_ROW_MAX,
+    HEALTHY_AFTER_MS,
+    LONGEST_WAIT_MS,
+    GiveUp,
+    Kill,
+    Start,
+    Supervision,
+)
+
+
+def started(*names: str) -> Supervision:
+    supervision = Supervision(names, hang_timeout_ms=1000)
+    assert supervision.tick(0) == [Start(name, 0) for name in names]
+    return supervision
+
+
+def test_the_first_death_is_followed_by_a_start_at_once() -> None:
+    supervision = started("a", "b")
+    supervision.exited("a", 500)
+    assert supervision.tick(500) == [Start("a", 1)]
+    assert supervision.restarts() == 1
+
+
+def test_one_that_keeps_dying_waits_longer_and_holds_up_nobody() -> None:
+    supervision = started("a", "b")
+    waits, now = [], 0.0
+    for _ in range(9):
+        supervision.exited("a", now)
+        due = supervision.next_ms()
+        assert due is not None
+        waits.append(due - now)
+        now = due
+        assert [one.name for one in supervision.tick(now) if isinstance(one, Start)] == ["a"]
+    assert waits == [0, 100, 200, 400, 800, 1600, 3200, LONGEST_WAIT_MS, LONGEST_WAIT_MS]
+    supervision.exited("b", now)
+    assert supervision.tick(now) == [Start("b", 1)]
+
+
+def test_one_that_has_run_well_starts_at_once_again() -> None:
+    supervision = started("a")
+    for _ in range(3):
+        supervision.exited("a", 0)
+        supervision.tick(10_000)
+    supervision.exited("a", 10_000 + HEALTHY_AFTER_MS)
+    assert supervision.next_ms() == 10_000 + HEALTHY_AFTER_MS
+
+
+def test_one_that_never_stays_up_is_given_up() -> None:
+    supervision = started("a")
+    for _ in range(DEATHS_IN_A_ROW_MAX):
+        supervision.exited("a", 0)
+        supervision.tick(1e6)
+        supervision._processes["a"].started_ms = 0
+    supervision.exited("a", 0)
+    assert supervision.tick(1e9) == [GiveUp("a", f"a died {DEATHS_IN_A_ROW_MAX + 1} times in a row")]
+    assert supervision.tick(2e9) == []
+
+
+def test_a_silent_process_is_killed_but_not_one_that_has_just_started() -> None:
+    supervision = started("a")
+    assert supervision.silent("a", 999, 5000) == []
+    assert supervision.silent("a", 1001, 5000) == [Kill("a")]
+    assert supervision.silent("a", 9e9, 900) == []
+    supervision.exited("a", 5000)
+    assert supervision.silent("a", 9e9, 9000) == []
+
+
+def test_an_executor_that_comes_up_anew_adopts_what_runs() -> None:
+    supervision = Supervision(("a", "b", "c"), hang_timeout_ms=1000)
+    supervision.adopt("a", 2, True, 0)
+    supervision.adopt("b", 0, False, 0)
+    assert supervision.tick(0) == [Start("b", 1), Start("c", 0)]
+    assert supervision.restarts() == 3

@@ -1,0 +1,136 @@
+"""A ZooKeeper ensemble on free ports, from the jars that come with PySpark."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyspark
+
+_START_S = 60.0
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that were free a moment ago."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+@dataclass
+class ZooKeeper:
+    """Servers on 127.0.0.1, each a JVM of about 130 MB. Use as a context manager."""
+
+    directory: Path
+    size: int = 1
+    processes: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ports = free_ports(3 * self.size)
+        self.ports, self._quorum, self._election = (
+            ports[part * self.size : (part + 1) * self.size] for part in range(3)
+        )
+
+    @property
+    def hosts(self) -> str:
+        """What a client connects to."""
+        return ",".join(f"127.0.0.1:{port}" for port in self.ports)
+
+    @property
+    def setting(self) -> str:
+        """The value of the setting state.manager."""
+        return f"zookeeper://{self.hosts}"
+
+    def __enter__(self) -> ZooKeeper:
+        try:
+            for number in range(self.size):
+                self.start(number)
+            for number in range(self.size):
+                self.mode(number, wait=True)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+    def start(self, number: int) -> None:
+        """Start a server, or start it again with the data it has."""
+        home = self.directory / f"zookeeper-{number}"
+        (home / "data").mkdir(parents=True, exist_ok=True)
+        (home / "data" / "myid").write_text(f"{number + 1}\n")
+        (home / "zoo.cfg").write_text(self._configuration(number, home))
+        alone = self.size == 1
+        main = "org.apache.zookeeper.server." + ("ZooKeeperServerMain" if alone else "quorum.QuorumPeerMain")
+        jars = Path(pyspark.__file__).parent / "jars" / "*"
+        java = shutil.which("java")
+        assert java is not None, "ZooKeeper needs a JDK 17 or newer"
+        command = [
+            java,
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            str(jars),
+            main,
+            str(home / "zoo.cfg"),
+        ]
+        with (home / "log").open("ab") as log:
+            self.processes[number] = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def kill(self, number: int) -> None:
+        """SIGKILL a server."""
+        self.processes[number].kill()
+        self.processes[number].wait()
+
+    def leader(self) -> int:
+        """The number of the server that leads (of several)."""
+        return next(number for number in range(self.size) if self.mode(number) in ("leader", "standalone"))
+
+    def mode(self, number: int, wait: bool = False) -> str:
+        """What a server says it is: leader, follower, standalone; empty if it does not answer."""
+        deadline = time.monotonic() + _START_S
+        while True:
+            answer = self._ask(number)
+            if "Mode: " in answer:
+                return answer.split("Mode: ")[1].split()[0]
+            if not wait:
+                return ""
+            assert self.processes[number].poll() is None, (self.directory / f"zookeeper-{number}" / "log").read_text()[
+                -2000:
+            ]
+            assert time.monotonic() < deadline, "ZooKeeper does not start"
+            time.sleep(0.05)
+
+    def _ask(self, number: int) -> str:
+        try:
+            with socket.create_connection(("127.0.0.1", self.ports[number]), 1) as connection:
+                connection.sendall(b"srvr")
+                return b"".join(iter(lambda: connection.recv(4096), b"")).decode()
+        except OSError:
+            return ""
+
+    def _configuration(self, number: int, home: Path) -> str:
+        lines = [
+            "tickTime=500",
+            "initLimit=10",
+            "syncLimit=5",
+            f"dataDir={home / 'data'}",
+            "clientPortAddress=127.0.0.1",
+            f"clientPort={self.ports[number]}",
+            "admin.enableServer=false",
+            "4lw.commands.whitelist=*",
+        ]
+        if self.size > 1:
+            members = enumerate(zip(self._quorum, self._election, strict=True), 1)
+            lines += [f"server.{member}=127.0.0.1:{quorum}:{election}" for member, (quorum, election) in members]
+        return "\n".join(lines) + "\n"
