@@ -13,7 +13,9 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
-class _Process:
+class Process:
+    """One process at one moment: its parent, its CPU time in clock ticks, its resident memory."""
+
     parent: int
     ticks: int
     resident_bytes: int
@@ -33,7 +35,7 @@ class ProcessTree:
 
     def __init__(self, root: int, every_s: float = 0.2) -> None:
         self.root, self.every_s, self.peak_bytes = root, every_s, 0
-        self._last: dict[int, _Process] = {}
+        self._last: dict[int, Process] = {}
         self._ended_ticks = 0
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -56,7 +58,7 @@ class ProcessTree:
     def cost(self) -> Cost:
         """The cost so far."""
         with self._lock:
-            members = _descendants(self.root)
+            members = descendants(self.root)
             self._ended_ticks += sum(gone.ticks for pid, gone in self._last.items() if pid not in members)
             self._last = members
             self.peak_bytes = max(self.peak_bytes, sum(member.resident_bytes for member in members.values()))
@@ -68,7 +70,8 @@ class ProcessTree:
             self.cost()
 
 
-def _descendants(root: int) -> dict[int, _Process]:
+def descendants(root: int) -> dict[int, Process]:
+    """The process and all below it, by pid."""
     processes = {int(name): process for name in os.listdir("/proc") if name.isdigit() and (process := _read(name))}
     children: dict[int, list[int]] = {}
     for pid, process in processes.items():
@@ -82,14 +85,14 @@ def _descendants(root: int) -> dict[int, _Process]:
     return found
 
 
-def _read(pid: str) -> _Process | None:
+def _read(pid: str) -> Process | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             text = file.read()
     except OSError:
         return None
     fields = text[text.rindex(b")") + 2 :].split()  # after the command's name, which may hold spaces
-    return _Process(int(fields[1]), int(fields[11]) + int(fields[12]), int(fields[21]) * PAGE_BYTES)
+    return Process(int(fields[1]), int(fields[11]) + int(fields[12]), int(fields[21]) * PAGE_BYTES)
 
 
 def _machine_cpu_s() -> float:

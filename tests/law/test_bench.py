@@ -1,0 +1,70 @@
+"""The benches run, and print one JSON line with the keys of the peers' lines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.nexmark import query_names
+from bench.words import distinct_words
+
+ROOT = Path(__file__).parents[2]
+KEYS = {
+    "engine",
+    "workload",
+    "rows",
+    "seconds",
+    "rows_per_s",
+    "cpu_seconds",
+    "rows_per_cpu_s",
+    "p50_ms",
+    "p99_ms",
+    "max_rss_mb",
+    "others_cpu_s",
+}
+
+
+def printed(*arguments: str) -> list[dict[str, object]]:
+    """The lines that a bench prints."""
+    command = [sys.executable, "-m", *arguments, "--warm-up", "0.5", "--seconds", "1"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
+    assert run.returncode == 0, run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(
+    "arguments", [(), ("--sql",), ("--bolts", "2", "--containers", "2")], ids=["api", "sql", "two bolts"]
+)
+def test_the_word_count_prints_its_figures(arguments: tuple[str, ...]) -> None:
+    (line,) = printed("bench.word_count", *arguments)
+    assert line.keys() >= KEYS
+    assert int(str(line["rows"])) > 10_000
+    assert (line["failed"], line["restarts"]) == (0, 0)
+
+
+@pytest.mark.server
+def test_a_run_without_acks_has_no_latency() -> None:
+    (line,) = printed("bench.word_count", "--no-acks")
+    assert line["workload"] == "W1-noacks"
+    assert int(str(line["rows"])) > 10_000
+
+
+@pytest.mark.server
+@pytest.mark.slow
+@pytest.mark.parametrize("query", query_names())
+def test_a_nexmark_query_prints_its_figures(query: str) -> None:
+    (line,) = printed("bench.nexmark", query)
+    assert line["workload"] == f"W2-{query}"
+    assert int(str(line["rows"])) > 10_000
+
+
+def test_words_are_distinct_and_the_same_each_time() -> None:
+    words = distinct_words(5_000)
+    assert words.n_unique() == len(words) == 5_000
+    assert words.equals(distinct_words(5_000))
+    assert 7 < words.str.len_bytes().mean() < 9  # type: ignore[operator]
