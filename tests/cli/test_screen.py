@@ -1,0 +1,89 @@
+"""What a terminal shows while a topology runs."""
+
+from __future__ import annotations
+
+import io
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from ouzel.cli.answer import Nothing, Page
+from ouzel.cli.choices import Format
+from ouzel.cli.screen import Dark, StatusScreen, TableScreen, screen
+from ouzel.cli.status import Progress
+from ouzel.planner.api import schema
+from ouzel.runtime.run import RunState, Status
+from tests.cli.test_status import Clock
+
+WORDS = schema(word=str, n=int)
+
+
+def terminal(height: int) -> Console:
+    """A terminal of so many lines that writes into a text."""
+    return Console(file=io.StringIO(), force_terminal=True, width=100, height=height, highlight=False)
+
+
+def table_screen(rows: int, height: int, clock: Clock) -> TableScreen:
+    """A screen over a result with so many rows."""
+    page = Page(WORDS, True, clock)
+    page.add(pl.DataFrame({"word": [f"w{n}" for n in range(rows)], "n": range(rows)}))
+    return TableScreen(terminal(height), "words · at-least-once", Progress(clock), page, clock)
+
+
+def drawn(shown: TableScreen, status: Status) -> list[str]:
+    """The lines of one drawing, without colours."""
+    console = Console(file=io.StringIO(), width=100, height=shown.console.height, highlight=False)
+    console.print(shown.drawing(status))
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+
+
+def test_a_large_result_fits_the_terminal() -> None:
+    lines = drawn(table_screen(rows=1_000, height=24, clock=Clock()), Status(RunState.RUNNING, rows_in=1_000))
+    assert len(lines) <= 23
+    assert lines[0] == "words · at-least-once"
+    assert lines[3].split() == ["w999", "999"]
+    assert "1,000 rows, 17 of them here" in lines[-2]
+    assert "1,000 rows in" in lines[-1]
+
+
+def test_before_the_first_row_it_says_that_it_starts() -> None:
+    lines = drawn(table_screen(rows=0, height=24, clock=Clock()), Status(RunState.STARTING))
+    assert lines[1].endswith("starting")
+
+
+def test_it_is_drawn_seldom() -> None:
+    clock = Clock()
+    shown = table_screen(rows=3, height=24, clock=clock)
+    draws = 0
+
+    def slow(status: Status) -> str:
+        nonlocal draws
+        draws += 1
+        clock.now += 0.05  # a drawing that takes 50 ms is due every 500 ms
+        return "drawing"
+
+    shown.drawing = slow  # type: ignore[assignment, method-assign]
+    with shown:
+        for _ in range(100):
+            shown.show(Status(RunState.RUNNING))
+            clock.now += 0.01
+    assert 2 <= draws <= 3
+
+
+@pytest.mark.parametrize(
+    ("form", "out", "err", "expected"),
+    [
+        (Format.TABLE, True, True, TableScreen),
+        (Format.TABLE, False, True, StatusScreen),
+        (Format.JSONL, True, True, StatusScreen),
+        (Format.CHANGELOG, False, True, StatusScreen),
+        (Format.CHANGELOG, True, True, Dark),
+        (Format.JSONL, True, False, Dark),
+    ],
+)
+def test_which_screen(form: Format, out: bool, err: bool, expected: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: out)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: err)
+    rows = Page(WORDS, True) if form is Format.TABLE else Nothing()
+    assert type(screen(form, rows, "title", Progress())) is expected
