@@ -103,7 +103,7 @@ def literal(value: object, kind: DataType) -> str:
         return "F.lit(None)" if isinstance(kind, NullType) else f'F.lit(None).cast("{to_spark_type(kind)}")'
     match kind:
         case BooleanType() | IntegerType(32) | VarcharType():
-            return f"F.lit({repr_text(value) if isinstance(value, str) else value!r})"
+            return f"F.lit({repr_text(value) if isinstance(value, str) else repr(value)})"
         case FloatType(64) if isinstance(value, float):
             plain = value == value and abs(value) != float("inf")
             return f"F.lit({value!r})" if plain else f'F.lit(float("{value}"))'
