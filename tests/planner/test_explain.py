@@ -53,6 +53,7 @@ def call(function: str, *arguments: Expression) -> Call:
             call("not", call("or", call("is_null", A), call("in", A, Literal(INT, 1), B))),
             "NOT (a IS NULL OR a IN (1, b))",
         ),
+        (call("not", call("is_null", A)), "a IS NOT NULL"),
         (call("between", call("negate", A), A, B), "-a BETWEEN a AND b"),
         (call("element_at", Column(ArrayType(INT), "c"), A), "c[a]"),
         (GetField(INT, Column(ROW, "r"), "x"), "r.x"),
@@ -148,7 +149,7 @@ def test_only_what_is_asked_for() -> None:
 
 def test_the_batch_job_is_shown_as_it_is_run() -> None:
     page = explained(program(word_count()), "spark", width=40)
-    assert 'grouped = projected.groupBy(F.col("word")).agg(F.count(F.lit(1)).alias("n"))' in page
+    assert 'grouped = projected.groupBy("word").agg(F.count(F.lit(1)).alias("n"))' in page
     compile(page.split("\n", 1)[1], "job.py", "exec")
 
 

@@ -74,7 +74,7 @@ def test_the_job_reads_like_a_program() -> None:
     text = spark_job(program(word_count()), Path("/data"), "word_count")
     assert text.startswith('"""word_count as a PySpark job')
     assert 'lines = spark.read.parquet(f"{folder}/lines.parquet").select(' in text
-    assert 'grouped = projected.groupBy(F.col("word")).agg(F.count(F.lit(1)).alias("n"))' in text
+    assert 'grouped = projected.groupBy("word").agg(F.count(F.lit(1)).alias("n"))' in text
     assert text.endswith('result = grouped\n\nif __name__ == "__main__":\n    result.show(1000, truncate=False)\n')
     compile(text, "job.py", "exec")
 
@@ -87,8 +87,8 @@ def test_what_has_no_batch_form_is_refused() -> None:
     )
     with pytest.raises(NotSupported, match="no METADATA columns; leave out f"):
         spark_job(program(with_metadata), Path())
-    with pytest.raises(NotSupported, match="cannot read format 'raw'"):
-        spark_job(program(table("t", "raw", a=VARCHAR)), Path())
+    with pytest.raises(NotSupported, match="cannot read format 'avro'; use one of csv, json, parquet, raw"):
+        spark_job(program(table("t", "avro", a=VARCHAR)), Path())
 
 
 def test_tables_may_have_the_names_of_the_programs_own() -> None:
@@ -120,6 +120,12 @@ def test_json_and_csv(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text("1,x\n2,y\n")
     bare = table("h", "csv", {"csv.header": "false", "csv.columns": "a, b"}, b=VARCHAR)
     assert rows(spark, program(bare), tmp_path) == [("x",), ("y",)]
+
+
+@pytest.mark.spark
+def test_raw_lines(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "t.raw").write_text("a b\n\nc\n")
+    assert rows(spark, program(table("t", "raw", line=VARCHAR)), tmp_path) == [("",), ("a b",), ("c",)]
 
 
 @pytest.mark.spark

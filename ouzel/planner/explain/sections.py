@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -39,6 +39,7 @@ def topology(made: Topology) -> Iterator[RenderableType]:
         "Topology", f"{made.name}: {len(made.components)} components, {tasks} tasks, {made.settings.delivery.value}"
     )
     for component in made.components:
+        yield from ("",) if component is not made.components[0] else ()
         yield _component(component)
     yield from _warnings(made)
 
@@ -76,7 +77,9 @@ def _node(node: Node) -> RenderableType:
     line = Text.assemble((kind, "bold"), " ", does)
     if isinstance(node, Sink):
         return line
-    return Group(line, Text(" · ", "dim").join([*_properties(node), Text(schema_text(node.schema), "dim")]))
+    changed = not node.inputs or node.schema != node.inputs[0].schema
+    columns = [Text(schema_text(node.schema), "dim")] if changed else []
+    return Group(line, Text(" · ", "dim").join([*_properties(node), *columns]))
 
 
 def _grow(tree: Tree, node: Node, seen: set[int]) -> None:
@@ -103,9 +106,9 @@ def _state_style(bound: str) -> str:
 
 
 def _component(component: Component) -> RenderableType:
-    kind = "spout" if component.is_spout else "sink" if not component.outputs else "bolt"
+    kind = "spout" if component.is_spout else "sink" if isinstance(next(iter(component.chain), None), Sink) else "bolt"
     head = Text.assemble((component.name, "bold"), (f"  {kind} x {component.parallelism}", "cyan"))
-    return Padding(Group(head, Padding(_facts(component), (0, 0, 0, 2))), (0, 0, 1, 2))
+    return Padding(Group(head, Padding(_facts(component), (0, 0, 0, 2))), (0, 0, 0, 2))
 
 
 def _facts(component: Component) -> Table:
@@ -139,12 +142,13 @@ def schema_text(schema: Schema) -> str:
     return ", ".join(map(str, schema))
 
 
-def _warnings(made: Topology) -> Iterable[RenderableType]:
-    for component in made.components:
-        if any(node.state_bound.startswith(UNBOUNDED) for node in component.chain):
-            yield Text(
-                f"  The state of {component.name} grows with every new key; a window would bound it.", style="red"
-            )
+def _warnings(made: Topology) -> Iterator[RenderableType]:
+    grows = [
+        part.name for part in made.components if any(node.state_bound.startswith(UNBOUNDED) for node in part.chain)
+    ]
+    if grows:
+        text = f"The state of {', '.join(grows)} grows with every new key; a window would bound it."
+        yield Padding(Text(text, "red"), (1, 0, 0, 2))
 
 
 def _tasks(container: Container, made: Topology) -> str:

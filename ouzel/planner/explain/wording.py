@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, Literal
@@ -36,6 +37,9 @@ POSTFIX = {
     "is_null": "IS NULL", "is_not_null": "IS NOT NULL", "is_true": "IS TRUE", "is_false": "IS FALSE",
     "is_not_true": "IS NOT TRUE", "is_not_false": "IS NOT FALSE",
 }  # fmt: skip
+
+NEGATED = {"is_null": "is_not_null", "is_true": "is_not_true", "is_false": "is_not_false"}
+"""What NOT makes of an operator that has a form of its own for it."""
 
 TIGHTEST = 9
 
@@ -71,6 +75,8 @@ def _call(call: Call) -> tuple[str, int]:
     if call.function in INFIX and len(parts) == 2:
         operator, binds = INFIX[call.function]
         return f"{expression_text(parts[0], binds)} {operator} {expression_text(parts[1], binds + 1)}", binds
+    if call.function == "not" and isinstance(parts[0], Call) and parts[0].function in NEGATED:
+        call, parts = replace(parts[0], function=NEGATED[parts[0].function]), parts[0].arguments
     if call.function in POSTFIX:
         return f"{expression_text(parts[0], 5)} {POSTFIX[call.function]}", 4
     if call.function in _SHAPES:

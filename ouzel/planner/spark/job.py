@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.plan import Node, Program, Sink, Watermark
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.spark.lowering import Frames, lower, variable_of
+from ouzel.planner.spark.tables import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,12 +24,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 spark = (
-    SparkSession.builder.appName({title!r})
+    SparkSession.builder.appName({name})
     .config("spark.sql.ansi.enabled", "true")
     .config("spark.sql.session.timeZone", "UTC")
     .getOrCreate()
 )
-folder = {folder!r}
+folder = {folder}
 '''
 
 
@@ -46,7 +47,9 @@ def spark_job(program: Program, directory: Path, title: str = "This query") -> s
     body = [f"{names[id(node)]} = {lower(node, frames)}" for node in dag.nodes() if not isinstance(node, Watermark)]
     ends = [f"    {line}" for sink in program.sinks for line in frames.endings(sink)]
     main = "\n".join(['if __name__ == "__main__":', *ends])
-    return "\n".join([HEADER.format(title=title, folder=str(directory)), *body, "", main, ""])
+    return "\n".join(
+        [HEADER.format(title=title, name=quoted(title), folder=quoted(str(directory))), *body, "", main, ""]
+    )
 
 
 def run_job(text: str, spark: SparkSession, table: str = "result") -> DataFrame:

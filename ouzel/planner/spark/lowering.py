@@ -12,9 +12,9 @@ from ouzel.compiler.functions.spark import column_name, to_spark, to_spark_type
 from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Project, Scan, Sink, Union, Unnest, WindowKind
 from ouzel.compiler.types import ArrayType, RowType
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.tables import read_table, write_table
+from ouzel.planner.spark.tables import quoted, read_table, write_table
 
-ELEMENT, POSITION, MICROSECONDS = "$element", "$position", "$us"
+ELEMENT, POSITION = "$element", "$position"
 """Columns that exist between two steps of one statement."""
 
 VARIABLES: dict[type[Node], str] = {
@@ -80,7 +80,7 @@ def _(node: Sink, frames: Frames) -> str:
 
 @lower.register
 def _(node: Aggregate, frames: Frames) -> str:
-    keys = ", ".join(column(key) for key in node.keys)
+    keys = ", ".join(quoted(column_name(key)) for key in node.keys)
     if not node.calls:
         return f"{frames.input(node)}.select({keys}).distinct()"
     grouped = f"{frames.input(node)}.groupBy({keys})" if keys else frames.input(node)
@@ -89,17 +89,16 @@ def _(node: Aggregate, frames: Frames) -> str:
 
 @lower.register
 def _(node: Unnest, frames: Frames) -> str:
-    kept = [column(name) for name in node.input.schema.names]
     names = [quoted(name) for name, _ in node.names]
     values, position = (names[:-1], [quoted(POSITION)]) if node.ordinality else (names, [])
-    outer = "_outer" if node.outer else ""
     is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
-    made = [quoted(ELEMENT)] if is_row else values
-    explode = f"F.{'pos' if node.ordinality else ''}explode{outer}({to_spark(node.array)}).alias({', '.join([*position, *made])})"
-    exploded = _call(f"{frames.input(node)}.select", [*kept, explode])
+    made = ", ".join([*position, *([quoted(ELEMENT)] if is_row else values)])
+    explode = f"F.{'pos' * node.ordinality}explode{'_outer' * node.outer}({to_spark(node.array)}).alias({made})"
+    exploded = f'{frames.input(node)}.select("*", {explode})'
     if not is_row and not node.ordinality:
         return exploded
-    taken = _fields(node, values) if is_row else [f"F.col({name})" for name in values]
+    kept = [quoted(column_name(name)) for name in node.input.schema.names]
+    taken = _fields(node, values) if is_row else values
     counted = [f'(F.col({quoted(POSITION)}) + 1).cast("bigint").alias({names[-1]})'] if node.ordinality else []
     return _call(f"{exploded}.select", [*kept, *taken, *counted])
 
@@ -107,30 +106,26 @@ def _(node: Unnest, frames: Frames) -> str:
 @lower.register
 def _(node: AssignWindow, frames: Frames) -> str:
     """Whole microseconds since the epoch, as the topology counts; a row without time is in no window."""
-    start, end, time = node.names
-    kind = to_spark_type(node.schema[time].type)
-    us = f"F.col({quoted(MICROSECONDS)})"
-    kept = [column(name) for name in node.input.schema.names]
-    made = [
-        f'F.timestamp_micros({us}).cast("timestamp_ntz").alias({quoted(start)})',
-        f'F.timestamp_micros({us} + {node.size_us}).cast("timestamp_ntz").alias({quoted(end)})',
-        f"F.timestamp_micros({us} + {node.size_us - 1000}).cast({quoted(kind)}).alias({quoted(time)})",
+    (start, end, time), us = map(quoted, node.names), column(node.names[0])
+    kind = to_spark_type(node.schema[node.names[2]].type)
+    since = f"{us} - {node.offset_us}" if node.offset_us else us
+    steps = [
+        f'({start}, F.unix_micros({column(node.column)}.cast("timestamp")))',
+        f"({start}, {us} - F.pmod({since}, F.lit({node.slide_us})))",
+        *([f"({start}, {_each_start(node, us)})"] if node.kind is WindowKind.HOP else []),
+        f'({end}, F.timestamp_micros({us} + {node.size_us}).cast("timestamp_ntz"))',
+        f"({time}, F.timestamp_micros({us} + {node.size_us - 1000}).cast({quoted(kind)}))",
+        f'({start}, F.timestamp_micros({us}).cast("timestamp_ntz"))',
     ]
-    started = _call(f"{frames.input(node)}.where({column(node.column)}.isNotNull()).select", [*kept, _starts(node)])
-    return _call(f"{started}.select", [*kept, *made])
+    timed = f"{frames.input(node)}.where({column(node.column)}.isNotNull())"
+    return "\n".join(["(", f"    {timed}", *(f"    .withColumn{step}" for step in steps), ")"])
 
 
-def _starts(node: AssignWindow) -> str:
-    """The start of the row's window, or one row for the start of each: the last one at or before its time, and those a slide earlier."""
-    time = f'F.unix_micros({column(node.column)}.cast("timestamp"))'
-    offset = f" - {node.offset_us}" if node.offset_us else ""
-    last = f"{time} - F.pmod({time}{offset}, F.lit({node.slide_us}))"
-    if node.kind is WindowKind.HOP:
-        if node.size_us % node.slide_us:
-            raise NotSupported("HOP has no Spark form when its slide does not divide its size")
-        last = f"F.explode(F.sequence({last} - {node.size_us - node.slide_us}, {last}, F.lit({node.slide_us})))"
-        return f"{last}.alias({quoted(MICROSECONDS)})"
-    return f"({last}).alias({quoted(MICROSECONDS)})"
+def _each_start(node: AssignWindow, last: str) -> str:
+    """One row for each window that the row lies in: the last one, and those a slide earlier."""
+    if node.size_us % node.slide_us:
+        raise NotSupported("HOP has no Spark form when its slide does not divide its size")
+    return f"F.explode(F.sequence({last} - {node.size_us - node.slide_us}, {last}, F.lit({node.slide_us})))"
 
 
 def _fields(node: Unnest, values: Sequence[str]) -> list[str]:
@@ -143,18 +138,13 @@ def _fields(node: Unnest, values: Sequence[str]) -> list[str]:
 def aliased(name: str, value: Expression) -> str:
     """An item of a select."""
     if isinstance(value, Column) and value.name == name:
-        return column(name)
+        return quoted(column_name(name))
     return f"{_operand(to_spark(value))}.alias({quoted(name)})"
 
 
 def column(name: str) -> str:
     """A column by name."""
     return f"F.col({quoted(column_name(name))})"
-
-
-def quoted(text: str) -> str:
-    """The text as a Python string in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _operand(text: str) -> str:
@@ -168,7 +158,8 @@ def _operand(text: str) -> str:
 
 
 def _call(function: str, arguments: Sequence[str]) -> str:
-    """A call, one argument a line when there are several."""
-    if len(arguments) == 1:
-        return f"{function}({arguments[0]})"
+    """A call; one argument a line when there are many, or when one computes something."""
+    short = ", ".join(arguments)
+    if len(arguments) == 1 or (len(short) <= 100 and "(" not in short):
+        return f"{function}({short})"
     return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Scan, Sink
-from ouzel.compiler.types import Schema
+from ouzel.compiler.types import Field, Schema
 from ouzel.errors import NotSupported
 
 
@@ -44,7 +44,7 @@ def write_table(frame: str, sink: Sink) -> str:
             f"table '{sink.table}': a Spark job cannot write connector '{sink.connector}'", instead="use 'file'"
         )
     header = (
-        ".option('header', True)" if options["format"] == "csv" and options.get("csv.header", "true") == "true" else ""
+        '.option("header", True)' if options["format"] == "csv" and options.get("csv.header", "true") == "true" else ""
     )
     return f"{frame}.write{header}.{options['format']}({_path(options)})"
 
@@ -64,54 +64,69 @@ def _read_file(scan: Scan, options: Mapping[str, str]) -> str:
 
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> str:
-    return _typed(f"spark.read.parquet({_path(options)})", scan.columns, lenient=False)
+    return _typed(f"spark.read.parquet({_path(options)})", scan.columns, "cast")
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> str:
     mode = "DROPMALFORMED" if _is_lenient(options) else "FAILFAST"
     schema = ", ".join(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns)
-    return _required(f"spark.read.schema({schema!r}).json({_path(options)}, mode={mode!r})", scan.columns, options)
+    return _required(
+        f"spark.read.schema({quoted(schema)}).json({_path(options)}, mode={quoted(mode)})", scan.columns, options
+    )
+
+
+def _raw(scan: Scan, options: Mapping[str, str]) -> str:
+    (field,) = scan.columns
+    return f'spark.read.text({_path(options)}).select({_cast("value", field, "cast")}.alias("{field.name}"))'
 
 
 def _csv(scan: Scan, options: Mapping[str, str]) -> str:
     """Fields are read as text and cast, so that the header's names count and not their order."""
+    reader = _csv_reader(scan, options)
+    if not _is_lenient(options):
+        return _typed(reader, scan.columns, "cast")
+    columns = [(f'F.col("{column_name(field.name)}")', _cast(field.name, field, "try_cast")) for field in scan.columns]
+    readable = "".join(f"\n    .where({raw}.isNull() | {value}.isNotNull())" for raw, value in columns)
+    return _required(_typed(f"(\n    {reader}{readable}\n)", scan.columns, "try_cast"), scan.columns, options)
+
+
+def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
+    quote, headed = options.get("csv.quote", '"'), options.get("csv.header", "true") == "true"
+    named = [name.strip() for name in options.get("csv.columns", "").split(",") if name.strip()]
     given = {
         "sep": options.get("csv.delimiter", ","),
-        "quote": options.get("csv.quote", '"'),
+        "quote": quote,
+        "escape": quote,
         "nullValue": options.get("csv.null", ""),
     }
-    given |= {"escape": given["quote"], "mode": "DROPMALFORMED" if _is_lenient(options) else "FAILFAST"}
-    named = [name.strip() for name in options.get("csv.columns", "").split(",") if name.strip()]
-    headed = options.get("csv.header", "true") == "true"
-    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items() if DEFAULTS.get(name) != value)
-    schema = (
-        ""
-        if headed
-        else ".schema({!r})".format(", ".join(f"{column_name(name)} string" for name in named or scan.columns.names))
-    )
-    reader = f"spark.read{schema}.csv({_path(options)}, header={headed}, {arguments})"
-    return _typed(reader, scan.columns, lenient=_is_lenient(options), options=options)
-
-
-def _typed(reader: str, schema: Schema, lenient: bool, options: Mapping[str, str] | None = None) -> str:
-    cast = "try_cast" if lenient else "cast"
-    columns = [f'F.col("{column_name(field.name)}").{cast}("{to_spark_type(field.type)}")' for field in schema]
-    named = [f'{text}.alias("{field.name}")' if lenient else text for text, field in zip(columns, schema, strict=True)]
-    lines = "".join(f"    {text},\n" for text in named)
-    read = f"{reader}.select(\n{lines})"
-    if not lenient:
-        return _required(read, schema, options or {})
-    whole = [
-        f'(F.col("{column_name(f.name)}").isNull() | {text}.isNotNull())'
-        for f, text in zip(schema, columns, strict=True)
+    given["mode"] = "DROPMALFORMED" if _is_lenient(options) else "FAILFAST"
+    arguments = [
+        f"header={headed}",
+        *(f"{name}={quoted(value)}" for name, value in given.items() if value != CSV_DEFAULTS[name]),
     ]
-    return _required(f"{reader}.where(\n    {' & '.join(whole)}\n).select(\n{lines})", schema, options or {})
+    fields = ", ".join(f"{column_name(name)} string" for name in named or scan.columns.names)
+    schema = "" if headed and not named else f".schema({quoted(fields)})"
+    return f"spark.read{schema}.csv({_path(options)}, {', '.join(arguments)})"
+
+
+def _typed(reader: str, schema: Schema, how: str) -> str:
+    lines = "".join(f"    {_cast(field.name, field, how)}.alias({quoted(field.name)}),\n" for field in schema)
+    return f"{reader}.select(\n{lines})"
+
+
+def _cast(name: str, field: Field, how: str) -> str:
+    return f'F.col("{column_name(name)}").{how}("{to_spark_type(field.type)}")'
+
+
+def quoted(text: str) -> str:
+    """The text as a Python string in double quotes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
 
 
 def _required(read: str, schema: Schema, options: Mapping[str, str]) -> str:
     """Without the records that lack a NOT NULL column, where those are not to fail the query."""
     needed = [field.name for field in schema if not field.nullable]
-    return f"{read}.dropna(subset={needed!r})" if needed and _is_lenient(options) else read
+    return f"{read}.dropna(subset=[{', '.join(map(quoted, needed))}])" if needed and _is_lenient(options) else read
 
 
 def _is_lenient(options: Mapping[str, str]) -> bool:
@@ -120,11 +135,17 @@ def _is_lenient(options: Mapping[str, str]) -> bool:
 
 def _path(options: Mapping[str, str]) -> str:
     path = options["path"]
-    return repr(path) if path.startswith("/") or "://" in path else f'f"{{folder}}/{path}"'
+    return quoted(path) if path.startswith("/") or "://" in path else f'f"{{folder}}/{path}"'
 
 
-DEFAULTS = {"sep": ",", "quote": '"'}
+CSV_DEFAULTS = {"sep": ",", "quote": '"', "nullValue": "", "escape": "\\", "mode": "PERMISSIVE"}
+"""Spark's own, which a job need not say."""
 
 READERS: dict[str, Callable[[Scan, Mapping[str, str]], str]] = {"file": _read_file}
 
-FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], str]] = {"csv": _csv, "json": _json, "parquet": _parquet}
+FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], str]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": _parquet,
+    "raw": _raw,
+}
