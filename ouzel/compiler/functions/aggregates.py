@@ -1,0 +1,259 @@
+"""The registry of aggregates: what GROUP BY may call, what it gives, what an operator keeps for it, and how Spark says it.
+
+Types and results are those of Spark 4 in ANSI mode. Every aggregate is a commutative monoid over its accumulators, so partial results merge in any
+order; COUNT, SUM and AVG are groups too, so they take rows back. MIN, MAX and DISTINCT keep their values where rows can be taken back.
+
+SUM and AVG of integers and decimals are exact whatever the order: the total is kept in digits of 32 bits and looked at only when it is emitted. A
+total that its type cannot hold refuses the row of that group, where Spark fails the query (Spark may also fail on a sum that only passes the bound
+on its way). SUM and AVG of floating point carry the rounding error along (Neumaier, "Rundungsfehleranalyse", ZAMM 54, 1974), so the order hardly
+shows; infinities and NaN are counted apart, so that they can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ouzel.compiler.plan import Aggregate, AggregateCall
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    BooleanType,
+    BytesType,
+    DataType,
+    DateType,
+    DecimalType,
+    Field,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    NullType,
+    Schema,
+    TimestampType,
+    VarcharType,
+)
+from ouzel.errors import NotSupported, QueryError
+
+ROWS = "$rows"
+"""Name of the column that counts a group's rows in partial aggregates with a window (for late rows) or of a retracting input."""
+
+LIMB_BITS = 32
+"""Totals of integers and decimals are kept in digits of so many bits, each in an Int64, lowest first."""
+
+
+@dataclass(frozen=True)
+class AggregateSignature:
+    """What one call resolves to: canonical name, the type its argument is cast to (None for COUNT(*)), and its result."""
+
+    name: str
+    parameter: DataType | None
+    result: DataType
+
+
+@dataclass(frozen=True)
+class AggregateFunction:
+    """One aggregate.
+
+    Args:
+        name: canonical name, lower case.
+        resolve: argument type -> (parameter, result), or None when it does not take this type.
+        takes: the types it takes, in words for the error.
+        doc: one line.
+        usage: how a call looks.
+        aliases: other names SQL may use.
+    """
+
+    name: str
+    resolve: Callable[[DataType], tuple[DataType, DataType] | None]
+    takes: str
+    doc: str
+    usage: str
+    aliases: tuple[str, ...] = ()
+
+
+def _sum(kind: DataType) -> tuple[DataType, DataType] | None:
+    match kind:
+        case NullType():
+            return DOUBLE, DOUBLE
+        case IntegerType():
+            return kind, BIGINT
+        case FloatType():
+            return kind, DOUBLE
+        case DecimalType(precision, scale):
+            return kind, DecimalType(min(38, precision + 10), scale)
+    return None
+
+
+def _average(kind: DataType) -> tuple[DataType, DataType] | None:
+    match kind:
+        case NullType():
+            return DOUBLE, DOUBLE
+        case IntegerType() | FloatType():
+            return kind, DOUBLE
+        case DecimalType(precision, scale):
+            return kind, DecimalType(min(38, precision + 4), min(38, scale + 4))
+    return None
+
+
+_ORDERED = (BooleanType, IntegerType, FloatType, DecimalType, VarcharType, BytesType, DateType, TimestampType)
+
+
+def _extreme(kind: DataType) -> tuple[DataType, DataType] | None:
+    if isinstance(kind, NullType):
+        return DOUBLE, DOUBLE
+    ordered = isinstance(kind, _ORDERED) or (isinstance(kind, IntervalType) and not kind.months)
+    return (kind, kind) if ordered else None
+
+
+def _boolean(result: DataType) -> Callable[[DataType], tuple[DataType, DataType] | None]:
+    return lambda kind: (BOOLEAN, result) if isinstance(kind, BooleanType | NullType) else None
+
+
+_ORDERED_WORDS = "a number, text, bytes, a boolean, a date, a timestamp or an interval of days"
+
+AGGREGATES: tuple[AggregateFunction, ...] = (
+    AggregateFunction(
+        "count",
+        lambda kind: (kind, BIGINT),
+        "any type",
+        "rows, or those whose value is not NULL",
+        "COUNT(*), COUNT(value)",
+    ),
+    AggregateFunction("sum", _sum, "a number", "the total; NULL of no values", "SUM(value)"),
+    AggregateFunction("avg", _average, "a number", "the mean; NULL of no values", "AVG(value)", ("mean",)),
+    AggregateFunction("min", _extreme, _ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)"),
+    AggregateFunction("max", _extreme, _ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)"),
+    AggregateFunction(
+        "bool_and", _boolean(BOOLEAN), "a BOOLEAN", "whether all values are TRUE", "BOOL_AND(condition)", ("every",)
+    ),
+    AggregateFunction(
+        "bool_or", _boolean(BOOLEAN), "a BOOLEAN", "whether any value is TRUE", "BOOL_OR(condition)", ("some", "any")
+    ),
+    AggregateFunction(
+        "count_if", _boolean(BIGINT), "a BOOLEAN", "rows where the condition is TRUE", "COUNT_IF(condition)"
+    ),
+)
+"""All aggregates, in the order of the documentation."""
+
+_BY_NAME = {name: function for function in AGGREGATES for name in (function.name, *function.aliases)}
+
+
+def is_aggregate(name: str) -> bool:
+    """Whether SQL's `name`, in any case, is an aggregate."""
+    return name.lower() in _BY_NAME
+
+
+def resolve_aggregate(name: str, argument: DataType | None) -> AggregateSignature:
+    """The signature of a call of `name` on a value of type `argument`; None for `name(*)`.
+
+    Raises:
+        QueryError: there is no such aggregate, or it does not take this type.
+    """
+    function = _BY_NAME.get(name.lower())
+    if function is None:
+        raise QueryError(
+            f"there is no aggregate {name.upper()}", instead=f"write one of {', '.join(sorted(_BY_NAME)).upper()}"
+        )
+    if argument is None:
+        if function.name != "count":
+            raise QueryError(f"{name.upper()} takes no *", instead=f"write {function.usage}")
+        return AggregateSignature("count", None, BIGINT)
+    resolved = function.resolve(argument)
+    if resolved is None:
+        raise QueryError(
+            f"{name.upper()} takes {function.takes}, not {argument}", instead=f"write {function.usage} of such a value"
+        )
+    return AggregateSignature(function.name, *resolved)
+
+
+def is_combinable(aggregate: Aggregate) -> bool:
+    """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back."""
+    retracting = aggregate.input.retracts
+    return not any(_is_distinct(call) or (retracting and _is_extreme(call)) for call in aggregate.calls)
+
+
+def accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> tuple[Field, ...]:
+    """The columns that a partial aggregate of `call` has, named `<call name>$<accumulator>`.
+
+    `argument` is the type of the call's argument column, None for COUNT(*); `retracting` whether rows can be taken back.
+    """
+    return tuple(
+        Field(f"{call.name}${name}", kind, nullable)
+        for name, kind, nullable in _accumulators(call, argument, retracting)
+    )
+
+
+def accumulator_schema(aggregate: Aggregate) -> Schema:
+    """What a PartialAggregate of `aggregate` gives: the keys, the group's rows where they matter, each call's accumulators.
+
+    Raises:
+        NotSupported: it cannot be combined (see `is_combinable`).
+    """
+    if not is_combinable(aggregate):
+        raise NotSupported("DISTINCT, and MIN or MAX of rows that may be taken back, have no partial aggregate")
+    source, retracting = aggregate.input.schema, aggregate.input.retracts
+    keys = tuple(source[key] for key in aggregate.keys)
+    rows = (Field(ROWS, BIGINT, False),) if counts_rows(aggregate) else ()
+    columns = (
+        column
+        for call in aggregate.calls
+        for column in accumulators(call, source[call.argument].type if call.argument else None, retracting)
+    )
+    return Schema((*keys, *rows, *columns))
+
+
+def counts_rows(aggregate: Aggregate) -> bool:
+    """Whether its partial aggregates carry ROWS: with a window, so that late rows can be counted, and where rows can be taken back."""
+    return aggregate.input.retracts or aggregate.window is not None
+
+
+def limbs(kind: DataType) -> int:
+    """How many digits of LIMB_BITS the total of values of `kind` is kept in."""
+    return 4 if isinstance(kind, DecimalType) and kind.precision > 18 else 2
+
+
+def spark_aggregate(call: AggregateCall) -> str:
+    """The PySpark text of a call, with `F` = pyspark.sql.functions in scope, for example `F.sum(F.col("x")).alias("total")`."""
+    return f"{_spark_call(call)}.alias({_quoted(call.name)})"
+
+
+def _spark_call(call: AggregateCall) -> str:
+    value = f"F.col({_quoted(f'`{call.argument}`')})" if call.argument else "F.lit(1)"
+    if call.filter:
+        value = f"F.when(F.col({_quoted(f'`{call.filter}`')}), {value})"
+    if _is_distinct(call) and call.function == "avg":  # the DataFrame API has no function of its own for it
+        return f"F.expr({_quoted(_sql(call))})"
+    if _is_distinct(call):
+        return f"F.{call.function}_distinct({value})"
+    return f"F.{call.function}({value})"
+
+
+def _sql(call: AggregateCall) -> str:
+    condition = f" FILTER (WHERE `{call.filter}`)" if call.filter else ""
+    return f"{call.function}(DISTINCT `{call.argument}`){condition}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _is_extreme(call: AggregateCall) -> bool:
+    return call.function in ("min", "max", "bool_and", "bool_or")
+
+
+def _is_distinct(call: AggregateCall) -> bool:
+    return call.distinct and not _is_extreme(call)  # the least of distinct values is the least of all
+
+
+def _accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> list[tuple[str, DataType, bool]]:
+    count: tuple[str, DataType, bool] = ("count", BIGINT, False)
+    if _is_extreme(call):
+        return [("value", call.type, True)]
+    if call.function in ("count", "count_if"):
+        return [count]
+    if isinstance(argument, FloatType):
+        special = ("nan", "infinity", "minus_infinity") if retracting else ()
+        return [("sum", DOUBLE, False), ("error", DOUBLE, False), *((name, BIGINT, False) for name in special), count]
+    assert argument is not None
+    return [*((f"limb{number}", BIGINT, False) for number in range(limbs(argument))), count]

@@ -1,0 +1,318 @@
+"""GROUP BY: the operators of Aggregate, PartialAggregate and FinalAggregate, one for each rule of emission.
+
+A watermark w says that no row of time w or before is still to come (Flink's meaning). A window [start, end) closes when w reaches its last
+microsecond, w >= end - 1; a row is late when its window has closed, and is then dropped and counted. So no row that is in time is called
+late: its window ends later than its own time, which is later than w.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT, Aggregate, EmitRule
+from ouzel.runtime.operators.accumulators import Batch
+from ouzel.runtime.operators.base import Operator, RefusedRow
+from ouzel.runtime.operators.buffers import Ints, Mask, Values, joined, numbers
+from ouzel.runtime.operators.groups import Groups
+from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.rows import RowStore
+
+_LAST = (1 << 63) - 1
+
+
+class PartialAggregation(Operator):
+    """Aggregates each batch by itself; what comes out are accumulators."""
+
+    def __init__(self, aggregate: Aggregate, seed: int) -> None:
+        super().__init__()
+        self._groups = Groups(aggregate, seed)
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """One row for each group of the batch."""
+        if not frame.height:
+            return None
+        groups = self._groups
+        frame = groups.normal(frame)
+        batch = groups.locate(frame, groups.weights(frame, partial=False), None)
+        groups.fold(batch)
+        columns = groups.export(batch.touched)
+        keys = frame.select(groups.keys)[batch.first].get_columns() if groups.keys else []
+        groups.remove(batch.touched)
+        return pl.DataFrame([*keys, *columns])
+
+
+class Aggregation(Operator):
+    """Base: rows, or with `partial` accumulators, on their way into groups; windows that close."""
+
+    stateful = True
+
+    def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
+        super().__init__()
+        self._node, self._partial = aggregate, partial
+        self._groups = Groups(aggregate, seed)
+        self._closed_us = -_LAST - 1
+        self._next_end_us = _LAST
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """Add a batch; the changes it makes, if they are to leave at once."""
+        batch = self._batch(frame)
+        return None if batch is None else self._apply(batch)
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        """Close the windows that end by then."""
+        end_us = min(watermark_us, _LAST - 1) + 1
+        self._closed_us = max(self._closed_us, end_us)
+        if self._groups.window_end is None or end_us < self._next_end_us:
+            return None
+        out = self._close(end_us)
+        ends = self._groups.columns["end"][self._groups.index.slots()]
+        self._next_end_us = int(ends.min()) if ends.size else _LAST
+        return out
+
+    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+        raise NotImplementedError
+
+    def _close(self, end_us: int) -> pl.DataFrame | None:
+        raise NotImplementedError
+
+    def _batch(self, frame: pl.DataFrame) -> Batch | None:
+        """The rows that are in time, located."""
+        groups = self._groups
+        ends: Ints | None = None
+        if groups.window_end is not None and frame.height:
+            ends = numbers(frame[groups.window_end])
+            if int(ends.min()) <= self._closed_us:
+                in_time = ends > self._closed_us
+                self._count_late(frame, ~in_time)
+                frame, ends = frame.filter(in_time), ends[in_time]
+        if not frame.height:
+            return None
+        if ends is not None:
+            self._next_end_us = min(self._next_end_us, int(ends.min()))
+        frame = groups.normal(frame)
+        return groups.locate(frame, groups.weights(frame, self._partial), ends)
+
+    def _count_late(self, frame: pl.DataFrame, late: Mask) -> None:
+        self.counters.late += int(np.abs(self._groups.weights(frame, self._partial)[late]).sum())
+
+    def _add(self, batch: Batch) -> None:
+        if self._partial:
+            self._groups.merge(batch)
+        else:
+            self._groups.fold(batch)
+
+    def _exist(self, slots: Slots) -> Mask:
+        """Which groups have rows. Without keys there is one group, always."""
+        exist: Mask = self._groups.columns["rows"][slots] > 0
+        return exist if self._groups.keys else np.ones_like(exist)
+
+    def _refuse(self, keys: pl.DataFrame, results: list[Values], rows: Mask) -> Mask:
+        """Refuse the groups among `rows` whose totals their type cannot hold; returns the mask of all such."""
+        bad = _refused(results, len(rows))
+        fresh = np.flatnonzero(bad & rows)
+        for values, call in zip(results, self._node.calls, strict=True):
+            if values.refused is None:
+                continue
+            for row in fresh[values.refused[fresh]]:
+                shown = json.dumps(keys.row(int(row), named=True), default=str, ensure_ascii=False)
+                self.refused.append(RefusedRow(f"{call.function.upper()} AS {call.name} leaves {call.type}", shown))
+                self.counters.refused += 1
+        return bad
+
+
+def _refused(results: list[Values], size: int) -> Mask:
+    bad = np.zeros(size, np.bool_)
+    for values in results:
+        if values.refused is not None:
+            bad |= values.refused
+    return bad
+
+
+class Before:
+    """Groups as they were before a batch: their slots, keys, whether they were there, their results."""
+
+    def __init__(self, slots: Slots, frame: pl.DataFrame, rows: Ints, there: Mask, results: list[Values]) -> None:
+        self.slots, self.frame, self.rows, self.there, self.results = slots, frame, rows, there, results
+
+
+class ChangingAggregation(Aggregation):
+    """EMIT CHANGES: after each batch the old row of each group that changed is taken back and the new one put in."""
+
+    def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
+        super().__init__(aggregate, seed, partial)
+        self._retracting = aggregate.input.retracts
+        self._shown = False
+
+    def finish(self) -> pl.DataFrame | None:
+        """Without keys there is one row, even of no input."""
+        if self._groups.keys or self._shown:
+            return None
+        nothing = pl.DataFrame(schema={name: kind for name, kind in self._node.input.schema.polars().items()})
+        batch = self._groups.locate(nothing.clear(1), np.zeros(1, np.int64), None)
+        return self._difference(self._before(batch, np.arange(1)))
+
+    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+        before = self._before(batch, np.arange(len(batch.touched)))
+        self._add(batch)
+        return self._difference(before)
+
+    def _close(self, end_us: int) -> pl.DataFrame | None:
+        self._groups.close_windows(end_us)
+        return None
+
+    def _before(self, batch: Batch, picked: Ints) -> Before:
+        slots = batch.touched[picked]
+        there = self._exist(slots) if self._groups.keys else np.full(len(slots), self._shown)
+        results = self._groups.results(slots)
+        return Before(slots, batch.frame, batch.first[picked], there & ~_refused(results, len(slots)), results)
+
+    def _difference(self, before: Before) -> pl.DataFrame | None:
+        """What has changed since: old rows with -1, then new rows with +1."""
+        slots, new = before.slots, self._groups.results(before.slots)
+        here = self._exist(slots)
+        if any(values.refused is not None for values in new):
+            changed_to_bad = here & ~_refused(before.results, len(slots))
+            here &= ~self._refuse(before.frame[before.rows].select(self._groups.keys), new, changed_to_bad)
+        changed = before.there != here
+        for old_values, new_values in zip(before.results, new, strict=True):
+            changed |= old_values.differ(new_values)
+        minus, plus = np.flatnonzero(before.there & changed), np.flatnonzero(here & changed)
+        self._shown = True
+        if self._retracting and self._groups.keys:
+            self._groups.remove(self._groups.vanished(slots))
+        return self._changelog(before, minus, plus, new) if minus.size + plus.size else None
+
+    def _changelog(self, before: Before, minus: Ints, plus: Ints, new: list[Values]) -> pl.DataFrame:
+        columns: list[pl.Series] = []
+        if self._groups.keys:
+            rows = np.concatenate([before.rows[minus], before.rows[plus]])
+            columns += before.frame.select(self._groups.keys)[rows].get_columns()
+        for call, old_values, new_values in zip(self._node.calls, before.results, new, strict=True):
+            columns.append(joined([(old_values, minus), (new_values, plus)], call.name))
+        weights = np.ones(minus.size + plus.size, np.int64)
+        weights[: minus.size] = -1
+        return pl.DataFrame([*columns, pl.Series(WEIGHT, weights)])
+
+
+class DelayedAggregation(ChangingAggregation):
+    """EMIT AFTER DELAY: as EMIT CHANGES, but changes gather, and only what has changed in the end since the last time leaves."""
+
+    def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
+        super().__init__(aggregate, seed, partial)
+        self._gathered: list[Before] = []
+        self._dirty = np.zeros(64, np.bool_)
+        self._due_ms: int | None = None
+
+    def tick(self, now_ms: int) -> pl.DataFrame | None:
+        """Let the changes out if the delay is over."""
+        if self._due_ms is None:
+            self._due_ms = now_ms + self._node.emit.delay_ms
+        if now_ms < self._due_ms:
+            return None
+        self._due_ms = now_ms + self._node.emit.delay_ms
+        return self._release()
+
+    def finish(self) -> pl.DataFrame | None:
+        """Let out what is left."""
+        return self._release() if self._gathered else super().finish()
+
+    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+        if self._dirty.size < self._groups.columns.capacity:
+            larger = np.zeros(self._groups.columns.capacity, np.bool_)
+            larger[: self._dirty.size] = self._dirty
+            self._dirty = larger
+        picked = np.flatnonzero(~self._dirty[batch.touched])
+        if picked.size:
+            self._gathered.append(self._compact(self._before(batch, picked)))
+            self._dirty[batch.touched] = True
+        self._add(batch)
+        return None
+
+    def _close(self, end_us: int) -> pl.DataFrame | None:
+        out = self._release()
+        self._groups.close_windows(end_us)
+        return out
+
+    def _compact(self, before: Before) -> Before:
+        before.frame = (
+            before.frame.select(self._groups.keys)[before.rows] if self._groups.keys else before.frame.head(1)
+        )
+        before.rows = np.arange(len(before.slots)) if self._groups.keys else before.rows * 0
+        return before
+
+    def _release(self) -> pl.DataFrame | None:
+        gathered, self._gathered = self._gathered, []
+        outs = []
+        for before in gathered:
+            self._dirty[before.slots] = False
+            outs.append(self._difference(before))
+        frames = [frame for frame in outs if frame is not None]
+        return pl.concat(frames) if frames else None
+
+
+class ClosingAggregation(Aggregation):
+    """EMIT AFTER WATERMARK: each group leaves once, when its window closes; without a window, when the input ends."""
+
+    def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
+        super().__init__(aggregate, seed, partial)
+        schema = aggregate.input.schema.polars()
+        self._keys = RowStore({name: schema[name] for name in aggregate.keys})
+
+    def finish(self) -> pl.DataFrame | None:
+        """Without a window, everything leaves now."""
+        if self._groups.window_end is not None:
+            return None
+        if not self._groups.keys and not len(self._groups.index):
+            nothing = pl.DataFrame(schema=self._node.input.schema.polars()).clear(1)
+            self._groups.locate(nothing, np.zeros(1, np.int64), None)
+        slots = self._groups.index.slots()
+        out = self._rows(slots)
+        self._forget(slots)
+        return out
+
+    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+        if self._groups.keys:
+            new = np.flatnonzero(self._keys.missing(batch.touched))
+            if new.size:
+                self._keys.put(batch.touched[new], batch.frame.select(self._groups.keys)[batch.first[new]])
+        self._add(batch)
+        return None
+
+    def _close(self, end_us: int) -> pl.DataFrame | None:
+        slots = self._keys.order(self._groups.ended(end_us))
+        slots = slots[np.argsort(self._groups.columns["end"][slots], kind="stable")]
+        out = self._rows(slots)
+        self._groups.close_windows(end_us)
+        self._keys.free(slots)
+        return out
+
+    def _forget(self, slots: Slots) -> None:
+        self._groups.remove(slots)
+        self._keys.free(slots)
+
+    def _rows(self, slots: Slots) -> pl.DataFrame | None:
+        slots = slots[self._exist(slots)]
+        if not slots.size:
+            return None
+        keys = self._keys.take(slots) if self._groups.keys else pl.DataFrame()
+        results = self._groups.results(slots)
+        if any(values.refused is not None for values in results):
+            good = np.flatnonzero(~self._refuse(keys, results, np.ones(len(slots), np.bool_)))
+        else:
+            good = np.arange(len(slots))
+        columns = [joined([(values, good)], call.name) for call, values in zip(self._node.calls, results, strict=True)]
+        kept = (keys if good.size == len(slots) else keys[good]).get_columns() if self._groups.keys else []
+        return pl.DataFrame([*kept, *columns])
+
+
+def aggregation(aggregate: Aggregate, seed: int, partial: bool) -> Aggregation:
+    """The operator of an Aggregate, or with `partial` of a FinalAggregate."""
+    kinds: dict[EmitRule, type[Aggregation]] = {
+        EmitRule.CHANGES: ChangingAggregation,
+        EmitRule.DELAY: DelayedAggregation,
+        EmitRule.WATERMARK: ClosingAggregation,
+    }
+    return kinds[aggregate.emit.rule](aggregate, seed, partial)

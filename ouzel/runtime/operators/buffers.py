@@ -1,0 +1,138 @@
+"""Polars columns as NumPy arrays and back, without a copy where there can be none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from ouzel.compiler.types import (
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    IntervalType,
+    TimestampType,
+    to_polars,
+)
+
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def has_numbers(kind: DataType) -> bool:
+    """Whether values of this type are held as an int64 or float64 each."""
+    return isinstance(kind, BooleanType | IntegerType | FloatType | DateType | TimestampType | IntervalType)
+
+
+def valid_rows(series: pl.Series) -> Mask | None:
+    """Which rows are not NULL; None when all are."""
+    if not series.null_count():
+        return None
+    return series.is_not_null().to_numpy()
+
+
+def numbers(series: pl.Series) -> Array:
+    """The physical values as int64, or float64 for floating point; anything stands where a row is NULL."""
+    if series.dtype == pl.Boolean:
+        return np.asarray(series.fill_null(False).to_numpy(), dtype=np.int64)
+    if series.dtype == pl.Null:
+        return np.zeros(len(series))
+    physical = series.to_physical()
+    if physical.null_count():
+        data = physical.to_arrow()
+        dtype = data.type.to_pandas_dtype()
+        found = np.frombuffer(data.buffers()[1], dtype)[data.offset : data.offset + len(data)]
+    else:
+        found = physical.to_numpy()
+    return found.astype(np.float64 if found.dtype.kind == "f" else np.int64, copy=False)
+
+
+def wide_words(series: pl.Series) -> tuple[Ints, Ints]:
+    """The unscaled values of decimals in two words, low and high."""
+    data = series.to_arrow()
+    if isinstance(data, pa.ChunkedArray):
+        data = data.combine_chunks()
+    words = np.frombuffer(data.buffers()[1], np.int64)[2 * data.offset : 2 * (data.offset + len(data))]
+    return np.ascontiguousarray(words[0::2]), np.ascontiguousarray(words[1::2])
+
+
+@dataclass(slots=True)
+class Values:
+    """Results of one call for some groups: physical numbers, or words of decimals, or a series; which are not NULL; which cannot be had.
+
+    `data` is an int64 or float64 array, an (n, 2) array of words, or a `pl.Series`. `valid` None means all. `refused` marks totals that
+    the type cannot hold.
+    """
+
+    kind: DataType
+    data: Array | pl.Series
+    valid: Mask | None = None
+    refused: Mask | None = None
+
+    def differ(self, other: Values) -> Mask:
+        """Where two results for the same groups are not the same value."""
+        if isinstance(self.data, pl.Series) and isinstance(other.data, pl.Series):
+            return self.data.ne_missing(other.data).to_numpy()
+        assert isinstance(self.data, np.ndarray) and isinstance(other.data, np.ndarray)
+        unequal = self.data.view(np.int64) != other.data.view(np.int64)
+        if unequal.ndim == 2:
+            unequal = unequal.any(axis=1)
+        if self.valid is None and other.valid is None:
+            return unequal
+        here, there = _mask(self.valid, len(unequal)), _mask(other.valid, len(unequal))
+        return (unequal & here & there) | (here != there)
+
+
+def _mask(valid: Mask | None, size: int) -> Mask:
+    return np.ones(size, np.bool_) if valid is None else valid
+
+
+def joined(parts: list[tuple[Values, Array]], name: str) -> pl.Series:
+    """The picked rows (positions) of each part, one after the other, as one column."""
+    first = parts[0][0]
+    if isinstance(first.data, pl.Series):
+        picked = [values.data.gather(rows) for values, rows in parts if isinstance(values.data, pl.Series)]
+        return pl.concat(picked).alias(name)
+    data = np.concatenate([values.data[rows] for values, rows in parts])
+    valid = None
+    if any(values.valid is not None for values, _ in parts):
+        valid = np.concatenate([_mask(values.valid, len(values.data))[rows] for values, rows in parts])
+    return to_series(name, first.kind, data, valid)
+
+
+def to_series(name: str, kind: DataType, data: Array, valid: Mask | None = None) -> pl.Series:
+    """Physical numbers, or (n, 2) words of decimals, as a column of this type; NULL where not `valid`."""
+    if isinstance(kind, DecimalType):
+        return _decimals(name, kind, data, valid)
+    if valid is not None and not valid.all():
+        series = pl.Series(name, pl.from_arrow(pa.array(data, mask=~valid)))
+    else:
+        series = pl.Series(name, data)
+    target = _polars(kind)
+    return series if series.dtype == target else series.cast(target)
+
+
+def _decimals(name: str, kind: DecimalType, words: Array, valid: Mask | None) -> pl.Series:
+    bitmap = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    arrow = pa.decimal128(kind.precision, kind.scale)
+    data = pa.py_buffer(np.ascontiguousarray(words))
+    return pl.Series(name, pl.from_arrow(pa.Array.from_buffers(arrow, len(words), [bitmap, data])))
+
+
+@cache
+def _polars(kind: DataType) -> pl.DataType:
+    return to_polars(kind)
+
+
+def counts_of(series: pl.Series) -> Ints:
+    """An Int64 column without NULLs as an array."""
+    return np.ascontiguousarray(numbers(series), dtype=np.int64)

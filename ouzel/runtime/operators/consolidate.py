@@ -1,0 +1,59 @@
+"""Adding up the weights of equal rows, for sinks and for whoever folds a changelog into a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT
+from ouzel.runtime.operators import kernels
+from ouzel.runtime.operators.buffers import Ints, counts_of
+from ouzel.runtime.operators.groups import ones
+from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.index import KeyIndex
+
+
+def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
+    """The frame with each row once, and its weights added up; rows of weight 0 are gone. The order is that of first appearance.
+
+    With `keys` the form that an upsert sink takes: for each key its new row with +1, the last one put in if there are several; or one
+    row with -1 if rows were only taken back; or nothing. A frame without WEIGHT has weight 1 in each row.
+    """
+    weighted = frame.columns[-1:] == [WEIGHT]
+    weights = counts_of(frame[WEIGHT]) if weighted else ones(frame.height)
+    columns = frame.columns[:-1] if weighted else frame.columns
+    rows, total = _added_up(frame, columns, weights)
+    if keys:
+        rows, total = _by_key(frame, keys, rows, total)
+    return frame.select(columns)[rows].with_columns(pl.Series(WEIGHT, total))
+
+
+def _added_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:
+    """The last place of each row whose weights do not cancel, in order, and its weight."""
+    groups, number = _grouped(frame, columns)
+    total = np.zeros(number, np.int64)
+    kernels.add(total, groups, weights)
+    last = np.empty(number, np.int64)
+    last[groups] = np.arange(frame.height)
+    left = np.flatnonzero(total)
+    left = left[np.argsort(last[left], kind="stable")]
+    return last[left], total[left]
+
+
+def _by_key(frame: pl.DataFrame, keys: Sequence[str], rows: Ints, total: Ints) -> tuple[Ints, Ints]:
+    """For each key the last row of positive weight, or the last of negative weight if there is no other."""
+    groups, number = _grouped(frame.select(keys)[rows], keys)
+    chosen = np.full(number, -1, np.int64)
+    for wanted in (np.flatnonzero(total < 0), np.flatnonzero(total > 0)):
+        chosen[groups[wanted]] = wanted
+    chosen.sort()
+    return rows[chosen], np.sign(total[chosen])
+
+
+def _grouped(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
+    """Each row's group, numbered from 0 in order of appearance, and how many there are."""
+    index = KeyIndex(min(frame.height, 1 << 16) or 1)
+    slots = index.find_or_insert(*key_hashes(frame, columns, 0))
+    return slots, len(index)

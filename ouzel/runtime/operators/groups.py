@@ -1,0 +1,165 @@
+"""The keyed state of an aggregate: group keys to slots, and each call's accumulators by slot."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.functions.aggregates import ROWS, counts_rows
+from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
+from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
+from ouzel.errors import NotSupported
+from ouzel.runtime.operators import kernels
+from ouzel.runtime.operators.accumulators import Accumulators, Batch, Count, Extreme, FloatTotal, ShortTotal, WideTotal
+from ouzel.runtime.operators.buffers import Ints, Mask, Values, counts_of, has_numbers, numbers
+from ouzel.runtime.state import kernels as index_kernels
+from ouzel.runtime.state.columns import SlotColumns
+from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.index import KeyIndex, Slots
+
+_ones = np.ones(1 << 14, np.int64)
+
+
+def ones(size: int) -> Ints:
+    """So many ones, not to be written to."""
+    global _ones
+    if size > _ones.size:
+        _ones = np.ones(2 * size, np.int64)
+    return _ones[:size]
+
+
+def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
+    """The state that `call` of a column of type `argument` needs."""
+    if call.distinct:
+        raise NotSupported("DISTINCT cannot be computed in a stream yet")
+    if call.function in ("count", "count_if"):
+        return Count(call)
+    assert argument is not None
+    if call.function in ("sum", "avg"):
+        if isinstance(argument, FloatType):
+            return FloatTotal(call, retracting)
+        wide = isinstance(argument, DecimalType) and argument.precision > 18
+        return WideTotal(call, argument) if wide else ShortTotal(call, argument)  # type: ignore[arg-type]
+    if not has_numbers(argument) or retracting:
+        raise NotSupported(f"{call.function.upper()} of {argument} cannot be computed in a stream yet")
+    return Extreme(call)
+
+
+class Groups:
+    """All groups of one aggregate, in one task.
+
+    `columns` has by slot: "rows", how many rows the group has (its weights added up); "end", its window's end; "mark", see `touch`.
+    """
+
+    def __init__(self, aggregate: Aggregate, seed: int) -> None:
+        source = aggregate.input.schema
+        self.keys = list(aggregate.keys)
+        self.window_end = aggregate.window[1] if aggregate.window else None
+        self._merges_rows = counts_rows(aggregate)
+        self._floats = [name for name in self.keys if isinstance(source[name].type, FloatType)]
+        self.seed = seed
+        self.index = KeyIndex()
+        self.columns = SlotColumns({"rows": np.int64, "end": np.int64, "mark": np.int64})
+        self._seen = 1
+        retracting = aggregate.input.retracts
+        self.calls = [accumulators_of(call, _argument_type(call, source), retracting) for call in aggregate.calls]
+
+    def normal(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame with -0.0 in its keys as 0.0, which is the same group."""
+        return frame.with_columns(pl.col(name) + 0.0 for name in self._floats) if self._floats else frame
+
+    def locate(self, frame: pl.DataFrame, weights: Ints, ends: Ints | None) -> Batch:
+        """Find or make each row's slot."""
+        low, high = key_hashes(frame, self.keys, self.seed)
+        slots = self.index.find_or_insert(low, high)
+        self._reserve()
+        size = len(slots)
+        groups, touched, first = np.empty((3, size), np.int64)
+        number = index_kernels.touch(slots, self.columns["mark"], self._seen, groups, touched, first)
+        self._seen += size
+        touched, first = touched[:number], first[:number]
+        if ends is not None:
+            self.columns["end"][touched] = ends[first]
+        return Batch(frame, (low, high), slots, weights, groups, touched, first, ends)
+
+    def fold(self, batch: Batch) -> None:
+        """Add rows of the aggregate's input."""
+        kernels.add(self.columns["rows"], batch.slots, batch.weights)
+        for call in self.calls:
+            call.fold(batch, _weights_of(call.call, batch))
+
+    def merge(self, batch: Batch) -> None:
+        """Add partial aggregates."""
+        kernels.add(self.columns["rows"], batch.slots, batch.weights)
+        for call in self.calls:
+            call.merge(batch)
+
+    def weights(self, frame: pl.DataFrame, partial: bool) -> Ints:
+        """How many rows each row stands for."""
+        name = (
+            (ROWS if self._merges_rows else None) if partial else (WEIGHT if frame.columns[-1:] == [WEIGHT] else None)
+        )
+        return counts_of(frame[name]) if name else ones(frame.height)
+
+    def results(self, slots: Slots) -> list[Values]:
+        """Each call's value for these groups."""
+        return [call.result(slots) for call in self.calls]
+
+    def export(self, slots: Slots) -> list[pl.Series]:
+        """ROWS, where partial aggregates carry it, and the accumulator columns."""
+        rows = [pl.Series(ROWS, self.columns["rows"][slots])] if self._merges_rows else []
+        return [*rows, *(column for call in self.calls for column in call.export(slots))]
+
+    def ended(self, end_us: int) -> Slots:
+        """The groups of windows that end at or before `end_us`."""
+        slots = self.index.slots()
+        return slots[self.columns["end"][slots] <= end_us]
+
+    def vanished(self, slots: Slots) -> Slots:
+        """Those of `slots` in which nothing is left: no rows, and no sum of rows yet to come and gone."""
+        slots = slots[self.columns["rows"][slots] == 0]
+        for call in self.calls:
+            slots = slots[call.empty(slots)]
+        return slots
+
+    def remove(self, slots: Slots) -> None:
+        """Forget these groups."""
+        self.index.remove(slots)
+        self.columns.clear(slots)
+        for call in self.calls:
+            call.clear(slots)
+
+    def close_windows(self, end_us: int) -> Slots:
+        """Forget the windows that end at or before `end_us`; returns the slots that were theirs."""
+        slots = self.ended(end_us)
+        self.remove(slots)
+        for call in self.calls:
+            call.close_windows(end_us)
+        return slots
+
+    def _reserve(self) -> None:
+        limit = self.index.limit
+        if limit > self.columns.capacity:
+            self.columns.reserve(limit)
+        for call in self.calls:
+            call.reserve(limit)
+
+
+def _argument_type(call: AggregateCall, source: Schema) -> DataType | None:
+    return source[call.argument].type if call.argument else None
+
+
+def _weights_of(call: AggregateCall, batch: Batch) -> Ints:
+    """The batch's weights, 0 for rows that the call leaves out: its value is NULL, its FILTER not TRUE."""
+    masks: list[Mask] = []
+    conditions = [call.filter] if call.filter else []
+    if call.function == "count_if" and call.argument:
+        conditions.append(call.argument)
+    for name in conditions:
+        masks.append(numbers(batch.frame[name]).astype(np.bool_))
+    if call.argument and batch.frame[call.argument].null_count():
+        masks.append(batch.frame[call.argument].is_not_null().to_numpy())
+    weights = batch.weights
+    for mask in masks:
+        weights = weights * mask
+    return weights

@@ -1,0 +1,191 @@
+"""Operators that look at each row by itself: Project, Filter, Watermark, Unnest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.functions.kernel import lower
+from ouzel.compiler.functions.registry import Lowered
+from ouzel.compiler.plan import WEIGHT, Filter, Project, Unnest, Watermark
+from ouzel.compiler.types import DataType, DateType, MapType, RowType
+from ouzel.runtime.operators.base import Operator, RefusedRow
+from ouzel.runtime.operators.buffers import Mask
+
+_ERROR = "$error"
+
+
+def weight_of(frame: pl.DataFrame) -> list[str]:
+    """The name of the weight column, if the frame has one."""
+    return [WEIGHT] if frame.columns[-1:] == [WEIGHT] else []
+
+
+def refuse(operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str) -> None:
+    """Put the rows of `frame` where `bad` on the operator's list."""
+    rows = frame.filter(bad)
+    operator.counters.refused += rows.height
+    operator.refused += [
+        RefusedRow(reason, json.dumps(row, default=str, ensure_ascii=False)) for row in rows.iter_rows(named=True)
+    ]
+
+
+class _Computing(Operator):
+    """Base: evaluates expressions and refuses the rows that fail."""
+
+    def __init__(self, items: Sequence[tuple[str, Expression]]) -> None:
+        super().__init__()
+        self._lowered = [(name, lower(expression)) for name, expression in items]
+        self._failing = [lowered for _, lowered in self._lowered if lowered.error is not None]
+        self._values = [lowered.value.alias(name) for name, lowered in self._lowered]
+
+    def compute(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The frame without the rows that fail, and beside it the computed columns."""
+        if not self._failing:
+            return frame, frame.select_seq(self._values) if self._broadcasts(frame) else self._wide(frame)
+        errors = [_error(lowered).alias(f"{_ERROR}{number}") for number, lowered in enumerate(self._failing)]
+        names = [name for name, _ in self._lowered]
+        computed = frame.lazy().with_columns(*self._values, *errors).collect()
+        masks = [computed[f"{_ERROR}{number}"] for number in range(len(errors))]
+        good = self._refuse(frame, masks)
+        computed = computed.select(names)
+        return (frame, computed) if good is None else (frame.filter(good), computed.filter(good))
+
+    def _broadcasts(self, frame: pl.DataFrame) -> bool:
+        """Whether selecting the values gives as many rows as the frame: one of them reads a column."""
+        return any(lowered.literal is None and _reads_column(lowered) for _, lowered in self._lowered)
+
+    def _wide(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(*self._values).select(name for name, _ in self._lowered)
+
+    def _refuse(self, frame: pl.DataFrame, masks: list[pl.Series]) -> Mask | None:
+        """Refuse each failing row once, for the first of its reasons; the mask of the good ones, None if all are."""
+        bad: Mask | None = None
+        for lowered, series in zip(self._failing, masks, strict=True):
+            if series.any():
+                mask = series.to_numpy()
+                fresh = mask if bad is None else mask & ~bad
+                refuse(self, frame, fresh, lowered.reason)
+                bad = mask if bad is None else mask | bad
+        return None if bad is None else ~bad
+
+
+def _error(lowered: Lowered) -> pl.Expr:
+    assert lowered.error is not None
+    return lowered.error
+
+
+def _reads_column(lowered: Lowered) -> bool:
+    return bool(lowered.value.meta.root_names())
+
+
+class Projection(_Computing):
+    """Project: computes the output's columns."""
+
+    def __init__(self, node: Project) -> None:
+        super().__init__(node.items)
+        self._names = [name for name, _ in node.items]
+        plain = all(isinstance(expression, Column) for _, expression in node.items)
+        self._sources = (
+            [expression.name for _, expression in node.items if isinstance(expression, Column)] if plain else None
+        )
+        self._by_column = any(_reads_column(lowered) for _, lowered in self._lowered)
+
+    def _broadcasts(self, frame: pl.DataFrame) -> bool:
+        return self._by_column
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """The computed columns, with the weight if there is one."""
+        weight = weight_of(frame)
+        if self._sources is not None:
+            columns = [frame[source].alias(name) for source, name in zip(self._sources, self._names, strict=True)]
+            return pl.DataFrame([*columns, *(frame[name] for name in weight)])
+        kept, computed = self.compute(frame)
+        return computed.hstack([kept[WEIGHT]]) if weight else computed
+
+
+class Selection(_Computing):
+    """Filter: keeps the rows whose predicate is TRUE."""
+
+    def __init__(self, node: Filter) -> None:
+        super().__init__([("$keep", node.predicate)])
+        self._never_fails = not self._failing
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """Only the rows that pass."""
+        if self._never_fails:
+            return frame.filter(self._lowered[0][1].value)
+        kept, computed = self.compute(frame)
+        return kept.filter(computed.to_series())
+
+
+class TimeSight(_Computing):
+    """Watermark: passes rows on and notes in `seen_us` the largest watermark expression of the batch, None if all are NULL."""
+
+    def __init__(self, node: Watermark) -> None:
+        super().__init__([("$time", node.expression)])
+        self._us = us_of(node.expression.type)
+        self.seen_us: int | None = None
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """The rows whose watermark could be computed, unchanged."""
+        kept, computed = self.compute(frame)
+        largest = computed.to_series().to_physical().max()
+        self.seen_us = None if largest is None else int(largest) * self._us  # type: ignore[arg-type]
+        return kept
+
+
+def us_of(kind: DataType) -> int:
+    """How many microseconds one unit of a time column is."""
+    return 86_400_000_000 if isinstance(kind, DateType) else 1
+
+
+class Unnesting(_Computing):
+    """Unnest: a row for each element of an array."""
+
+    def __init__(self, node: Unnest) -> None:
+        super().__init__([("$array", node.array)])
+        names = [name for name, _ in node.names]
+        self._ordinal = names.pop() if node.ordinality else None
+        self._names, self._outer = names, node.outer
+        element = getattr(node.array.type, "element", None)
+        self._fields: list[str] | None = None
+        if isinstance(node.array.type, MapType):
+            self._fields = ["key", "value"]
+        elif isinstance(element, RowType) and len(names) == len(element.fields):
+            self._fields = [name for name, _ in element.fields]
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """The rows, repeated, with the elements' columns before the weight."""
+        kept, computed = self.compute(frame)
+        arrays = computed.to_series()
+        sizes = np.asarray(arrays.list.len().fill_null(0).to_numpy(), dtype=np.int64)
+        elements = arrays.explode(empty_as_null=self._outer, keep_nulls=self._outer)
+        repeats = np.maximum(sizes, 1) if self._outer else sizes
+        repeated = kept[np.repeat(np.arange(kept.height), repeats)]
+        columns = self._columns(elements)
+        if self._ordinal:
+            columns.append(_ordinals(self._ordinal, sizes, repeats))
+        weight = weight_of(repeated)
+        rest = repeated.drop(weight)
+        return rest.hstack([*columns, *(repeated[name] for name in weight)])
+
+    def _columns(self, elements: pl.Series) -> list[pl.Series]:
+        if self._fields is None:
+            return [elements.alias(self._names[0])]
+        return [elements.struct.field(field).alias(name) for field, name in zip(self._fields, self._names, strict=True)]
+
+
+def _ordinals(name: str, sizes: np.ndarray, repeats: np.ndarray) -> pl.Series:  # type: ignore[type-arg]
+    starts = np.cumsum(repeats) - repeats
+    ordinals = np.arange(int(repeats.sum())) - np.repeat(starts, repeats) + 1
+    series = pl.Series(name, ordinals, dtype=pl.Int64)
+    empty = np.repeat(sizes == 0, repeats)
+    return (
+        series.to_frame().select(pl.when(pl.Series(~empty)).then(pl.col(name)).alias(name)).to_series()
+        if empty.any()
+        else series
+    )

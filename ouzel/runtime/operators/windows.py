@@ -1,0 +1,61 @@
+"""AssignWindow: which windows a row lies in, by integer arithmetic on microseconds."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT, AssignWindow
+from ouzel.compiler.types import TIMESTAMP, DateType
+from ouzel.runtime.operators.base import Operator
+from ouzel.runtime.operators.buffers import Ints, numbers, to_series, valid_rows
+from ouzel.runtime.operators.rowwise import refuse, us_of, weight_of
+
+
+class WindowAssignment(Operator):
+    """TUMBLE and HOP: appends the window's start, end and time; HOP repeats a row for each window, the latest first."""
+
+    def __init__(self, node: AssignWindow) -> None:
+        super().__init__()
+        self._node = node
+        self._kind = node.input.schema[node.column].type
+        self._most = -(-node.size_us // node.slide_us)
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """The rows with their windows; a row whose time is NULL is refused."""
+        column = frame[self._node.column]
+        valid = valid_rows(column)
+        if valid is not None:
+            refuse(self, frame, ~valid, f"its time {self._node.column} is NULL, so it belongs to no window")
+            frame = frame.filter(valid)
+            column = frame[self._node.column]
+        if not frame.height:
+            return None
+        times = numbers(column) * us_of(self._kind)
+        node = self._node
+        starts = times - (times - node.offset_us) % node.slide_us
+        if self._most > 1 or node.slide_us != node.size_us:
+            frame, starts = self._repeated(frame, times, starts)
+        return self._appended(frame, starts)
+
+    def _repeated(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints]:
+        node = self._node
+        every = starts[:, None] - np.arange(self._most) * node.slide_us
+        inside = every + node.size_us > times[:, None]
+        rows = np.broadcast_to(np.arange(len(times))[:, None], every.shape)
+        return frame[np.ascontiguousarray(rows[inside])], every[inside]
+
+    def _appended(self, frame: pl.DataFrame, starts: Ints) -> pl.DataFrame:
+        start, end, time = self._node.names
+        ends = starts + self._node.size_us
+        times = ends - 1_000
+        if isinstance(self._kind, DateType):
+            times //= us_of(self._kind)
+        windows = [
+            to_series(start, TIMESTAMP, starts),
+            to_series(end, TIMESTAMP, ends),
+            to_series(time, self._kind, times),
+        ]
+        if weight_of(frame):
+            return pl.DataFrame([*frame.get_columns()[:-1], *windows, frame[WEIGHT]])
+        return frame.hstack(windows)

@@ -1,0 +1,93 @@
+"""RowStore: whole rows of any type by slot, in Polars columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ouzel.runtime.state.index import Slots
+
+
+class RowStore:
+    """At most one row a slot. Rows are appended to a log of frames, merged by size as in a log-structured merge tree
+    (O'Neil et al., 1996), so that each row is copied O(log n) times; when more than half of the log is dead it is written anew.
+    """
+
+    def __init__(self, schema: Mapping[str, pl.DataType]) -> None:
+        self._schema = dict(schema)
+        self._frames: list[pl.DataFrame] = []
+        self._place = np.full(64, -1, np.int64)
+        self._logged = self._live = 0
+
+    def __len__(self) -> int:
+        return self._live
+
+    def put(self, slots: Slots, frame: pl.DataFrame) -> None:
+        """Keep row i of `frame` for `slots[i]`, each slot given once, in place of what was there."""
+        if not slots.size:
+            return
+        self._reserve(int(slots.max()) + 1)
+        self._live += int(np.count_nonzero(self._place[slots] < 0))
+        self._place[slots] = np.arange(self._logged, self._logged + slots.size)
+        self._logged += slots.size
+        self._frames.append(frame)
+        while len(self._frames) > 1 and self._frames[-2].height <= 2 * self._frames[-1].height:
+            self._frames[-2:] = [pl.concat(self._frames[-2:], rechunk=True)]
+        if self._logged > 1024 and self._logged > 2 * self._live:
+            self._compact()
+
+    def take(self, slots: Slots) -> pl.DataFrame:
+        """The rows of these slots, in their order; each must have one."""
+        if not slots.size:
+            return pl.DataFrame(schema=self._schema)
+        places = self._place[slots]
+        if len(self._frames) == 1:
+            return self._frames[0][places]
+        return self._gather(places)
+
+    def free(self, slots: Slots) -> None:
+        """Forget the rows of these slots."""
+        held = slots[slots < self._place.size]
+        self._live -= int(np.count_nonzero(self._place[held] >= 0))
+        self._place[held] = -1
+
+    def missing(self, slots: Slots) -> npt.NDArray[np.bool_]:
+        """Which of these slots have no row."""
+        if slots.size:
+            self._reserve(int(slots.max()) + 1)
+        absent: npt.NDArray[np.bool_] = self._place[slots] < 0
+        return absent
+
+    def order(self, slots: Slots) -> Slots:
+        """These slots, by when their rows were put."""
+        return slots[np.argsort(self._place[slots], kind="stable")]
+
+    def _gather(self, places: Slots) -> pl.DataFrame:
+        starts = np.cumsum([0, *(frame.height for frame in self._frames)])
+        frame_of = np.searchsorted(starts, places, side="right") - 1
+        order = np.argsort(frame_of, kind="stable")
+        cuts = np.searchsorted(frame_of[order], np.arange(len(self._frames) + 1))
+        parts = [
+            frame[places[order[cuts[number] : cuts[number + 1]]] - starts[number]]
+            for number, frame in enumerate(self._frames)
+            if cuts[number] < cuts[number + 1]
+        ]
+        back = np.empty(order.size, np.int64)
+        back[order] = np.arange(order.size)
+        return pl.concat(parts, rechunk=True)[back]
+
+    def _reserve(self, limit: int) -> None:
+        if limit > self._place.size:
+            larger = np.full(max(limit, 2 * self._place.size), -1, np.int64)
+            larger[: self._place.size] = self._place
+            self._place = larger
+
+    def _compact(self) -> None:
+        slots = self.order(np.flatnonzero(self._place >= 0))
+        frame = self.take(slots)
+        self._frames = [frame] if frame.height else []
+        self._place[slots] = np.arange(slots.size)
+        self._logged = slots.size
