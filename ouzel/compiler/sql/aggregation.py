@@ -200,7 +200,9 @@ def _bind_keys(binder: _GroupBinder, tree: exp.Select, group: list[exp.Expr], ou
 
 def _add_window(binder: _GroupBinder, keys: _Keys, item: exp.Expr) -> None:
     if binder.window is None or item is not binder.window.node:
-        raise binder.source.error("GROUP BY has two windows", place(item), "keep one", NotSupported)
+        raise binder.source.error(
+            "two windows in one GROUP BY are not supported", place(item), "keep one", NotSupported
+        )
     assert binder.relation.window is not None
     for index in sorted(binder.parts_used | {1}):
         name = binder.relation.window[index]

@@ -18,7 +18,7 @@ from ouzel.compiler.sql.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.type_names import read_type
-from ouzel.compiler.types import BOOLEAN, BYTES, NULL, VARCHAR, DataType, NullType, RowType
+from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, DataType, NullType, RowType
 from ouzel.errors import NotSupported, QueryError
 
 _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
@@ -36,6 +36,7 @@ _CLOCK = frozenset(_CLOCK_LIST.split())
 _WINDOW_PARTS = frozenset(
     f"{kind}_{part}" for kind in ("tumble", "hop", "session") for part in ("start", "end", "rowtime", "proctime")
 )
+_EXTRACTED = ("year", "quarter", "month", "week", "day", "doy", "dow", "hour", "minute", "second")
 _TRIMS = {"both": "trim", "leading": "ltrim", "trailing": "rtrim"}
 
 
@@ -74,13 +75,17 @@ class Binder:
         except QueryError as error:
             if lookup(function) is None:
                 raise
-            start, end = place(node)
-            advice = (
-                f"CAST one of them, for example CAST({self.source.text[slice(*place(node.expression))]} AS {left.type})"
-            )
-            same = left.type == right.type or not can_cast(right.type, left.type)
             problem = f"{left.type} {sign} {right.type} is not possible"
-            raise self.source.error(problem, (start, end), error.instead if same else advice) from None
+            advice = self._advised_cast((node.this, left), (node.expression, right)) or error.instead
+            raise self.source.error(problem, place(node), advice) from None
+
+    def _advised_cast(self, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]) -> str:
+        """Text becomes what it meets; otherwise the right side becomes what the left is."""
+        (node, value), (_, other) = (left, right) if left[1].type == VARCHAR else (right, left)
+        if value.type == other.type or not can_cast(value.type, other.type):
+            return ""
+        start, end = place(node)
+        return f"CAST one of them, for example CAST({self.source.text[start:end]} AS {other.type})"
 
     def condition(self, node: exp.Expr, clause: str) -> Expression:
         """A BOOLEAN expression, for WHERE and its like."""
@@ -226,9 +231,7 @@ class Binder:
         """CAST or TRY_CAST to a type already read."""
         bound = self.bind(operand)
         if not can_cast(bound.type, kind):
-            raise self.source.error(
-                f"{bound.type} cannot be cast to {kind}", place(node), "see docs/functions.md for the casts there are"
-            )
+            raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node))
         return Cast(kind, bound, safe) if bound.type != kind else bound
 
     def postfix_cast(self, node: exp.Expr) -> Expression:
@@ -279,12 +282,30 @@ class Binder:
 
     def _function(self, node: exp.Expr, name: str) -> Expression:
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
-        if name.endswith(" to"):  # FLOOR(time TO DAY)
-            return self.resolve(node, name.replace(" ", "_"), arguments)
+        if name == "extract":
+            return self._extract(node, node.expressions[0].name, arguments[-1])
+        if name.endswith(" to"):
+            return self._rounded_time(node, name, *arguments)
         if name == "trim from":
-            side, *rest = node.expressions
-            return self.resolve(node, _TRIMS[side.name.lower()], [self.bind(part) for part in reversed(rest)])
+            side = node.expressions[0].name.lower()
+            return self.resolve(node, _TRIMS[side], arguments[:0:-1])
         return self.resolve(node, name, arguments)
+
+    def _extract(self, node: exp.Expr, unit: str, time: Expression) -> Expression:
+        """EXTRACT(YEAR FROM t) is YEAR(t)."""
+        if unit.lower() not in _EXTRACTED:
+            raise self.source.error(
+                f"EXTRACT knows no {unit.upper()}", place(node), f"it knows {', '.join(_EXTRACTED).upper()}"
+            )
+        return self.resolve(node, unit.lower(), [time])
+
+    def _rounded_time(self, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:
+        """FLOOR(t TO DAY) is the start of the day; CEIL(t TO DAY) is t itself if it is one, else the next."""
+        start = self.resolve(node, "date_trunc", [unit, time])
+        if name == "floor to":
+            return start
+        following = self.resolve(node, "timestampadd", [unit, Literal(INT, 1), start])
+        return Case(time.type, ((self.resolve(node, "eq", [start, time]), time),), following)
 
     def _argument(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Star):
@@ -347,7 +368,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Paren: lambda binder, node: binder.bind(node.this),
     exp.Not: lambda binder, node: binder.resolve(node, "not", [binder.bind(node.this)]),
     exp.Neg: Binder.negated,
-    exp.Column: Binder.column,
+    exp.Column: lambda binder, node: binder.column(node),
     exp.Dot: Binder.dot,
     exp.Is: Binder.test,
     exp.Between: Binder.between,

@@ -146,7 +146,11 @@ class _Rewriter:
     def _refuse_trailing(self, index: int) -> None:
         """sqlglot would read `SELECT a, FROM t` as `SELECT a FROM t`."""
         after = self._word_at(index + 1)
-        if after in _AFTER_A_LIST or self._next_is(index, TokenType.R_PAREN) or index + 1 == len(self.tokens):
+        if (
+            after in _AFTER_A_LIST
+            or self._next_is(index, TokenType.R_PAREN, TokenType.COMMA)
+            or index + 1 == len(self.tokens)
+        ):
             raise self.source.error("nothing follows this comma", span_of([self.tokens[index]]), "remove it")
 
     def _call(self, index: int, word: str) -> None:

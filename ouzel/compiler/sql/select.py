@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
+from ouzel.compiler.expressions import Expression
 from ouzel.compiler.plan import Filter, Union
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.binder import Binder
@@ -21,7 +22,7 @@ from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.windows import assign_window, is_window, read_window
 from ouzel.compiler.types import DataType
-from ouzel.errors import NotSupported
+from ouzel.errors import NotSupported, QueryError
 
 Tables = Callable[[Name], Relation]
 """Finds a created table or view by name, or raises QueryError."""
@@ -31,6 +32,22 @@ class WhereBinder(Binder):
     """Binds WHERE, where no aggregate can stand."""
 
     no_aggregates = "WHERE sees single rows; write HAVING"
+
+    def __init__(
+        self, source: Source, relation: Relation, types: dict[int, DataType], items: Sequence[exp.Expr]
+    ) -> None:
+        super().__init__(source, relation, types)
+        self.aliases = {item.alias for item in items if isinstance(item, exp.Alias)}
+
+    def column(self, node: exp.Expr) -> Expression:
+        try:
+            return super().column(node)
+        except QueryError as error:
+            if node.name in self.aliases:
+                error.instead = (
+                    f"{node.name} is an alias of the select list, which WHERE does not see: write its expression"
+                )
+            raise
 
 
 class QueryBinder:
@@ -76,7 +93,7 @@ class QueryBinder:
         relation = self._from(tree)
         where = tree.args.get("where")
         if where:
-            predicate = WhereBinder(self.source, relation, self.types).condition(where.this, "WHERE")
+            predicate = WhereBinder(self.source, relation, self.types, tree.expressions).condition(where.this, "WHERE")
             relation = replace(relation, node=Filter(relation.node, predicate))
         if is_grouped(tree):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
@@ -104,7 +121,7 @@ class QueryBinder:
     def _table(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Unnest):
             raise self.source.error(
-                "UNNEST needs a table before it",
+                "UNNEST without a table before it is not supported",
                 place(node),
                 "write FROM t CROSS JOIN UNNEST(t.array) AS u(x)",
                 NotSupported,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import difflib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -39,6 +40,7 @@ _KEYWORD_LIST = (
     "CONSTRAINT ENFORCED WITH OR REPLACE VIEW INSERT INTO SET EXPLAIN LOGICAL TOPOLOGY PACKING JSON SELECT VALUES"
 )
 _KEYWORDS = frozenset(_KEYWORD_LIST.split())
+_STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE")
 _SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "LT": "<", "GT": ">", "MINUS": "-"}
 _VAGUE = {
     "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "NUMBER": "a number", "$END": "the end of the statement",
@@ -127,6 +129,10 @@ def _syntax_error(source: Source, tokens: Tokens, error: lark.UnexpectedToken) -
     if error.token.type == "$END":
         return source.error("the statement ends too early", (tokens[-1].end, tokens[-1].end + 1), advice)
     at, end = error.token.start_pos or 0, error.token.end_pos or 0
+    if at == tokens[0].start:
+        near = difflib.get_close_matches(tokens[0].text.upper(), _STATEMENTS, 1)
+        meant = f"did you mean {near[0]}?" if near else f"a statement begins with {', '.join(_STATEMENTS)}"
+        return source.error(f"{source.text[at:end]} does not begin a statement", (at, end), meant)
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 

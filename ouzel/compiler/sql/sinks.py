@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ouzel.compiler.coercion import can_coerce, cast_to
-from ouzel.compiler.expressions import Literal
-from ouzel.compiler.plan import Aggregate, Sink, SinkMode, walk
+from ouzel.compiler.expressions import Column, Literal
+from ouzel.compiler.plan import Aggregate, Filter, Node, Project, Sink, SinkMode, walk
 from ouzel.compiler.sql.output import Output, project
 from ouzel.compiler.sql.scope import Relation, near, pick
 from ouzel.compiler.sql.source import Source
@@ -52,11 +52,10 @@ def table_sink(source: Source, statement: Insert, table: Table, relation: Relati
             outputs.append(Output(field.name, cast_to(column, field.type)))
         else:
             outputs.append(_absent(source, statement, table, field))
-    mode = _mode(source, statement, table, relation)
+    fitted = project(relation, outputs)
+    mode = _mode(source, statement, table, fitted)
     keys = table.keys if mode is SinkMode.UPSERT else ()
-    return Sink(
-        project(relation, outputs).node, table.name, table.traits.name, table.options, mode, keys, table.writable
-    )
+    return Sink(fitted.node, table.name, table.traits.name, table.options, mode, keys, table.writable)
 
 
 def _count(columns: Sequence[object]) -> str:
@@ -89,7 +88,7 @@ def _absent(source: Source, statement: Insert, table: Table, field: Field) -> Ou
     return Output(field.name, cast_to(Literal(NULL, None), field.type))
 
 
-def _mode(source: Source, statement: Insert, table: Table, relation: Relation) -> SinkMode:
+def _mode(source: Source, statement: Insert, table: Table, fitted: Relation) -> SinkMode:
     accepted = table.traits.modes
     if not table.traits.writable:
         raise source.error(
@@ -97,13 +96,52 @@ def _mode(source: Source, statement: Insert, table: Table, relation: Relation) -
             statement.name.span,
             "insert into a table of another connector",
         )
-    if not relation.node.retracts and "append" in accepted:
+    if not fitted.node.retracts and "append" in accepted:
         return SinkMode.APPEND
     if table.keys and "upsert" in accepted:
+        _check_keys(source, statement, table, fitted)
         return SinkMode.UPSERT
     if "retract" in accepted:
         return SinkMode.RETRACT
-    raise _refused_changes(source, statement, table, relation)
+    raise _refused_changes(source, statement, table, fitted)
+
+
+def _check_keys(source: Source, statement: Insert, table: Table, fitted: Relation) -> None:
+    """Two rows of the query under one PRIMARY KEY would overwrite each other in turn."""
+    for key in table.keys:
+        if key not in table.writable:
+            raise source.error(
+                f"the PRIMARY KEY column {key} of {table.name} is computed and never written",
+                statement.name.span,
+                "take a written column",
+            )
+    groups = row_key(fitted.node)
+    if groups and not all(group & set(table.keys) for group in groups):
+        wanted = ", ".join(min(group, key=fitted.node.schema.names.index) for group in groups)
+        raise source.error(
+            f"the query has a row for each ({wanted}), and PRIMARY KEY ({', '.join(table.keys)}) of {table.name} does not tell them apart",
+            statement.name.span,
+            f"declare PRIMARY KEY ({wanted}) NOT ENFORCED",
+        )
+
+
+def row_key(node: Node) -> list[frozenset[str]] | None:
+    """What tells the rows of an aggregate apart: one column of each of these sets; None when it is not known.
+
+    The columns of a window say the same, so they are one set.
+    """
+    match node:
+        case Aggregate(keys=keys, window=window):
+            said = frozenset(name for name in window or () if name)
+            return [frozenset({key}) for key in keys if key not in said] + ([said] if said else [])
+        case Filter():
+            return row_key(node.input)
+        case Project(items=items):
+            below = row_key(node.input)
+            shown = [(name, value.name) for name, value in items if isinstance(value, Column)]
+            groups = [frozenset(name for name, column in shown if column in group) for group in below or ()]
+            return groups if below is not None and all(groups) else None
+    return None
 
 
 def _refused_changes(source: Source, statement: Insert, table: Table, relation: Relation) -> QueryError:

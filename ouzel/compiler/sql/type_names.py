@@ -38,6 +38,7 @@ _SIMPLE: dict[str, DataType] = {
 _LENGTHS_MAX = {"VARCHAR", "CHAR", "CHARACTER", "VARBINARY", "BINARY"}
 _PRECISION = {"TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMPTZ", "TIMESTAMP_NTZ"}
 _KNOWN = (*_SIMPLE, "DECIMAL", "NUMERIC", "ARRAY", "MAP", "ROW")
+_SHOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL, STRING, BYTES, DATE, TIMESTAMP, TIMESTAMP_LTZ, ARRAY, MAP, ROW"
 _FOREIGN = {"TIME", "JSON", "JSONB", "VARIANT", "MULTISET", "RAW", "INTERVAL", "UUID"}
 
 
@@ -76,7 +77,7 @@ class _TypeReader:
 
     def _base(self) -> DataType:
         span = self.span()
-        name = self._word().upper()
+        name = self._first_word()
         match name:
             case "ARRAY" | "MAP" | "ROW" | "STRUCT":
                 return self._nested(name, span)
@@ -88,6 +89,13 @@ class _TypeReader:
         if name in _LENGTHS_MAX | _PRECISION:
             self._arguments()
         return self._zoned(_SIMPLE[name]) if name == "TIMESTAMP" else _SIMPLE[name]
+
+    def _first_word(self) -> str:
+        """The type's name; sqlglot makes one token of `DOUBLE PRECISION` and of `CHARACTER VARYING`."""
+        words = self._word().upper().split()
+        if len(words) > 1 and words[1] not in ("PRECISION", "VARYING"):
+            words = [" ".join(words)]
+        return words[0] if words else ""
 
     def _nested(self, name: str, span: Span) -> DataType:
         closing = self._open(name, span)
@@ -154,7 +162,7 @@ class _TypeReader:
         return self.source.error(
             f"there is no type {name}",
             span,
-            f"did you mean {near[0]}?" if near else f"the types are {', '.join(_KNOWN)}",
+            f"did you mean {near[0]}?" if near else f"the types are {_SHOWN}",
         )
 
     def _word(self) -> str:

@@ -47,7 +47,10 @@ def _is_outer(source: Source, join: exp.Join) -> bool:
     side, on = join.side.upper(), join.args.get("on")
     if on is not None and not (isinstance(on, exp.Boolean) and on.this):
         raise source.error(
-            "UNNEST takes no condition but ON TRUE", place(on), "write the condition in WHERE", NotSupported
+            "UNNEST ... ON another condition than TRUE is not supported",
+            place(on),
+            "write the condition in WHERE",
+            NotSupported,
         )
     if side not in ("", "LEFT"):
         raise source.error(f"{side} JOIN UNNEST is not supported", place(join), "write CROSS JOIN UNNEST", NotSupported)

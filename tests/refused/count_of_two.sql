@@ -1,0 +1,3 @@
+-- error: COUNT of several values is not supported; aggregate one value
+-- at: COUNT(origin, carrier)
+SELECT COUNT(origin, carrier) FROM flights;

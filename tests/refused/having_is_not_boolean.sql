@@ -1,0 +1,3 @@
+-- error: HAVING needs a BOOLEAN, this is BIGINT; write a comparison
+-- at: COUNT(*)
+SELECT origin FROM flights GROUP BY origin HAVING COUNT(*);

@@ -1,0 +1,3 @@
+-- error: ARRAY<VARCHAR> cannot be cast to INT
+-- at: CAST(tags AS INT)
+SELECT CAST(tags AS INT) FROM flights;

@@ -1,0 +1,3 @@
+-- error: INTERSECT is not supported yet
+-- at: INTERSECT
+SELECT word FROM words INTERSECT SELECT origin FROM flights;

@@ -1,0 +1,3 @@
+-- error: LIMIT is not supported: a stream has no first rows
+-- at: LIMIT
+SELECT id FROM flights LIMIT 5;

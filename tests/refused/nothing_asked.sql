@@ -1,0 +1,3 @@
+-- error: the file asks for nothing; end it with SELECT ..., or with INSERT INTO table SELECT ...
+-- at: ;
+CREATE TABLE t (a INT) WITH ('connector' = 'kafka');

@@ -1,0 +1,3 @@
+-- error: there is no column Word in words; did you mean word?
+-- at: "Word"
+SELECT "Word" FROM words;

@@ -1,0 +1,3 @@
+-- error: RECONCILE is not supported yet
+-- at: RECONCILE
+RECONCILE words;

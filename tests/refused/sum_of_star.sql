@@ -1,0 +1,3 @@
+-- error: SUM needs a value; write SUM(column)
+-- at: SUM(*)
+SELECT SUM(*) FROM flights;

@@ -1,0 +1,3 @@
+-- error: a ) is missing
+-- at: FROM
+SELECT UPPER(word FROM words;

@@ -1,0 +1,3 @@
+-- error: SELEC does not begin a statement; did you mean SELECT?
+-- at: SELEC
+SELEC word FROM words;

@@ -1,0 +1,3 @@
+-- error: ' is opened here and never closed; write ' where it ends
+-- at: '
+SELECT 'word FROM words;

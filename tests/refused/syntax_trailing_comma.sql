@@ -1,0 +1,3 @@
+-- error: nothing follows this comma; remove it
+-- at: ,
+SELECT word, FROM words;

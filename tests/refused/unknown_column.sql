@@ -1,0 +1,3 @@
+-- error: there is no column orign in flights; did you mean origin?
+-- at: orign
+SELECT orign FROM flights;

@@ -1,0 +1,3 @@
+-- error: there is no function UPPERR; did you mean UPPER?
+-- at: UPPERR(word)
+SELECT UPPERR(word) FROM words;

@@ -1,0 +1,3 @@
+-- error: there is no table w in FROM; there is words
+-- at: w
+SELECT w.* FROM words;

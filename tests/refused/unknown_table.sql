@@ -1,0 +1,3 @@
+-- error: there is no table wordz; did you mean words?
+-- at: wordz
+SELECT word FROM wordz;

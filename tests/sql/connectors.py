@@ -1,0 +1,52 @@
+"""Connectors as the compiler sees them, for the tests of SQL: no code behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.plan import Program
+from ouzel.compiler.sql import compile_sql
+from ouzel.compiler.types import BIGINT, INT, TIMESTAMP_LTZ, VARCHAR
+from ouzel.errors import QueryError
+
+
+def check_file(options: Mapping[str, str]) -> None:
+    """What a connector's own check does: unknown and missing options."""
+    for key in options:
+        if key not in ("path", "format", "bad.record"):
+            raise QueryError(f"the connector file has no option '{key}'", instead="it has path, format, bad.record")
+    if "path" not in options:
+        raise QueryError("the connector file needs the option 'path'", instead="add 'path' = 'data/*.parquet'")
+
+
+CONNECTORS = {
+    traits.name: traits
+    for traits in (
+        ConnectorTraits("file", writable=True, filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file),
+        ConnectorTraits(
+            "kafka", writable=True, modes=("append", "upsert"), metadata={"offset": BIGINT, "partition": INT, "timestamp": TIMESTAMP_LTZ}
+        ),
+        ConnectorTraits("print", readable=False, writable=True, modes=("append", "retract")),
+        ConnectorTraits("cache", readable=False, writable=True, modes=("upsert",)),
+        ConnectorTraits("datagen"),
+    )
+}  # fmt: skip
+
+TABLES = """
+CREATE TABLE flights (
+  id BIGINT NOT NULL, ts TIMESTAMP(3), origin VARCHAR, carrier STRING, delay INT, distance DOUBLE, fare DECIMAL(10, 2), late BOOLEAN,
+  tags ARRAY<STRING>, legs ARRAY<ROW<airport STRING, minutes INT>>, notes MAP<STRING, STRING>,
+  plane ROW<tail STRING, engine ROW<kind STRING>>,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'file', 'path' = 'flights.parquet');
+CREATE TABLE words (word STRING, n BIGINT) WITH ('connector' = 'file', 'path' = 'words.csv');
+CREATE TABLE counts (word STRING, n BIGINT, PRIMARY KEY (word) NOT ENFORCED) WITH ('connector' = 'cache');
+CREATE TABLE lines (word STRING, n BIGINT) WITH ('connector' = 'print');
+"""
+"""Tables for tests that are about queries."""
+
+
+def compiled(query: str) -> Program:
+    """The program of a query over TABLES."""
+    return compile_sql(TABLES + query, CONNECTORS)

@@ -1,0 +1,1 @@
+SELECT DISTINCT origin, UPPER(carrier) AS airline FROM flights;

@@ -1,0 +1,1 @@
+SELECT /*+ PARALLELISM('f' = '2', 'words' = '3'), GROUPING('f' = 'shuffle') */ origin FROM flights AS f UNION ALL SELECT word FROM words;

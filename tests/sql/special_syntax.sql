@@ -1,0 +1,6 @@
+SELECT EXTRACT(HOUR FROM ts) AS c1, TRIM(origin) AS c2, TRIM(LEADING 'J' FROM origin) AS c3, TRIM(TRAILING FROM origin) AS c4,
+  TRIM('x' FROM origin) AS c5, POSITION('F' IN origin) AS c6, SUBSTRING(origin FROM 2 FOR 1) AS c7, SUBSTRING(origin, 2) AS c8,
+  FLOOR(ts TO DAY) AS c9, CEIL(ts TO HOUR) AS c10, FLOOR(distance) AS c11, TIMESTAMPDIFF(MINUTE, ts, TIMESTAMP '2013-01-01 00:00:00') AS c12,
+  ARRAY[1, 2, 3] AS c13, MAP['a', 1, 'b', 2] AS c14, ROW(1, 'x') AS c15, LEFT(origin, 1) AS c16, DATE '2013-01-01' AS c17,
+  ts - INTERVAL '1:30' HOUR TO MINUTE AS c18, ts + INTERVAL '2' MONTH AS c19, INTERVAL '1 day 2 hours' + ts AS c20
+FROM flights;

@@ -1,0 +1,3 @@
+SELECT TUMBLE_START(ts, INTERVAL '1' DAY) AS opened, TUMBLE_ROWTIME(ts, INTERVAL '1' DAY) AS at, origin, SUM(delay)
+FROM flights
+GROUP BY TUMBLE(ts, INTERVAL '1' DAY), origin;

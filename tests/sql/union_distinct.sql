@@ -1,0 +1,1 @@
+SELECT origin FROM flights UNION SELECT word FROM words;
