@@ -94,9 +94,9 @@ class ParquetReader:
         decoded = convert(raw, self._data, changes, request.required & self._data.keys())
         numbers = raw[_ROW] if decoded.kept is None else raw[_ROW][decoded.kept]
         self._bad = [(raw[_ROW][index], reason) for index, reason in decoded.bad]
-        known = {"file": pl.lit(self._path), "row": numbers.cast(pl.Int64) + 1}
-        added = [pl.lit(known[key]).cast(request.columns[name]).alias(name) for name, key in request.metadata.items()]
-        frame = decoded.frame.with_columns(added, numbers.alias(_ROW))
+        known = {"file": pl.Series([self._path]).new_from_index(0, len(numbers)), "row": numbers.cast(pl.Int64) + 1}
+        added = [known[key].cast(request.columns[name]).alias(name) for name, key in request.metadata.items()]
+        frame = pl.DataFrame([*decoded.frame, *added, numbers.alias(_ROW)])
         if request.predicate is not None and self._pushed is None:
             frame = frame.filter(request.predicate)
         self._numbers, self._piece = frame[_ROW], frame.select(list(request.columns))

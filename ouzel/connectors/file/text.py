@@ -68,8 +68,9 @@ class TextReader:
     def _seek(self) -> bool:
         """Read the header and go to the line that was asked for; False while the file is too short for it."""
         if self._headed and isinstance(self._decoder, CsvDecoder):
-            if not len(self._block.ends) and not self._more():
-                return False
+            while not len(self._block.ends):
+                if not self._more():
+                    return False
             self._decoder.name_fields(self._block.data[: self._block.ends[0]], self._path)
             self._headed, self._taken, self._line = False, 1, int(self._block.lines[0])
         while self._line < self._sought:
