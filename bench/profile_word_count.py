@@ -60,8 +60,8 @@ def hottest_functions(pid: int, seconds: float) -> Iterator[tuple[float, str]]:
             stack, _, count = line.rpartition(" ")
             samples[stack.rpartition(";")[2]] += int(count)
     total = samples.total() or 1
-    for function, count in samples.most_common(FUNCTIONS_SHOWN):
-        yield count / total, function
+    for function, seen in samples.most_common(FUNCTIONS_SHOWN):
+        yield seen / total, function
 
 
 def report(seconds: float) -> None:

@@ -59,7 +59,10 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
 def _widest(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_nested():
-        texts = [None if value is None else json.dumps(_nested(value), default=str) for value in column.to_list()]
+        texts = [
+            None if value is None else json.dumps(_nested(value), default=str, ensure_ascii=False)
+            for value in column.to_list()
+        ]
         return pl.Series(column.name, texts, pl.String)
     if kind.is_integer() or kind == pl.Decimal(38, 0):  # DuckDB's HUGEINT arrives as DECIMAL(38, 0)
         return column.cast(pl.Int64)
@@ -71,7 +74,14 @@ def _widest(column: pl.Series) -> pl.Series:
 
 
 def _nested(value: Any) -> Any:
-    return value.to_list() if isinstance(value, pl.Series) else value
+    """Plain lists and dicts; a MAP, which is a list of key and value in one engine, is a dict in all."""
+    if isinstance(value, dict):
+        return {key: _nested(inner) for key, inner in value.items()}
+    if not isinstance(value, (pl.Series, list)):
+        return value
+    items = [_nested(item) for item in value]
+    entries = items and all(isinstance(item, dict) and item.keys() == {"key", "value"} for item in items)
+    return {item["key"]: item["value"] for item in items} if entries else items
 
 
 def _family(column: pl.Series) -> str:

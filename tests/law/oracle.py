@@ -22,4 +22,11 @@ def _connection(directory: Path) -> duckdb.DuckDBPyConnection:
 @cache
 def oracle_answer(case: Case, directory: Path) -> pl.DataFrame:
     """The table that the case's question has, in no order."""
-    return _connection(directory).sql(case.oracle).pl()
+    return table_of(_connection(directory), case.oracle)
+
+
+def table_of(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
+    """What DuckDB answers."""
+    answer = pl.from_arrow(connection.sql(query).to_arrow_table())
+    assert isinstance(answer, pl.DataFrame)
+    return answer

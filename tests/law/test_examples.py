@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from tests.law.compare import difference
+from tests.law.oracle import table_of
 
 EXAMPLES = Path(__file__).parents[2] / "sql_examples"
 OUZEL = Path(sys.executable).with_name("ouzel")
@@ -42,7 +43,7 @@ def oracle(example: str) -> pl.DataFrame:
     """DuckDB's answer over the example's own data."""
     with duckdb.connect() as connection:
         connection.execute(f"SET file_search_path = '{EXAMPLES / 'data'}'")
-        return connection.sql(ORACLES[example]).pl()
+        return table_of(connection, ORACLES[example])
 
 
 @pytest.mark.server

@@ -16,6 +16,7 @@ from ouzel.compiler.plan import Aggregate, FinalAggregate
 from ouzel.runtime.run import Handle, RunState, Status
 from ouzel.session import Job, load, start
 from tests.law.compare import difference, plain_fold
+from tests.law.oracle import table_of
 
 ROWS, ROWS_A_SECOND = 900_000, 300_000
 KILL_AFTER_ROWS = 200_000
@@ -129,7 +130,7 @@ def folded(job: Job, frames: list[pl.DataFrame]) -> pl.DataFrame:
 @pytest.mark.parametrize("victim", STATELESS.values(), ids=list(STATELESS))
 def test_windows_are_right_though_a_process_died(victim: Victim, tmp_path: Path) -> None:
     job, frames, status = run_with_a_kill(WINDOWS, victim, tmp_path)
-    found = difference(duckdb.sql(WINDOWS_ORACLE).pl(), folded(job, frames))
+    found = difference(table_of(duckdb.connect(), WINDOWS_ORACLE), folded(job, frames))
     assert found == "", f"{found}\n{status}"
 
 
@@ -146,7 +147,7 @@ def test_every_row_comes_at_least_once_though_a_process_died(victim: Victim, tmp
 @pytest.mark.slow
 def test_counts_that_died_with_their_instance_are_announced(tmp_path: Path) -> None:
     job, frames, status = run_with_a_kill(WINDOWS, aggregate, tmp_path)
-    expected, answer = duckdb.sql(WINDOWS_ORACLE).pl(), folded(job, frames)
+    expected, answer = table_of(duckdb.connect(), WINDOWS_ORACLE), folded(job, frames)
     assert [event for event in status.events if event.kind == "state-lost"], status
     windows = expected.join(answer, on=["window_start", "k"], suffix="_here")
     assert windows.height == expected.height, "every window is still there, if only with what came after the crash"

@@ -42,9 +42,9 @@ def test_what_the_answer_lacks_was_counted_as_late(case: Case, inputs: Path) -> 
         answer = memory_answer(case, inputs, seed)
         both = expected.join(answer.rows, on=keys, how="full", suffix="_here", nulls_equal=True)
         lacking = (pl.col("n").fill_null(0) - pl.col("n_here").fill_null(0)).alias("lacking")
-        gaps = both.select(lacking)["lacking"]
+        gaps = both.select(lacking)["lacking"].to_list()
         command = replay("test_what_the_answer_lacks_was_counted_as_late", case, seed)
-        assert gaps.min() >= 0, command
-        assert gaps.sum() == answer.late, command
+        assert min(gaps) >= 0, command
+        assert sum(gaps) == answer.late, command
         counted += answer.late
     assert counted > 0, "no seed made a row late: the test tests nothing"

@@ -1,0 +1,140 @@
+"""Rows a second through the stateful operators, one JSON line a workload: `python bench/operators.py [name ...]`.
+
+Input is made beforehand; a figure is the best of three passes over the same batches, state kept from pass to pass.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall, Emit, EmitRule, FinalAggregate, Node, PartialAggregate, Scan
+from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, DataType, Field, Schema
+from ouzel.planner.settings import Settings
+from ouzel.runtime.operators.build import build_chain
+from ouzel.runtime.operators.result_table import ResultTable
+from ouzel.runtime.state.columns import SlotColumns
+from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.index import KeyIndex
+
+WORDS = 175_000
+Step = Callable[[pl.DataFrame], object]
+_random = np.random.default_rng(1)
+
+
+def _scan(**columns: DataType) -> Scan:
+    return Scan("t", "memory", (), Schema(tuple(Field(name, kind) for name, kind in columns.items())))
+
+
+def _words(rows: int, batches: int) -> list[pl.DataFrame]:
+    words = np.array([f"word{number:06d}" for number in range(WORDS)])
+    return [pl.DataFrame({"word": words[_random.integers(0, WORDS, rows)]}) for _ in range(batches)]
+
+
+def _count(node: Node) -> Aggregate:
+    calls = (AggregateCall("n", "count", None, BIGINT),)
+    return Aggregate(node, ("word",), calls, Emit(EmitRule.CHANGES))
+
+
+def index_and_add(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """Hash, find or insert the word, add one to its count."""
+    from ouzel.runtime.operators import kernels
+
+    index, counts, ones = KeyIndex(), SlotColumns({"n": np.int64}), np.ones(rows, np.int64)
+
+    def step(frame: pl.DataFrame) -> None:
+        slots = index.find_or_insert(*key_hashes(frame, ["word"], 7))
+        counts.reserve(index.limit)
+        kernels.add(counts["n"], slots, ones)
+
+    return step, _words(rows, 100)
+
+
+def count_changes(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """SELECT word, COUNT(*) GROUP BY word, EMIT CHANGES."""
+    chain = build_chain([_count(_scan(word=VARCHAR))], Settings(seed=7))
+    return chain.process, _words(rows, 100)
+
+
+def count_changes_merged(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """The same from partial aggregates."""
+    node = _count(_scan(word=VARCHAR))
+    partial = PartialAggregate(node.input, node)
+    first, second = (build_chain([step], Settings(seed=7)) for step in (partial, FinalAggregate(partial, node)))
+    return second.process, [frame for frame in map(first.process, _words(rows, 100)) if frame is not None]
+
+
+def count_partial(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """The combiner of the same."""
+    node = _count(_scan(word=VARCHAR))
+    return build_chain([PartialAggregate(node.input, node)], Settings(seed=7)).process, _words(rows, 100)
+
+
+def windowed_sums(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """SUM and COUNT by window and one of eight keys, EMIT AFTER WATERMARK; a window closes with every other batch."""
+    scan = _scan(origin=VARCHAR, window_end=TIMESTAMP, delay=BIGINT)
+    calls = (AggregateCall("n", "count", None, BIGINT), AggregateCall("total", "sum", "delay", BIGINT))
+    window = ("", "window_end", "")
+    node = Aggregate(scan, ("window_end", "origin"), calls, Emit(EmitRule.WATERMARK), window)
+    chain = build_chain([node], Settings(seed=7))
+    ends = _random.permuted(np.repeat(np.arange(1, 51), 2 * rows)).reshape(100, rows)
+    ends.sort(axis=None)
+    origins = np.array([f"K{number}" for number in range(8)])
+    frames = [
+        pl.DataFrame({"origin": origins[_random.integers(0, 8, rows)], "window_end": end * 60_000_000, "delay": _random.integers(-90, 900, rows)})
+        .with_columns(pl.col("window_end").cast(pl.Datetime("us")))
+        for end in ends
+    ]  # fmt: skip
+
+    def step(frame: pl.DataFrame) -> None:
+        chain.process(frame)
+        if frame is frames[-1]:
+            return
+        chain.advance(-1)
+
+    return step, frames
+
+
+def result_table(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """The client folding the changelog of the count."""
+    step, frames = count_changes(rows)
+    table = ResultTable(Schema((Field("word", VARCHAR), Field("n", BIGINT))))
+    return table.apply, [frame for frame in (step(frame) for frame in frames * 3) if isinstance(frame, pl.DataFrame)]
+
+
+WORKLOADS = (index_and_add, count_changes, count_changes_merged, count_partial, windowed_sums, result_table)
+
+
+def measure(workload: Callable[[int], tuple[Step, list[pl.DataFrame]]], rows: int) -> dict[str, object]:
+    """The best of three passes."""
+    step, frames = workload(rows)
+    passes = 1 if workload is result_table else 3
+    seconds = min(_seconds(step, frames) for _ in range(passes))
+    total = sum(frame.height for frame in frames)
+    return {
+        "workload": workload.__name__, "batch_rows": rows, "rows": total, "seconds": round(seconds, 4), "rows_per_s": round(total / seconds),
+    }  # fmt: skip
+
+
+def _seconds(step: Step, frames: list[pl.DataFrame]) -> float:
+    start = time.perf_counter()
+    for frame in frames:
+        step(frame)
+    return time.perf_counter() - start
+
+
+def chosen(names: list[str]) -> Iterator[Callable[[int], tuple[Step, list[pl.DataFrame]]]]:
+    """The named workloads, or all."""
+    return (workload for workload in WORKLOADS if not names or workload.__name__ in names)
+
+
+if __name__ == "__main__":
+    assert WEIGHT
+    for workload in chosen(sys.argv[1:]):
+        for rows in (10_000, 20_000):
+            print(json.dumps(measure(workload, rows)), flush=True)
