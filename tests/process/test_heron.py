@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -24,7 +25,8 @@ from tests.process.topologies import ROWS, Keep, Numbers, kept, numbers, packed,
 pytestmark = pytest.mark.server
 
 BATCHES = 300
-SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=1_000)
+SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=10_000)
+HANGS = replace(SETTINGS, hang_timeout_ms=1_500)
 
 
 @pytest.fixture
@@ -100,13 +102,13 @@ def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHand
 
 @pytest.mark.parametrize("victim", ["1/instance-3", "1/stream-manager", "0/topology-master", "1/executor"])
 def test_a_process_that_hangs_is_noticed(tmp_path: Path, started: list[HeronHandle], victim: str) -> None:
-    topology = numbers(tmp_path, 4 * BATCHES, SETTINGS)
+    topology = numbers(tmp_path, 6 * BATCHES, HANGS)
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
     wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
     os.kill(pid_of(handle, victim), signal.SIGSTOP)
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
-    assert set(kept(tmp_path)) == set(range(4 * BATCHES * ROWS))
+    assert set(kept(tmp_path)) == set(range(6 * BATCHES * ROWS))
     assert status.restarts == 1
     assert_nothing_is_left(handle)
 
@@ -174,20 +176,21 @@ def test_a_bolt_that_never_stays_up_fails_the_topology(
 
 
 def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list[HeronHandle]) -> None:
-    settings = Settings(max_pending_rows=10**9, batch_rows=ROWS, high_watermark_bytes=20_000, low_watermark_bytes=5_000)
-    (tmp_path / "slow").mkdir()
-    (tmp_path / "quick").mkdir()
+    batches, rows = 600, 2_000
+    settings = Settings(
+        max_pending_rows=10**9, batch_rows=rows, high_watermark_bytes=200_000, low_watermark_bytes=50_000
+    )
     builder = TopologyBuilder("two_paths", settings)
-    builder.set_spout("a", Numbers(5_000, tmp_path / "slow", 0), schema(n=int))
-    builder.set_spout("b", Numbers(5_000, tmp_path / "quick", 0), schema(n=int))
-    builder.set_bolt("slow", Keep(tmp_path / "slow", 0.05)).shuffle_grouping("a")
-    builder.set_bolt("quick", Keep(tmp_path / "quick")).shuffle_grouping("b")
+    for name, pause_s in (("slow", 0.05), ("quick", 0.0)):
+        (tmp_path / name).mkdir()
+        builder.set_spout(f"{name}_numbers", Numbers(batches, tmp_path / name, 0, rows), schema(n=int))
+        builder.set_bolt(name, Keep(tmp_path / name, pause_s)).shuffle_grouping(f"{name}_numbers")
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
     wait_until(lambda: handle.status().back_pressure)
-    wait_until(lambda: len(kept(tmp_path / "quick")) == 5_000 * ROWS)
-    assert len(kept(tmp_path / "slow")) < 1_000 * ROWS
-    assert handle.status().rows_in < 9_000 * ROWS
+    wait_until(lambda: len(kept(tmp_path / "quick")) == batches * rows)
+    assert len(kept(tmp_path / "slow")) < batches * rows / 2
+    assert handle.status().rows_in < 2 * batches * rows * 0.9
 
 
 def test_the_topology_ends_with_its_client(tmp_path: Path) -> None:

@@ -22,11 +22,12 @@ ROWS = 100
 
 @dataclass
 class Numbers(Spout):
-    """Emits 0, 1, 2, ... ROWS at a time; goes on after what its file says was wholly acked, for its own memory dies with it."""
+    """Emits 0, 1, 2, ... `rows` at a time; goes on after what its file says was wholly acked, for its own memory dies with it."""
 
     batches: int
     directory: Path
     pause_s: float = 0.003
+    rows: int = ROWS
     number: int = 0
     acked: set[int] = field(default_factory=set)
     due: float = 0.0
@@ -45,8 +46,8 @@ class Numbers(Spout):
         if self.number >= self.batches:
             return False
         self.due = time.monotonic() + self.pause_s
-        first = self.number * ROWS
-        collector.emit(pl.DataFrame({"n": range(first, first + ROWS)}), message_id=self.number)
+        first = self.number * self.rows
+        collector.emit(pl.DataFrame({"n": range(first, first + self.rows)}), message_id=self.number)
         self.number += 1
         return True
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from threading import Thread
+from typing import cast
 
 import polars as pl
 
@@ -90,7 +91,7 @@ class ResultReader:
                     ending = True
                     self._selector.unregister(self._end)
                 else:
-                    self._read(key.fileobj, key.data)
+                    self._read(cast(socket.socket, key.fileobj), key.data)
 
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError):

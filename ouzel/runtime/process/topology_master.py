@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Condition
 from typing import Any
 
@@ -73,7 +74,7 @@ class TopologyMaster(TopologyMasterServicer):
         version = None
         while context.is_active():
             with self._changed:
-                self._changed.wait_for(lambda known=version: self._plan_version() != known, _REPEAT_PLAN_S)
+                self._changed.wait_for(partial(self._differs, version), _REPEAT_PLAN_S)
                 version, plan = self._plan_version(), self._plan()
             yield plan
 
@@ -92,7 +93,7 @@ class TopologyMaster(TopologyMasterServicer):
         seen = None
         while context.is_active() and not self.told_of_end:
             with self._changed:
-                self._changed.wait_for(lambda known=seen: self.state is not known, _WATCH_S)
+                self._changed.wait_for(partial(self._moved_from, seen), _WATCH_S)
                 seen, status = self.state, self.status()
             yield status
             self.told_of_end = self.has_ended
@@ -154,6 +155,12 @@ class TopologyMaster(TopologyMasterServicer):
         if self._answered_ms is None:
             self._answered_ms = now_ms()
         return self._totals.have_finished(self._everyone) or now_ms() - self._answered_ms > _LAST_REPORTS_MS
+
+    def _differs(self, version: object) -> bool:
+        return self._plan_version() != version
+
+    def _moved_from(self, state: RunState | None) -> bool:
+        return self.state is not state
 
     def _plan_version(self) -> tuple[int, bool]:
         return self._membership.version, self._draining

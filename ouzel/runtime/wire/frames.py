@@ -49,7 +49,7 @@ class _Stream:
         if frame.schema == self.schema:
             return frame
         try:
-            return frame.select(self.schema.names()).cast(dict(self.schema))
+            return frame.select(self.schema.names()).cast(self.schema)
         except pl.exceptions.PolarsError as error:
             declared = ", ".join(f"{name} {kind}" for name, kind in self.schema.items())
             emitted = ", ".join(f"{name} {kind}" for name, kind in frame.schema.items())
@@ -136,7 +136,7 @@ def _drags(views: pa.Array, values: pl.Series) -> bool:
     if held <= _SLACK_BYTES:
         return False
     shown = values.bin.size() if values.dtype == pl.Binary else values.str.len_bytes()
-    return held > _SLACK_BYTES + 2 * int(shown.sum() or 0)
+    return bool(held > _SLACK_BYTES + 2 * int(shown.sum() or 0))
 
 
 def _roots(roots: Iterable[Root]) -> list[wire_pb2.Root]:

@@ -40,7 +40,7 @@ class Frame(NamedTuple):
     def header(self) -> wire_pb2.Header:
         """The parsed header."""
         length = PREFIX.unpack_from(self.view)[0]
-        return wire_pb2.Header.FromString(self.view[16 : 16 + length])
+        return wire_pb2.Header.FromString(bytes(self.view[16 : 16 + length]))
 
     def body(self) -> memoryview:
         """The body, without its padding."""
@@ -64,6 +64,11 @@ def pack(kind: int, destination: int, header: wire_pb2.Header, body_length: int 
     return PREFIX.pack(len(text), body_length, destination, kind) + text + bytes(padding(len(text)))
 
 
+def _chunk(size: int) -> memoryview:
+    """Memory to receive into; not zeroed, as bytearray would be."""
+    return np.empty(size, np.uint8).data
+
+
 class Closed(Exception):
     """The other end is gone."""
 
@@ -72,7 +77,7 @@ class Inbound:
     """Reads frames from a socket."""
 
     def __init__(self) -> None:
-        self._chunk = memoryview(np.empty(CHUNK_BYTES, np.uint8))
+        self._chunk = _chunk(CHUNK_BYTES)
         self._start = self._end = 0
         self.bytes = 0
 
@@ -117,7 +122,7 @@ class Inbound:
         left = self._end - self._start
         if self._start + max(wanted, 16) <= len(self._chunk) and self._end < len(self._chunk):
             return
-        fresh = memoryview(np.empty(max(CHUNK_BYTES, wanted), np.uint8))
+        fresh = _chunk(max(CHUNK_BYTES, wanted))
         fresh[:left] = self._chunk[self._start : self._end]
         self._chunk, self._start, self._end = fresh, 0, left
 

@@ -39,6 +39,7 @@ class ZooKeeperState:
             raise TopologyError(f"no ZooKeeper answers at {hosts} within {_CONNECT_S:g} s; is it running?") from error
 
     def get(self, path: str) -> bytes | None:
+        """See StateManager."""
         try:
             data, _ = self._retry(self._client.get, _ROOT + path)
         except NoNodeError:
@@ -46,6 +47,7 @@ class ZooKeeperState:
         return bytes(data)
 
     def put(self, path: str, data: bytes) -> None:
+        """See StateManager."""
         try:
             self._retry(self._client.set, _ROOT + path, data)
         except NoNodeError:
@@ -55,6 +57,7 @@ class ZooKeeperState:
                 self._retry(self._client.set, _ROOT + path, data)
 
     def hold(self, path: str, data: bytes) -> bool:
+        """See StateManager."""
         try:
             self._retry(self._client.create, _ROOT + path, data, ephemeral=True, makepath=True)
         except NodeExistsError:
@@ -65,22 +68,27 @@ class ZooKeeperState:
         return True
 
     def delete(self, path: str) -> None:
+        """See StateManager."""
         with contextlib.suppress(NoNodeError):
             self._retry(self._client.delete, _ROOT + path, recursive=True)
 
     def children(self, path: str) -> list[str]:
+        """See StateManager."""
         try:
             return sorted(self._retry(self._client.get_children, _ROOT + path.rstrip("/")))
         except NoNodeError:
             return []
 
     def watch(self, path: str, watcher: Watcher) -> None:
+        """See StateManager."""
+
         def changed(data: bytes | None, stat: object) -> None:
             watcher(None if stat is None else data)
 
         self._client.DataWatch(_ROOT + path, changed)
 
     def close(self) -> None:
+        """See StateManager."""
         with contextlib.suppress(KazooException):
             self._client.stop()
             self._client.close()
