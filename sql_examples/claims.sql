@@ -17,7 +17,7 @@ CREATE TABLE claims (
   'dead-letter.path' = 'data/bad_claims.jsonl'
 );
 
-SELECT window_start, origin, COUNT(*) AS claims, SUM(amount) AS dollars
+SELECT window_start, origin, COUNT(claim) AS claims, SUM(amount) AS dollars
 FROM TABLE(TUMBLE(TABLE claims, DESCRIPTOR(filed), INTERVAL '1' DAY))
 GROUP BY window_start, window_end, origin
 EMIT AFTER WATERMARK;

@@ -14,10 +14,11 @@ from ouzel.cli.table import PIPE_WIDTH, final, ordered, ranked_by, sorted_by_col
 from ouzel.cli.values import json_rows
 from ouzel.compiler.plan import WEIGHT
 from ouzel.compiler.types import Schema
-from ouzel.runtime.operators.result_table import ResultTable
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ouzel.runtime.operators.result_table import ResultTable
 
 
 FRESH_SECONDS = 1.0
@@ -72,7 +73,7 @@ class Folded:
 
     def __init__(self, schema: Schema, retracts: bool) -> None:
         self.schema, self.retracts = schema, retracts
-        self.table = ResultTable(schema)
+        self.table: ResultTable | Appended = _result_table(schema) if retracts else Appended(schema)
 
     def add(self, frame: pl.DataFrame) -> None:
         """Fold the changes in."""
@@ -81,6 +82,35 @@ class Folded:
     def rows(self) -> pl.DataFrame:
         """The table as it stands, sorted by its columns from left to right."""
         return sorted_by_columns(self.table.frame())
+
+
+class Appended:
+    """The table of a result that only grows, as ResultTable but without its index: Numba need not be loaded for it."""
+
+    def __init__(self, schema: Schema) -> None:
+        import polars as pl
+
+        self.frames = [pl.DataFrame(schema=schema.polars())]
+
+    def apply(self, frame: pl.DataFrame) -> None:
+        """Add rows; columns are taken by position."""
+        names = self.frames[0].columns
+        self.frames.append(
+            frame if frame.columns == names else frame.rename(dict(zip(frame.columns, names, strict=True)))
+        )
+
+    def frame(self) -> pl.DataFrame:
+        """All rows, in the order in which they came."""
+        import polars as pl
+
+        self.frames = [pl.concat(self.frames)]
+        return self.frames[0]
+
+
+def _result_table(schema: Schema) -> ResultTable:
+    from ouzel.runtime.operators.result_table import ResultTable
+
+    return ResultTable(schema)
 
 
 class JsonLines(Folded):

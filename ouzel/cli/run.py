@@ -34,9 +34,9 @@ def run_job(job: session.Job, engine: Engine, form: Format) -> Exit:
         OuzelError: it could not be started.
     """
     progress = Progress()
-    rows = _answer(job.program, form)
     with interrupts() as interrupted:
         handle = session.start(job, engine.value)
+        rows = _answer(job.program, form)  # what this imports comes in while the processes start
         try:
             with screen(form, rows, title(job, engine), progress) as shown:
                 status = follow(handle, rows, shown, interrupted)
@@ -87,6 +87,8 @@ def told(events: Iterable[Event]) -> list[str]:
     counts: Counter[tuple[str, str]] = Counter()
     for event in events:
         counts[event.kind, event.text] += event.count
-    lines = [f"{kind}: {text}" + (f" ({count:,})" if count > 1 else "") for (kind, text), count in counts.items()]
+    lines = [
+        f"{kind}: {text}" + (f" ({count:,} in all)" if count > 1 else "") for (kind, text), count in counts.items()
+    ]
     left = len(lines) - MOST_EVENTS
     return lines if left <= 0 else [*lines[:MOST_EVENTS], f"... and {left:,} more of this kind"]

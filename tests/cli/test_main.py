@@ -186,7 +186,10 @@ def test_events_are_told_once_with_their_count(fake: FakeSession, query: Path) -
         Event("late-rows", "rows of flights", 2),
     )
     fake.handle = FakeHandle([[FRAME]], Status(RunState.FINISHED, events=events))
-    assert ouzel("run", query).stderr.splitlines()[:2] == ["late-rows: rows of flights (5)", "note: the logs are here"]
+    assert ouzel("run", query).stderr.splitlines()[:2] == [
+        "late-rows: rows of flights (5 in all)",
+        "note: the logs are here",
+    ]
 
 
 def test_many_events_are_only_counted(fake: FakeSession, query: Path) -> None:
