@@ -51,8 +51,8 @@ def measure(handle: Handle, rows: Counter, warm_up_s: float, seconds: float) -> 
         "rows_per_cpu_s": round(rate * wall_s / cpu_s),
         "max_rss_mb": tree.peak_mb,
         "others_cpu_s": round(max(0.0, after.machine_cpu_s - before.machine_cpu_s - cpu_s), 1),
-        "p50_ms": status.p50_ms,
-        "p99_ms": status.p99_ms,
+        "p50_ms": status.p50_ms and round(status.p50_ms, 3),
+        "p99_ms": status.p99_ms and round(status.p99_ms, 3),
         "failed": status.rows_failed - failed,
         "restarts": status.restarts,
     }
