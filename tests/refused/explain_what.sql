@@ -1,3 +1,3 @@
--- error: COST does not belong here; expected ( or INSERT or JSON or LOGICAL or PACKING or SELECT or TOPOLOGY or VALUES or WITH
+-- error: EXPLAIN shows no COST; write LOGICAL, TOPOLOGY, PACKING, JSON or nothing
 -- at: COST
 EXPLAIN COST SELECT word FROM words;

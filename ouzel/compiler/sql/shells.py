@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import lark
-from lark.lexer import Lexer
-from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.statements import (
@@ -28,45 +26,15 @@ from ouzel.compiler.sql.statements import (
     Statement,
     WatermarkClause,
 )  # fmt: skip
+from ouzel.compiler.sql.terminals import TerminalLexer, terminals
 from ouzel.errors import NotSupported, QueryError
 
-_PUNCTUATION = {
-    TokenType.L_PAREN: "LPAR", TokenType.R_PAREN: "RPAR", TokenType.COMMA: "COMMA", TokenType.DOT: "DOT", TokenType.EQ: "EQ",
-    TokenType.LT: "LT", TokenType.GT: "GT", TokenType.DASH: "MINUS", TokenType.STRING: "STRING", TokenType.NUMBER: "NUMBER",
-    TokenType.IDENTIFIER: "QUOTED",
-}  # fmt: skip
-_KEYWORD_LIST = (
-    "CREATE TEMPORARY TABLE SOURCE IF NOT EXISTS COMMENT AS NULL PRIMARY KEY METADATA FROM VIRTUAL WATERMARK FOR IDLE AFTER NEVER "
-    "CONSTRAINT ENFORCED WITH OR REPLACE VIEW INSERT INTO SET EXPLAIN LOGICAL TOPOLOGY PACKING JSON SELECT VALUES"
-)
-_KEYWORDS = frozenset(_KEYWORD_LIST.split())
+_DETAILS = ("logical", "topology", "packing", "json")
 _STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE")
-_SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "LT": "<", "GT": ">", "MINUS": "-"}
+_SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "MINUS": "-", "GROUP": "(", "QUERY": "SELECT"}
 _VAGUE = {
     "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "NUMBER": "a number", "$END": "the end of the statement",
 }  # fmt: skip
-
-
-class _TokenLexer(Lexer):
-    """Hands our tokens to lark; a token of several words (`PRIMARY KEY`) becomes one terminal for each."""
-
-    def __init__(self, conf: Any) -> None:
-        pass
-
-    def lex(self, data: Any) -> Iterator[lark.Token]:  # type: ignore[override]
-        for token in data:
-            yield from _terminals(token)
-
-
-def _terminals(token: Token) -> Iterator[lark.Token]:
-    kind = _PUNCTUATION.get(token.token_type)
-    if kind:
-        yield lark.Token(kind, token.text, start_pos=token.start, end_pos=token.end + 1)
-        return
-    for word in token.text.split() or [token.text]:
-        upper = word.upper()
-        kind = upper if upper in _KEYWORDS else "NAME" if word[:1].isalpha() or word[:1] == "_" else "OTHER"
-        yield lark.Token(kind, word, start_pos=token.start, end_pos=token.end + 1)
 
 
 @cache
@@ -75,14 +43,14 @@ def _parser() -> lark.Lark:
     return lark.Lark(
         grammar,
         parser="lalr",
-        lexer=_TokenLexer,
+        lexer=TerminalLexer,
         start=["statement", "hints"],
         propagate_positions=True,
         maybe_placeholders=False,
     )
 
 
-_parser()  # building the tables takes 0.2 s: better at import than in the first query
+_parser()  # building the tables takes time: better at import than in the first query
 
 
 def read_statement(source: Source, tokens: Tokens) -> Statement:
@@ -118,7 +86,7 @@ def _pairs(hint: lark.Tree[Any]) -> Iterator[HintPair]:
 
 def _parse(source: Source, tokens: Tokens, start: str) -> lark.Tree[Any]:
     try:
-        return _parser().parse(tokens, start=start)
+        return _parser().parse(list(terminals(source, tokens)), start=start)
     except lark.UnexpectedToken as error:
         raise _syntax_error(source, tokens, error) from None
 
@@ -129,7 +97,7 @@ def _syntax_error(source: Source, tokens: Tokens, error: lark.UnexpectedToken) -
     if error.token.type == "$END":
         return source.error("the statement ends too early", (tokens[-1].end, tokens[-1].end + 1), advice)
     at, end = error.token.start_pos or 0, error.token.end_pos or 0
-    if at == tokens[0].start:
+    if at == tokens[0].start and error.token.type != "QUERY":
         near = difflib.get_close_matches(tokens[0].text.upper(), _STATEMENTS, 1)
         meant = f"did you mean {near[0]}?" if near else f"a statement begins with {', '.join(_STATEMENTS)}"
         return source.error(f"{source.text[at:end]} does not begin a statement", (at, end), meant)
@@ -155,7 +123,6 @@ _FOREIGN = {
     ("MERGE",): "MERGE is not supported: write INSERT INTO a table with a PRIMARY KEY",
     ("INSERT", "OVERWRITE"): "INSERT OVERWRITE is not supported: a stream only adds; write INSERT INTO",
 }  # fmt: skip
-_NAMES_TWO = {"CREATE", "INSERT"}
 
 
 def _refuse_foreign_statements(source: Source, tokens: Tokens) -> None:
@@ -186,13 +153,19 @@ class _Shells:
             case "set":
                 return SetOption(self._option(_trees(tree, "option")[0]))
             case "explain":
-                details = tuple(
-                    str(detail.children[0]).lower() for detail in _trees(_trees(tree, "details")[0], "detail")
-                )
+                details = tuple(map(self._detail, _trees(tree, "detail")))
                 inner = self.statement(tree.children[-1])
                 assert isinstance(inner, Select | Insert)
                 return Explain(details, inner)
         return Select(self._tokens(tree))
+
+    def _detail(self, tree: lark.Tree[Any]) -> str:
+        word = str(tree.children[0])
+        if word.lower() not in _DETAILS:
+            raise self.source.error(
+                f"EXPLAIN shows no {word}", _span(tree), f"write {', '.join(_DETAILS).upper()} or nothing"
+            )
+        return word.lower()
 
     def _create_table(self, tree: lark.Tree[Any]) -> CreateTable:
         columns = [self._column(part) for part in tree.children if getattr(part, "data", "") in ("column", "computed")]
