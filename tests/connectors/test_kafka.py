@@ -97,6 +97,14 @@ def test_reading_goes_on_where_it_was_committed(kafka: KafkaBroker) -> None:
     again, _, _ = read_all(second)
     second.close()
     assert sorted(again["id"]) == list(range(800, 1_000))
+    third = open_source("kafka", request_for(kafka.address, "resumed", start="earliest", end="latest"))
+    assert third.committed() == {}
+    everything, _, ends = read_all(third)
+    assert not third.commit(ends), (
+        "a task that is started again must not begin at the earliest: the runtime keeps its offsets"
+    )
+    third.close()
+    assert everything.height == 1_000
 
 
 @pytest.mark.server

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
@@ -39,7 +40,7 @@ class ParquetReader:
     def __init__(self, request: SourceRequest, path: str, at: int, last: int) -> None:
         self._request, self._path, self._at, self._last = request, path, at, last
         self._piece = pl.DataFrame()
-        self._numbers = pl.Series(dtype=pl.UInt32)
+        self._numbers = np.empty(0, np.uint32)
         self._bad: list[tuple[int, str]] = []
         self._piece_end = at
         self._pushed: pl.Expr | None = None
@@ -70,7 +71,7 @@ class ParquetReader:
         start, end = self._at, min(self._at + rows, self._last)
         if end > self._piece_end:
             self._load(start, min(start + max(1, _PIECE_ROWS // rows) * rows, self._last))
-        low, high = self._numbers.search_sorted(start), self._numbers.search_sorted(end)
+        low, high = np.searchsorted(self._numbers, (start, end)).tolist()
         bad = [BadRow(f"{self._path}:{row + 1}", reason) for row, reason in self._bad if start <= row < end]
         self._at = end
         return ReadBatch(self._piece[low:high], start, end, bad)
@@ -99,7 +100,7 @@ class ParquetReader:
         frame = pl.DataFrame([*decoded.frame, *added, numbers.alias(_ROW)])
         if request.predicate is not None and self._pushed is None:
             frame = frame.filter(request.predicate)
-        self._numbers, self._piece = frame[_ROW], frame.select(list(request.columns))
+        self._numbers, self._piece = frame[_ROW].to_numpy(), frame.select(list(request.columns))
 
     def close(self) -> None:
         """Nothing stays open."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -13,6 +14,9 @@ from ouzel.errors import ConnectorError
 
 LOG = logging.getLogger("ouzel.kafka")
 LOG.addHandler(logging.NullHandler())  # librdkafka repeats itself on stderr otherwise; what matters comes as an error
+
+_AGAIN_S = 0.1
+Answer = TypeVar("Answer")
 
 FINAL = frozenset(
     {
@@ -29,6 +33,8 @@ FINAL = frozenset(
     }
 )
 """Errors that no retry of librdkafka's mends."""
+
+_NEW_TOPIC = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})
 
 
 def configuration(options: Options, defaults: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,3 +90,19 @@ def topics_of(client: Any, failure: Failure, timeout_s: float) -> dict[str, Any]
                 f"no Kafka broker answers at {failure.servers} within {timeout_s:g} s; is it running, and is 'bootstrap.servers' right?"
             ) from None
         raise failure.sentence(error.args[0]) from None
+
+
+def patiently(ask: Callable[[float], Answer], failure: Failure, what: str, timeout_s: float) -> Answer:
+    """What `ask(seconds left)` answers; asked again while a broker is busy, becomes leader or loads the group.
+
+    Raises:
+        ConnectorError: an error that does not pass, or no answer in time.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return ask(max(0.1, deadline - time.monotonic()))
+        except KafkaException as error:
+            if error.args[0].code() in FINAL - _NEW_TOPIC or time.monotonic() >= deadline:
+                raise failure.sentence(error.args[0], what) from None
+            time.sleep(_AGAIN_S)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from ouzel.connectors.base import Partition, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR
-from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, topics_of
+from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, topics_of
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
 from ouzel.connectors.options import Options, timestamp_us
 from ouzel.errors import ConnectorError
@@ -19,6 +19,7 @@ _CONSUME_ROWS = 10_000
 _DEFAULTS = {
     "fetch.wait.max.ms": 50,
     "fetch.message.max.bytes": 8 << 20,
+    "fetch.queue.backoff.ms": 5,  # the default of a second starves a reader that empties the queue in less
     "queued.min.messages": 100_000,
     "queued.max.messages.kbytes": 131_072,
     "reconnect.backoff.max.ms": 1_000,
@@ -39,6 +40,7 @@ class KafkaSource:
         self._options = Options(CONNECTOR, request.options)
         self._failure = Failure(self._options.text("bootstrap.servers"))
         self._timeout_s = self._options.integer("connect.timeout.ms") / 1000
+        self._resumes = self._options.text("start").startswith("committed")
         self._decoder = RecordDecoder(request, self._options)
         self._readers: dict[tuple[str, int], KafkaReader] = {}
         self._acked: dict[str, int] = {}
@@ -72,20 +74,16 @@ class KafkaSource:
     def reader(self, partition: Partition, offset: int | None) -> KafkaReader:
         """Read on from `offset`; None is where 'start' says."""
         place = _place(partition.id)
-        try:
-            start = self._start(partition.id) if offset is None else offset
-            end = self._end(partition.id)
-            reader = KafkaReader(self, place, start, end, self._decoder)
-            self._readers[place] = reader
-            if not reader.finished:
-                self._consumer.incremental_assign([TopicPartition(*place, start)])
-        except KafkaException as error:
-            raise self._failure.sentence(error.args[0], partition.id) from None
+        start = self._start(partition.id) if offset is None else offset
+        reader = KafkaReader(self, place, start, self._end(partition.id), self._decoder)
+        self._readers[place] = reader
+        if not reader.finished:
+            self._consumer.incremental_assign([TopicPartition(*place, start)])
         return reader
 
     def _start(self, name: str) -> int:
         how = self._options.text("start")
-        if how.startswith("committed"):
+        if self._resumes:
             kept = self._committed_of([name]).get(name)
             if kept is not None:
                 return kept
@@ -94,8 +92,8 @@ class KafkaSource:
         low, high = self._bounds(name)
         if how == "timestamp":
             wanted = TopicPartition(*_place(name), timestamp_us(self._options.text("start.timestamp")) // 1000)
-            found: int = self._consumer.offsets_for_times([wanted], self._timeout_s)[0].offset
-            return found if found >= 0 else high
+            found = self._ask(lambda seconds: self._consumer.offsets_for_times([wanted], seconds), name)[0].offset
+            return int(found) if found >= 0 else high
         return high if how.endswith("latest") else low
 
     def _end(self, name: str) -> int | None:
@@ -109,8 +107,12 @@ class KafkaSource:
         return {name.strip(): int(offset) for name, _, offset in pairs}
 
     def _bounds(self, name: str) -> tuple[int, int]:
-        low, high = self._consumer.get_watermark_offsets(TopicPartition(*_place(name)), timeout=self._timeout_s)
+        place = TopicPartition(*_place(name))
+        low, high = self._ask(lambda seconds: self._consumer.get_watermark_offsets(place, timeout=seconds), name)
         return int(low), int(high)
+
+    def _ask(self, question: Callable[[float], Any], what: str) -> Any:
+        return patiently(question, self._failure, what, self._timeout_s)
 
     def fetch(self) -> None:
         """Hand what has arrived to its partition's reader.
@@ -159,22 +161,24 @@ class KafkaSource:
             self._consumer.incremental_unassign([TopicPartition(*place)])
 
     def commit(self, offsets: Mapping[str, int]) -> bool:
-        """Commit to the group, without waiting; `close` waits."""
+        """Commit to the group, without waiting; `close` waits.
+
+        Whether that is where the next run starts, 'start' says; if not, the runtime must remember for a task that is started again.
+        """
         self._acked |= offsets
         if offsets:
             self._consumer.commit(offsets=_positions(offsets), asynchronous=True)
-        return True
+        return self._resumes
 
     def committed(self) -> Mapping[str, int]:
-        """What the group has committed."""
-        try:
-            return self._committed_of([partition.id for partition in self.partitions()])
-        except KafkaException as error:
-            raise self._failure.sentence(error.args[0]) from None
+        """What the group has committed, if 'start' asks for it."""
+        if not self._resumes:
+            return {}
+        return self._committed_of([partition.id for partition in self.partitions()])
 
     def _committed_of(self, names: Sequence[str]) -> dict[str, int]:
         asked = [TopicPartition(*_place(name)) for name in names]
-        found = self._consumer.committed(asked, timeout=self._timeout_s)
+        found = self._ask(lambda seconds: self._consumer.committed(asked, timeout=seconds), "the group's offsets")
         return {name: place.offset for name, place in zip(names, found, strict=True) if place.offset >= 0}
 
     def close(self) -> None:
