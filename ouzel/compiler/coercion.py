@@ -176,7 +176,7 @@ def _folded(value: object, source: DataType, target: DataType) -> object:
         case int(), IntegerType():
             return value
         case int(), DecimalType(_, scale):
-            return Decimal(value).scaleb(0).quantize(Decimal(1).scaleb(-scale)) if scale else Decimal(value)
+            return _rescaled(Decimal(value), scale)
         case ((int() | Decimal()), FloatType(64)):
             return float(value)
         case Decimal(), DecimalType(_, scale):

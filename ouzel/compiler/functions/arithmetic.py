@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.coercion import common_type, decimal_of, is_numeric
 from ouzel.compiler.functions import decimals, time_arithmetic
-from ouzel.compiler.functions.lowering import batched, grouped, plain, spark_builtin, spark_operator, with_errors
+from ouzel.compiler.functions.lowering import batched, plain, spark_builtin, spark_call, spark_operator, with_errors
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature, TypeRule
 from ouzel.compiler.functions.signatures import first_of, numeric
 from ouzel.compiler.types import (
@@ -120,10 +120,11 @@ def _divide(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     import polars as pl
 
     a, b = (argument.value for argument in arguments)
+    zero = (b == 0) & a.is_not_null()  # Spark's NULL / 0 is NULL
     if isinstance(signature.result, FloatType):
-        return with_errors(a / b, arguments, b == 0, ZERO)
+        return with_errors(a / b, arguments, zero, ZERO)
     wide = a.cast(pl.Int64).truncdiv(b.cast(pl.Int64))
-    error = b == 0
+    error = zero
     reason = ZERO
     if signature.parameters[0] == BIGINT:
         error, reason = error | ((b == -1) & (a == -(2**63))), f"{ZERO} or {OVERFLOW}"
@@ -139,7 +140,7 @@ def _modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = (argument.value for argument in arguments)
     floats = isinstance(signature.result, FloatType)
     rest = batched((a, b), _float_rest, to_polars(signature.result)) if floats else a - a.truncdiv(b) * b
-    return _unless_literal(with_errors(rest, arguments, b == 0, ZERO), arguments, rest)
+    return _unless_literal(with_errors(rest, arguments, (b == 0) & a.is_not_null(), ZERO), arguments, rest)
 
 
 def _float_rest(pair: pl.DataFrame) -> pl.Series:
@@ -202,8 +203,8 @@ FUNCTIONS: tuple[Function, ...] = (
         "Remainder, with the sign of the dividend. Division by zero fails.", "a % b, MOD(a, b)", aliases=("mod",),
     ),
     Function(
-        "negate", first_of(numeric(), time_arithmetic.NEGATE), by_kind(_negate, plain(lambda a: -a), plain(lambda a: -a)),
-        lambda arguments, signature: f"-{grouped(arguments[0])}", "The number with the other sign.", "-a",
+        "negate", first_of(numeric(), time_arithmetic.NEGATE), by_kind(_negate, decimals.negate, plain(lambda a: -a)),
+        spark_call("negative"), "The number with the other sign.", "-a",
         aliases=("negative",),
     ),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from ouzel.compiler.functions.lowering import (
     spark_builtin,
     spark_call,
     strict,
+    where_present,
     with_errors,
 )
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, TypeRule
@@ -22,6 +23,7 @@ from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
     INT,
+    INTERVAL_MONTHS,
     VARCHAR,
     ArrayType,
     DataType,
@@ -90,7 +92,8 @@ def _element_at(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     size = whole.list.len().cast(pl.Int64)
     index = place.cast(pl.Int64)
     value = whole.list.get(pl.when(index > 0).then(index - 1).otherwise(index), null_on_oob=True)
-    return with_errors(value, arguments, (index == 0) | (index.abs() > size), "array index out of bounds")
+    outside = where_present((index == 0) | (index.abs() > size), arguments)
+    return with_errors(value, arguments, outside, "array index out of bounds")
 
 
 def _looked_up(entries: pl.Expr, key: pl.Expr, kind: pl.DataType) -> pl.Expr:
@@ -109,7 +112,7 @@ def _find_in_maps(rows: pl.DataFrame, kind: pl.DataType) -> pl.Series:
 
 
 def _array_types(types: Sequence[DataType]) -> Signature | None:
-    kind = meeting_type(types) if types else NullType()
+    kind = meeting_type(types)
     return Signature((kind,) * len(types), ArrayType(kind)) if kind else None
 
 
@@ -117,17 +120,11 @@ def _array(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     import polars as pl
 
     kind = to_polars(signature.result)
-    if not arguments:
-        return Lowered(pl.lit([], dtype=kind))
     values = [argument.value for argument in arguments]
     if isinstance(signature.parameters[0], ArrayType | MapType):  # concat_list would join the lists themselves
-        values = [_boxed(value) for value in values]
+        boxes = pl.concat_list([pl.struct(item=value) for value in values])
+        return strict(arguments, boxes.list.eval(pl.element().struct.field("item")).cast(kind))
     return strict(arguments, pl.concat_list(values).cast(kind))
-
-
-def _boxed(value: pl.Expr) -> pl.Expr:
-    """Each list as the one element of a list."""
-    return value.reshape((-1, 1)).arr.to_list()
 
 
 def _contains(array: pl.Expr, item: pl.Expr) -> pl.Expr:
@@ -206,7 +203,8 @@ def _slice(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     inside = (first >= 0) & (first < size)
     known = array.is_not_null() & start.is_not_null() & length.is_not_null()
     value = pl.when(known).then(pl.when(inside).then(taken).otherwise(array.list.head(0)))
-    return with_errors(value, arguments, (start == 0) | (length < 0), "SLICE from 0 or of negative length")
+    wrong = where_present((start == 0) | (length < 0), arguments)
+    return with_errors(value, arguments, wrong, "SLICE from 0 or of negative length")
 
 
 def _sequence(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -298,7 +296,7 @@ def _contains_key_types(types: Sequence[DataType]) -> Signature | None:
 
 def _row_types(types: Sequence[DataType]) -> Signature | None:
     fields = tuple((f"f{number}", kind) for number, kind in enumerate(types))
-    return Signature(tuple(types), RowType(fields)) if types else None
+    return Signature(tuple(types), RowType(fields)) if types and INTERVAL_MONTHS not in types else None
 
 
 def _row(arguments: Sequence[Lowered], signature: Signature) -> Lowered:

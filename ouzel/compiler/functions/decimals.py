@@ -7,7 +7,7 @@ than 128 bits, go through Python's decimal once per distinct pair.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.coercion import MAX_PRECISION, adjusted_decimal
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _EXACT = Context(prec=120)
 _QUOTIENT = Context(prec=MAX_PRECISION + 1, rounding=ROUND_DOWN)  # Spark's MATH_CONTEXT of Decimal
+SIGN_DIGITS = 34
+_SCALA = Context(prec=SIGN_DIGITS, rounding=ROUND_HALF_EVEN)
 OVERFLOW = "decimal overflow"
 
 
@@ -70,9 +72,28 @@ def rescaled(number: pl.Expr, source: int, target: int) -> pl.Expr:
 def rounded(value: Decimal, kind: DecimalType) -> Decimal:
     """`value` at the scale of `kind`, HALF_UP. Raises ArithmeticError when it has too many digits."""
     result = value.quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, _EXACT)
-    if abs(result) >= Decimal(10).scaleb(kind.precision - kind.scale):
+    if result.copy_abs() >= Decimal(10).scaleb(kind.precision - kind.scale):
         raise ArithmeticError(OVERFLOW)
     return result
+
+
+def negated(number: Decimal) -> Decimal:
+    """The number with the other sign, as Spark does it: through Scala's BigDecimal, which keeps 34 digits and rounds the last half even."""
+    return _SCALA.minus(number)
+
+
+def by_value(function: Callable[[Decimal], Decimal], arguments: Sequence[Lowered], kind: DecimalType) -> Lowered:
+    """A decimal function of one argument done in Python, rounded to `kind`."""
+    both = mapped((arguments[0].value,), lambda number: rounded(function(number), kind), to_polars(kind))
+    return with_errors_of((both.struct.field("value"), both.struct.field("failed")), arguments)
+
+
+def negate(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    """`-a`."""
+    assert isinstance(signature.result, DecimalType)
+    if signature.result.precision > SIGN_DIGITS:
+        return by_value(negated, arguments, signature.result)
+    return with_errors(-arguments[0].value, arguments)
 
 
 def add_type(a: DecimalType, b: DecimalType) -> DecimalType:
@@ -145,7 +166,7 @@ def divide(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`a / b`; by zero fails."""
     a, b, result = _types(signature)
     divisor = unscaled(arguments[1].value)
-    zero = divisor == 0
+    zero = (divisor == 0) & arguments[0].value.is_not_null()
     shift = result.scale + b.scale - a.scale
     if a.precision + shift <= MAX_PRECISION and b.precision < MAX_PRECISION and shift >= 0:
         number = half_up(rescaled(unscaled(arguments[0].value), 0, shift), divisor)
@@ -159,12 +180,13 @@ def modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b, result = _types(signature)
     scale = max(a.scale, b.scale)
     divisor = unscaled(arguments[1].value)
+    zero = (divisor == 0) & arguments[0].value.is_not_null()
     if max(a.precision - a.scale, b.precision - b.scale) + scale <= MAX_PRECISION:
         left, right = rescaled(unscaled(arguments[0].value), a.scale, scale), rescaled(divisor, b.scale, scale)
         value = from_unscaled(left - left.truncdiv(right) * right, result)
-        return with_errors(value, arguments, divisor == 0, "division by zero")
+        return with_errors(value, arguments, zero, "division by zero")
     value, failed = by_pair(_EXACT.remainder, arguments, result)
-    return with_errors(value, arguments, (divisor == 0) | failed, f"division by zero or {OVERFLOW}")
+    return with_errors(value, arguments, zero | failed, f"division by zero or {OVERFLOW}")
 
 
 def with_errors_of(outcome: tuple[pl.Expr, pl.Expr], arguments: Sequence[Lowered]) -> Lowered:

@@ -29,6 +29,8 @@ _WRITTEN = {
 }  # fmt: skip
 _READ = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%3f", "SSSSSS": "%6f"}
 _DIGITS = {"%Y": r"\d{4}", "%3f": r"\d{3}", "%6f": r"\d{6}", "%S": r"[0-5]\d"}
+YEARS_S = 8_200_000_000_000
+"""Seconds to about the year 261,000, where the calendar of the streaming engine ends; Spark's ends in 294,247."""
 DEFAULT = "yyyy-MM-dd HH:mm:ss"
 _UNREADABLE = "text that does not fit the date pattern"
 
@@ -120,11 +122,22 @@ def _reading(local: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:
     return lower
 
 
+def _where(condition: pl.Expr, value: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return pl.when(condition).then(value)
+
+
 def _from_unixtime(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     seconds = arguments[0].value
-    limit = 2**63 // 1_000_000
-    point = (seconds.clip(-limit, limit) * 1_000_000).cast(to_polars(TIMESTAMP))
-    return with_errors(point.dt.to_string(strftime(_pattern(arguments), _WRITTEN)), arguments)
+    near = seconds.is_between(-YEARS_S, YEARS_S)
+    point = (_where(near, seconds) * 1_000_000).cast(to_polars(TIMESTAMP))
+    return with_errors(
+        point.dt.to_string(strftime(_pattern(arguments), _WRITTEN)),
+        arguments,
+        ~near,
+        "a timestamp beyond the year 261,000",
+    )
 
 
 def _unix_timestamp(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -132,7 +145,7 @@ def _unix_timestamp(arguments: Sequence[Lowered], signature: Signature) -> Lower
     error: pl.Expr | None = None
     if signature.parameters[0] == VARCHAR:
         value, error = read(value, _pattern(arguments))
-    return with_errors(value.to_physical().floordiv(1_000_000), arguments, error, _UNREADABLE)
+    return with_errors(value.to_physical().truncdiv(1_000_000), arguments, error, _UNREADABLE)
 
 
 def _spark(name: str) -> SparkLowering:

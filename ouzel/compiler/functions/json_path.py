@@ -9,6 +9,7 @@ from typing import Any
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import mapped, spark_call, with_errors
+from ouzel.compiler.functions.printing import java_double
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.functions.search import literal_at, text_at
 from ouzel.compiler.functions.signatures import overloads
@@ -19,7 +20,15 @@ _STEP = re.compile(r"\.([A-Za-z_][A-Za-z_0-9]*)|\[(\d+)\]|\['([^'\]]+)'\]")
 
 
 class _Number(str):
-    """A number as the text has it, so that 1.0 stays 1.0."""
+    """A number as it will be printed: an integer as the text has it, any other as Java prints a double."""
+
+
+def _java_double(text: str) -> _Number:
+    return _Number(java_double(float(text)))
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(text)  # NaN and Infinity are not JSON
 
 
 def path_steps(path: str) -> list[str | int]:
@@ -46,16 +55,11 @@ def path_steps(path: str) -> list[str | int]:
 def look(text: str, steps: Sequence[str | int]) -> str | None:
     """The value at the path, as text: a string bare, null as None, anything else as JSON."""
     try:
-        value: Any = json.loads(text, parse_int=_Number, parse_float=_Number)
+        value: Any = json.loads(text, parse_int=_Number, parse_float=_java_double, parse_constant=_refuse)
     except ValueError:
         return None
     for step in steps:
-        if (isinstance(step, str) and isinstance(value, dict) and step in value) or (
-            isinstance(step, int) and isinstance(value, list) and step < len(value)
-        ):
-            value = value[step]
-        else:
-            return None
+        value = _below(value, step)
     return None if value is None else value if isinstance(value, str) else _dumped(value)
 
 

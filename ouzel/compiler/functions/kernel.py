@@ -14,7 +14,7 @@ from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, Get
 from ouzel.compiler.functions import lookup
 from ouzel.compiler.functions.casts import cast
 from ouzel.compiler.functions.conditional import choose
-from ouzel.compiler.functions.lowering import any_of
+from ouzel.compiler.functions.lowering import any_of, unscaled_int
 from ouzel.compiler.functions.registry import Lowered, Signature
 from ouzel.compiler.types import DataType, DecimalType, IntervalType, to_polars
 from ouzel.errors import NotSupported
@@ -66,7 +66,7 @@ def literal(value: object, kind: DataType) -> pl.Expr:
     polars_type = to_polars(kind)
     match value:
         case Decimal() if isinstance(kind, DecimalType):
-            return pl.lit(int(value.scaleb(kind.scale)), dtype=pl.Int128).reinterpret(dtype=polars_type)
+            return pl.lit(unscaled_int(value, kind.scale), dtype=pl.Int128).reinterpret(dtype=polars_type)
         case datetime():
             return pl.lit(_micros(value), dtype=pl.Int64).cast(polars_type)
         case timedelta():

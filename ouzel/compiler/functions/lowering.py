@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.functions.registry import KernelLowering, Lowered, Signature, SparkLowering
@@ -16,6 +17,7 @@ from ouzel.compiler.functions.registry import KernelLowering, Lowered, Signature
 if TYPE_CHECKING:
     import polars as pl
 
+_EXACT = Context(prec=120)
 Build = Callable[..., "pl.Expr"]
 RowFunction = Callable[..., object]
 
@@ -51,6 +53,14 @@ def with_errors(
     return Lowered(value, any_of(found, own), reasons(*(argument.reason for argument in arguments), reason))
 
 
+def where_present(error: pl.Expr, arguments: Sequence[Lowered]) -> pl.Expr:
+    """An error that counts only where no argument is NULL."""
+    for argument in arguments:
+        if argument.literal is None:
+            error = error & argument.value.is_not_null()
+    return error
+
+
 def strict(arguments: Sequence[Lowered], value: pl.Expr) -> Lowered:
     """`value` with the errors of all arguments, whether or not others are NULL: for calls that look at every argument."""
     error = any_of(*(argument.error for argument in arguments))
@@ -80,7 +90,7 @@ def failing(build: Build, error: Build, reason: str) -> KernelLowering:
 
     def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         values = [argument.value for argument in arguments]
-        return with_errors(build(*values), arguments, error(*values), reason)
+        return with_errors(build(*values), arguments, where_present(error(*values), arguments), reason)
 
     return lower
 
@@ -124,11 +134,19 @@ def mapped(arguments: Sequence[pl.Expr], function: RowFunction, result: pl.DataT
         hashable = not any(column.dtype.is_float() or column.dtype.is_nested() for column in columns)
         values, failed = _call(function, [_plain_values(column) for column in columns], hashable)
         storage = _storage(result)
+        if isinstance(result, pl.Decimal):
+            values = [None if value is None else unscaled_int(value, result.scale) for value in values]
         value = pl.Series("value", values, dtype=storage, strict=False)
-        value = value if storage == result else value.cast(result)
+        if storage != result:
+            value = value.reinterpret(dtype=result) if isinstance(result, pl.Decimal) else value.cast(result)
         return pl.DataFrame([value, pl.Series("failed", failed, dtype=pl.Boolean)]).to_struct("row")
 
     return batched(arguments, batch, pl.Struct({"value": result, "failed": pl.Boolean}))
+
+
+def unscaled_int(value: Decimal, scale: int) -> int:
+    """A decimal's digits at a scale it has, as an integer."""
+    return int(value.scaleb(scale, _EXACT))
 
 
 def _plain_values(column: pl.Series) -> list[Any]:
@@ -138,6 +156,8 @@ def _plain_values(column: pl.Series) -> list[Any]:
 def _storage(kind: pl.DataType) -> pl.DataType:
     import polars as pl
 
+    if isinstance(kind, pl.Decimal):
+        return pl.Int128()
     return pl.Int32() if kind == pl.Date else pl.Int64() if kind.is_temporal() else kind
 
 

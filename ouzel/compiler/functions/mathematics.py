@@ -21,6 +21,7 @@ from ouzel.compiler.functions.lowering import (
     with_errors,
 )  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature
+from ouzel.compiler.functions.search import literal_at
 from ouzel.compiler.functions.signatures import alike, numeric, overloads
 from ouzel.compiler.types import (
     BIGINT,
@@ -40,13 +41,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 _WIDE = Context(prec=800)
-_LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
 
 
 def _abs(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     value = arguments[0].value
     if isinstance(signature.result, IntegerType):
         return with_errors(value.abs(), arguments, value == bounds(signature.result)[0], OVERFLOW)
+    if isinstance(signature.result, DecimalType) and signature.result.precision > decimals.SIGN_DIGITS:
+        return decimals.by_value(
+            lambda number: number if number >= 0 else decimals.negated(number), arguments, signature.result
+        )
     return with_errors(value.abs(), arguments)
 
 
@@ -61,13 +65,12 @@ def _whole_types(types: Sequence[DataType]) -> Signature | None:
     return Signature((BIGINT if isinstance(kind, IntegerType) else DOUBLE,), BIGINT)
 
 
-def to_long(value: pl.Expr) -> pl.Expr:
-    """A double as a BIGINT in Java's way: beyond the range it stops at its end, NaN is 0."""
+def _to_long(value: pl.Expr, arguments: Sequence[Lowered]) -> Lowered:
+    """A whole double as a BIGINT; beyond its range, and for NaN, the row fails."""
     import polars as pl
 
     inside = (value >= -(2.0**63)) & (value < 2.0**63)
-    ends = pl.when(value.is_nan()).then(0).when(value > 0).then(_LONG_MAX).when(value < 0).then(_LONG_MIN)
-    return pl.when(inside).then(value).cast(pl.Int64).fill_null(ends)
+    return with_errors(pl.when(inside).then(value).cast(pl.Int64), arguments, ~inside, OVERFLOW)
 
 
 def _whole(up: bool) -> KernelLowering:
@@ -78,7 +81,7 @@ def _whole(up: bool) -> KernelLowering:
         if isinstance(kind, IntegerType):
             return with_errors(value, arguments)
         if isinstance(kind, FloatType):
-            return with_errors(to_long(value.ceil() if up else value.floor()), arguments)
+            return _to_long(value.ceil() if up else value.floor(), arguments)
         assert isinstance(kind, DecimalType)
         assert isinstance(signature.result, DecimalType)
         number, step = decimals.unscaled(value), pl.lit(10**kind.scale, pl.Int128)
@@ -226,8 +229,8 @@ def _spark_bits(name: str) -> Callable[[Sequence[str], Signature], str]:
 
 
 def _shift(value: int, count: int, bits: int) -> int:
-    moved = (value << (count % bits)) & (2**bits - 1)
-    return moved - 2**bits if moved >= 2 ** (bits - 1) else moved
+    moved = (value << (count % bits)) & ((1 << bits) - 1)
+    return moved - (1 << bits) if moved >= 1 << (bits - 1) else moved
 
 
 def _shifted(function: Callable[[int, int, int], int]) -> KernelLowering:
@@ -240,12 +243,19 @@ def _shifted(function: Callable[[int, int, int], int]) -> KernelLowering:
 
 
 def _pmod(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
-    a, b = (argument.value for argument in arguments)
-    rest = a - a.truncdiv(b) * b
-    again = rest + b
     import polars as pl
 
-    return with_errors(pl.when(rest < 0).then(again - again.truncdiv(b) * b).otherwise(rest), arguments, b == 0, ZERO)
+    # Spark computes in Java's int or long, so that only those wrap round
+    wide = pl.Int64 if signature.result == BIGINT else pl.Int32
+    a, b = (argument.value.cast(wide) for argument in arguments)
+    rest = a - a.truncdiv(b) * b
+    again = rest + b
+    return with_errors(
+        pl.when(rest < 0).then(again - again.truncdiv(b) * b).otherwise(rest).cast(to_polars(signature.result)),
+        arguments,
+        (b == 0) & a.is_not_null(),
+        ZERO,
+    )
 
 
 def _constant(value: float) -> KernelLowering:
@@ -281,6 +291,7 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         "round", _round_types, _round, lambda a, s: _spark_round(a, s),
         "Rounded half away from zero, to digits after the point. Overflow fails.", "ROUND(x [, digits])",
+        check=literal_at("round", 1), examples=((1, (0, 1, 2, -1, -3)),),
     ),
     Function(
         "sign", overloads(((DOUBLE,), DOUBLE)), plain(lambda a: a.sign()), spark_call("sign"), "-1, 0 or 1.", "SIGN(x)",
@@ -306,7 +317,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _doubles(_numpy("arcsin"), "asin", "Arc sine; NaN beyond -1 to 1.", "ASIN(x)"),
     _doubles(_numpy("arccos"), "acos", "Arc cosine; NaN beyond -1 to 1.", "ACOS(x)"),
     _doubles(_numpy("arctan"), "atan", "Arc tangent.", "ATAN(x)"),
-    _doubles(_numpy("arctan2"), "atan2", "Angle of the point (x, y) in radians.", "ATAN2(y, x)", count=2),
+    _doubles(lambda y, x: _numpy("arctan2")(y + 0.0, x + 0.0), "atan2", "Angle of the point (x, y) in radians.", "ATAN2(y, x)", count=2),
     _doubles(_numpy("sinh"), "sinh", "Hyperbolic sine.", "SINH(x)"),
     _doubles(_numpy("cosh"), "cosh", "Hyperbolic cosine.", "COSH(x)"),
     _doubles(_numpy("tanh"), "tanh", "Hyperbolic tangent.", "TANH(x)"),

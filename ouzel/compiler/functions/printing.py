@@ -39,6 +39,11 @@ def _scientific(number: float, bits: int) -> str:
     return f"{mantissa}E{int(exponent)}"
 
 
+def java_double(number: float) -> str:
+    """One double as Java prints it."""
+    return repr(number) if number == 0 or 1e-3 <= abs(number) < 1e7 else _scientific(number, 64)
+
+
 def timestamp(value: pl.Expr) -> pl.Expr:
     """yyyy-MM-dd HH:mm:ss, and the fraction of a second without trailing zeros if there is one."""
     text = value.dt.replace_time_zone(None).dt.to_string("%Y-%m-%d %H:%M:%S%.f")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ouzel.compiler.coercion import can_coerce, common_type, is_numeric
 from ouzel.compiler.functions.registry import Signature, TypeRule
-from ouzel.compiler.types import BOOLEAN, DOUBLE, ArrayType, DataType, MapType, NullType, RowType
+from ouzel.compiler.types import BOOLEAN, DOUBLE, INTERVAL_MONTHS, ArrayType, DataType, MapType, NullType, RowType
 
 
 def overloads(*choices: tuple[Sequence[DataType], DataType]) -> TypeRule:
@@ -30,7 +30,7 @@ def meeting_type(types: Sequence[DataType]) -> DataType | None:
     met: DataType | None = types[0] if types else None
     for kind in types[1:]:
         met = common_type(met, kind) if met else None
-    return met
+    return None if met == INTERVAL_MONTHS else met  # no column can have that type
 
 
 def alike(

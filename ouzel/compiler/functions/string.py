@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 LONGEST = 2**31 - 1
+TEXT_MAX = 10_000_000
+"""The longest text, in bytes, that REPEAT, SPACE and padding make: beyond it a row fails, where Spark would go on until its memory ends."""
+_TOO_LONG = "a text of more than 10,000,000 bytes"
+
 V = VARCHAR
 
 
@@ -34,9 +38,8 @@ def substring(text: pl.Expr, start: pl.Expr, length: pl.Expr | None = None) -> p
     size = text.str.len_chars().cast(pl.Int64)
     first = pl.when(position > 0).then(position - 1).when(position < 0).then(size + position).otherwise(position)
     left = first.clip(lower_bound=0)
-    if length is None:
-        return text.str.slice(left)
-    end = (first + length.cast(pl.Int64)).clip(upper_bound=LONGEST)
+    size = pl.lit(LONGEST, pl.Int64) if length is None else length.cast(pl.Int64)
+    end = (first + size).clip(upper_bound=LONGEST)
     return text.str.slice(left, (end - left).clip(lower_bound=0))
 
 
@@ -69,7 +72,9 @@ def _locate_from(sought: pl.Expr, text: pl.Expr, start: pl.Expr) -> pl.Expr:
 
 
 def _left(text: pl.Expr, count: pl.Expr) -> pl.Expr:
-    return text.str.slice(0, count.clip(lower_bound=0))
+    import polars as pl
+
+    return pl.when(count.is_not_null()).then(text.str.slice(0, count.clip(lower_bound=0)))
 
 
 def _right(text: pl.Expr, count: pl.Expr) -> pl.Expr:
@@ -80,10 +85,18 @@ def _right(text: pl.Expr, count: pl.Expr) -> pl.Expr:
     return text.str.slice((size - kept).clip(lower_bound=0))
 
 
-def repeated(text: pl.Expr, count: pl.Expr) -> pl.Expr:
-    """`text` `count` times over."""
+def too_long(text: pl.Expr, count: pl.Expr) -> pl.Expr:
+    """Whether `text` `count` times over is longer than a row may make it."""
     import polars as pl
 
+    return text.str.len_bytes().cast(pl.Int64) * count.cast(pl.Int64) > TEXT_MAX
+
+
+def repeated(text: pl.Expr, count: pl.Expr) -> pl.Expr:
+    """`text` `count` times over; NULL if that is too long."""
+    import polars as pl
+
+    count = pl.when(~too_long(text, count)).then(count)
     many = text.repeat_by(count.clip(lower_bound=0)).list.join("")
     return pl.when(text.is_not_null() & count.is_not_null()).then(many)
 
@@ -92,11 +105,16 @@ def _padding(text: pl.Expr, size: pl.Expr, pad: pl.Expr) -> tuple[pl.Expr, pl.Ex
     """The text cut to `size`, and what is missing."""
     import polars as pl
 
-    wanted = size.cast(pl.Int64).clip(lower_bound=0)
+    wanted = size.cast(pl.Int64).clip(0, TEXT_MAX // 4)
     missing = (wanted - text.str.len_chars().cast(pl.Int64)).clip(lower_bound=0)
     width = pad.str.len_chars().cast(pl.Int64)
     times = pl.when(width > 0).then((missing + width - 1).truncdiv(pl.max_horizontal(width, 1))).otherwise(0)
-    return text.str.slice(0, wanted), repeated(pad, times).str.slice(0, missing)
+    kept = pl.when(wanted.is_not_null()).then(text.str.slice(0, wanted))
+    return kept, repeated(pad, times).str.slice(0, missing)
+
+
+def _too_wide(text: pl.Expr, size: pl.Expr, pad: pl.Expr | None = None) -> pl.Expr:
+    return size > TEXT_MAX // 4
 
 
 def _lpad(text: pl.Expr, size: pl.Expr, pad: pl.Expr | None = None) -> pl.Expr:
@@ -134,7 +152,11 @@ def _overlay(text: pl.Expr, patch: pl.Expr, start: pl.Expr, length: pl.Expr | No
     cut = patched if length is None else pl.when(length >= 0).then(length.cast(pl.Int64)).otherwise(patched)
     position = start.cast(pl.Int64)
     head = substring(text, pl.lit(1), position - 1)
-    return head + patch + substring(text, position + cut, pl.lit(LONGEST))
+    rest = position + cut
+    size = text.str.len_chars().cast(pl.Int64)
+    first = pl.when(rest > 0).then(rest - 1).when(rest < 0).then(size + rest).otherwise(rest)
+    whole = head + patch + text.str.slice(first.clip(lower_bound=0))
+    return whole if length is None else pl.when(length.is_not_null()).then(whole)
 
 
 def _split_part(text: pl.Expr, delimiter: pl.Expr, number: pl.Expr) -> pl.Expr:
@@ -264,14 +286,18 @@ FUNCTIONS: tuple[Function, ...] = (
         "replace", overloads(((V, V, V), V), ((V, V), V)), by_row(_replace), spark_call("replace"),
         "Every occurrence of a text replaced, or removed.", "REPLACE(text, sought [, new])",
     ),
-    Function("repeat", _COUNTED, plain(repeated), spark_call("repeat"), "The text a number of times.", "REPEAT(text, count)"),
+    Function("repeat", _COUNTED, failing(repeated, too_long, _TOO_LONG), spark_call("repeat"),
+        "The text a number of times.", "REPEAT(text, count)"),
     Function(
-        "space", overloads(((INT,), V)), plain(lambda a: repeated(_blank(), a)), spark_builtin("space"), "A number of blanks.",
+        "space", overloads(((INT,), V)), failing(lambda a: repeated(_blank(), a), lambda a: a > TEXT_MAX, _TOO_LONG),
+        spark_builtin("space"), "A number of blanks.",
         "SPACE(count)",
     ),
-    Function("lpad", _PAD, plain(_lpad), _spark_pad("lpad"), "Filled up on the left, or cut, to a length.", "LPAD(text, length [, pad])"),
+    Function("lpad", _PAD, failing(_lpad, _too_wide, _TOO_LONG), _spark_pad("lpad"),
+        "Filled up on the left, or cut, to a length.", "LPAD(text, length [, pad])"),
     Function(
-        "rpad", _PAD, plain(_rpad), _spark_pad("rpad"), "Filled up on the right, or cut, to a length.",
+        "rpad", _PAD, failing(_rpad, _too_wide, _TOO_LONG), _spark_pad("rpad"),
+        "Filled up on the right, or cut, to a length.",
         "RPAD(text, length [, pad])",
     ),
     Function(

@@ -89,15 +89,26 @@ def months_between(start: pl.Expr, end: pl.Expr) -> pl.Expr:
     """Whole months from one timestamp to another, cut towards zero."""
     import polars as pl
 
-    def month(value: pl.Expr) -> pl.Expr:
-        return value.dt.year().cast(pl.Int64) * 12 + value.dt.month().cast(pl.Int64)
+    first, last = _day_of(start), _day_of(end)
+    early, late = _clock_of(end) < _clock_of(start), _clock_of(end) > _clock_of(start)
+    # as Java's LocalDateTime.until: a day that is not whole is taken off before months are counted
+    last = last - ((last > first) & early).cast(pl.Int64) + ((last < first) & late).cast(pl.Int64)
+    return (_packed_month(last) - _packed_month(first)).truncdiv(32)
 
-    def within(value: pl.Expr) -> pl.Expr:
-        return value.dt.day().cast(pl.Int64) * DAY_US + (_micros(value) - _micros(value).floordiv(DAY_US) * DAY_US)
 
-    whole = month(end) - month(start)
-    early, late = within(end) < within(start), within(end) > within(start)
-    return whole - ((whole > 0) & early).cast(pl.Int64) + ((whole < 0) & late).cast(pl.Int64)
+def _day_of(value: pl.Expr) -> pl.Expr:
+    return _micros(value).floordiv(DAY_US)
+
+
+def _clock_of(value: pl.Expr) -> pl.Expr:
+    return _micros(value) - _day_of(value) * DAY_US
+
+
+def _packed_month(day: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    date = day.cast(pl.Int32).cast(to_polars(DATE))
+    return (date.dt.year().cast(pl.Int64) * 12 + date.dt.month()) * 32 + date.dt.day()
 
 
 def _timestampdiff(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -138,6 +149,13 @@ def _days_on(sign: int) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
         return (number + count if sign > 0 else number - count).cast(to_polars(DATE))
 
     return build
+
+
+def _make_date(year: int, month: int, day: int) -> int:
+    number = days(year, month, day)
+    if not -(2**31) <= number < 2**31:
+        raise ValueError("beyond the calendar")
+    return number
 
 
 def _add_months(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -237,7 +255,7 @@ FUNCTIONS: tuple[Function, ...] = (
         spark_call("monthname"), "The month's short English name.", "MONTHNAME(t)",
     ),
     Function(
-        "make_date", overloads(((INT, INT, INT), DATE)), by_row(lambda y, m, d: days(y, m, d), "a day that is none"),
+        "make_date", overloads(((INT, INT, INT), DATE)), by_row(_make_date, "a day that is none"),
         spark_call("make_date"), "The date of a year, month and day. A day that is none fails.", "MAKE_DATE(year, month, day)",
     ),
     Function(
