@@ -38,8 +38,10 @@ def warm_up() -> None:
     import ouzel.runtime.tasks.factory
     import ouzel.runtime.wire.frames
     import ouzel.runtime.wire.wire_pb2_grpc
+    from ouzel.runtime.wire import views
 
     del google, grpc, numba, polars, pyarrow, ouzel
+    views.warm_up()
     gc.freeze()
 
 

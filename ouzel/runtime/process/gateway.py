@@ -61,6 +61,7 @@ class Gateway(Thread):
         self._room = Condition(self._lock)
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._socket: socket.socket | None = None
+        self._left_over = False
         self._arrived = self._taken = 0
         self._inbox_max = min(INBOX_BYTES_MAX, low_watermark)
         self._next_beat = 0.0
@@ -89,6 +90,7 @@ class Gateway(Thread):
                 with contextlib.suppress(Closed):  # the gateway's own read finds out and reconnects
                     self._outbox.flush(self._socket)
             if len(self._outbox):
+                self._left_over = True
                 self._nudge()
                 self._room.wait_for(lambda: self._outbox.bytes <= OUTBOX_BYTES_MAX)
 
@@ -101,6 +103,7 @@ class Gateway(Thread):
             with self._lock:
                 self._outbox.rewind(())
                 self._socket = connection
+                self._left_over = True
             if not first:
                 self._inbox.put([_FRAME_RECONNECTED])
             first = False
@@ -144,13 +147,14 @@ class Gateway(Thread):
 
     def _flush(self, connection: socket.socket) -> int:
         """Write what was left over; EPOLLOUT if more is left."""
-        if not len(self._outbox):
+        if not self._left_over:
             return 0
         with self._lock:
             self._outbox.flush(connection)
             if self._outbox.bytes <= OUTBOX_BYTES_MAX:
                 self._room.notify()
-            return select.EPOLLOUT if len(self._outbox) else 0
+            self._left_over = len(self._outbox) > 0
+            return select.EPOLLOUT if self._left_over else 0
 
     def _is_full(self) -> bool:
         return self._arrived - self._taken > self._inbox_max

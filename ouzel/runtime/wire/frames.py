@@ -1,7 +1,7 @@
 """Messages between tasks as frames: a protobuf header, and for rows one Arrow record batch (IPC format) without its schema.
 
 Both ends know the schemas from the topology. Strings travel as views (16 bytes a value, short ones inside it): measured 10 times faster
-both ways than offsets. But views of values picked from a large column drag that whole column along; such frames travel with offsets.
+both ways than offsets; see views.py for the exception.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from ouzel.planner.topology import Output, Topology
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Message, Root, TimeStatus, Watermark
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Frame, pack, padding
+from ouzel.runtime.wire.views import compact
 
 _VIEWS = pl.CompatLevel.newest()
 _OFFSETS = pl.CompatLevel.oldest()
-_SLACK_BYTES = 16 << 10
-"""Views may drag along as many bytes as they use, plus this."""
 
 
 class _Stream:
@@ -35,7 +34,7 @@ class _Stream:
         self.views = empty.to_arrow(compat_level=_VIEWS).schema
         self.offsets = empty.to_arrow(compat_level=_OFFSETS).schema
         texts = (pl.String, pl.Binary)
-        self.texts = [name for name, kind in self.schema.items() if kind in texts]
+        self.is_text = [kind in texts for kind in columns.values()]
         self.nested_texts = any(
             kind.is_nested() and ("String" in repr(kind) or "Binary" in repr(kind)) for kind in columns.values()
         )
@@ -125,18 +124,10 @@ def _batch(frame: pl.DataFrame, stream: _Stream) -> tuple[pa.RecordBatch, bool]:
     frame = frame.rechunk()
     if not stream.nested_texts:
         batch = frame.to_arrow(compat_level=_VIEWS).to_batches()[0]
-        if not any(_drags(batch.column(name), frame[name]) for name in stream.texts):
-            return batch, False
+        columns = [compact(column) if stream.is_text[number] else column for number, column in enumerate(batch.columns)]
+        if all(column is not None for column in columns):
+            return pa.RecordBatch.from_arrays(columns, schema=stream.views), False
     return frame.to_arrow(compat_level=_OFFSETS).to_batches()[0], True
-
-
-def _drags(views: pa.Array, values: pl.Series) -> bool:
-    """Whether these views hold on to much more text than they show."""
-    held = sum(buffer.size for buffer in views.buffers()[2:] if buffer is not None)
-    if held <= _SLACK_BYTES:
-        return False
-    shown = values.bin.size() if values.dtype == pl.Binary else values.str.len_bytes()
-    return bool(held > _SLACK_BYTES + 2 * int(shown.sum() or 0))
 
 
 def _roots(roots: Iterable[Root]) -> list[wire_pb2.Root]:
