@@ -18,7 +18,7 @@ COMMON: tuple[Option, ...] = (
     Option(
         "bad.record",
         "What becomes of a record that cannot be read: `fail` stops the topology and names the record, `skip` counts it, "
-        "`dead-letter` writes it to `dead-letter.path`.",
+        "`dead-letter` writes it to `dead-letter.path`. Only the columns that a query reads are looked at.",
         default="fail",
         choices=("fail", "skip", "dead-letter"),
     ),

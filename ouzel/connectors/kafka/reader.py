@@ -55,6 +55,7 @@ class KafkaReader:
     def read(self, rows: int) -> ReadBatch | ReadState:
         """The records that are here, at most `rows`."""
         if self.finished:
+            self.close()
             return ReadState.END
         if len(self._queue) - self._taken < rows and not self._held:
             self._source.fetch()

@@ -43,6 +43,7 @@ class KafkaSource:
         self._resumes = self._options.text("start").startswith("committed")
         self._decoder = RecordDecoder(request, self._options)
         self._readers: dict[tuple[str, int], KafkaReader] = {}
+        self._opened: set[tuple[str, int]] = set()
         self._acked: dict[str, int] = {}
         group = self._options.text("group") or f"ouzel-{request.name or request.table}"
         callbacks = {"group.id": group, "error_cb": self._failure.note}
@@ -77,6 +78,7 @@ class KafkaSource:
         start = self._start(partition.id) if offset is None else offset
         reader = KafkaReader(self, place, start, self._end(partition.id), self._decoder)
         self._readers[place] = reader
+        self._opened.add(place)
         if not reader.finished:
             self._consumer.incremental_assign([TopicPartition(*place, start)])
         return reader
@@ -127,8 +129,9 @@ class KafkaSource:
             raise self._failure.sentence(error.args[0]) from None
         if any(message.error() for message in messages):
             messages = [message for message in messages if not self._is_event(message)]
-        if len(self._readers) == 1:
-            next(iter(self._readers.values())).take(messages)
+        if len(self._opened) == 1:
+            for reader in self._readers.values():
+                reader.take(messages)
             return
         dealt: dict[tuple[str, int], list[Any]] = {}
         for message in messages:
@@ -157,7 +160,9 @@ class KafkaSource:
 
     def forget(self, place: tuple[str, int]) -> None:
         """A reader is done with its partition."""
-        if self._readers.pop(place, None):
+        if self._readers.pop(place, None) and place in {
+            (held.topic, held.partition) for held in self._consumer.assignment()
+        }:
             self._consumer.incremental_unassign([TopicPartition(*place)])
 
     def commit(self, offsets: Mapping[str, int]) -> bool:
