@@ -1,0 +1,5 @@
+"""`python -m ouzel` is `ouzel`."""
+
+from ouzel.cli.main import main
+
+main()

@@ -1,0 +1,159 @@
+"""The commands as processes, over processes: what a user sees, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.examples import asked, same
+
+pytestmark = pytest.mark.server
+
+OUZEL = [sys.executable, "-m", "ouzel"]
+
+ENDLESS = """
+CREATE TABLE numbers (n BIGINT, key INT)
+WITH ('connector' = 'datagen', 'rate' = '5000', 'fields.n.kind' = 'sequence', 'fields.key.min' = '1', 'fields.key.max' = '5');
+SELECT key, COUNT(*) AS seen FROM numbers GROUP BY key EMIT CHANGES;
+"""
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """The temporary directory of the processes, of a short name for their sockets' sake; it has to be empty again at the end."""
+    with tempfile.TemporaryDirectory(prefix="oz") as name:
+        place = Path(name)
+        yield place
+        deadline = time.monotonic() + 10
+        while list(place.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert list(place.iterdir()) == []
+
+
+def environment(temporary: Path) -> dict[str, str]:
+    """Of the commands."""
+    return {**os.environ, "TMPDIR": str(temporary), "COLUMNS": "100", "LINES": "24", "TERM": "xterm"}
+
+
+def start(*arguments: object, temporary: Path) -> subprocess.Popen[str]:
+    """Start a command with pipes."""
+    command = [*OUZEL, *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(temporary)
+    )
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """A query without an end."""
+    path = tmp_path / "endless.sql"
+    path.write_text(ENDLESS)
+    return path
+
+
+@pytest.mark.parametrize("name", ["flight_delays", "word_count"])
+def test_both_main_examples_answer_as_duckdb_does(name: str, examples: Path, temporary: Path) -> None:
+    process = start("run", examples / f"{name}.sql", "--format", "jsonl", temporary=temporary)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    same([json.loads(line) for line in out.splitlines()], asked(name, examples))
+    assert "336,776 rows in" in err
+    assert "acked 336,776" in err
+
+
+def test_tasks_share_the_work(examples: Path, temporary: Path) -> None:
+    process = start(
+        "run", examples / "airport_traffic.sql", "--parallelism", 2, "--format", "jsonl", temporary=temporary
+    )
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    same([json.loads(line) for line in out.splitlines()], asked("airport_traffic", examples))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_says_what_was_read_and_acked(number: int, endless: Path, temporary: Path) -> None:
+    process = start("run", endless, "--format", "changelog", temporary=temporary)
+    assert process.stdout
+    seen = [process.stdout.readline() for _ in range(20)]
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    counts = re.search(r"stopped after [\d.]+ s · ([\d,]+) rows in · .*acked ([\d,]+)", err)
+    assert counts
+    read, acked = (int(text.replace(",", "")) for text in counts.groups())
+    assert read == acked > 0
+    changes = [(line[0], json.loads(line[2:])) for line in [*seen, *out.splitlines()]]
+    total = sum(row["seen"] if sign == "+" else -row["seen"] for sign, row in changes)
+    assert total == read
+
+
+def test_a_reader_that_has_had_enough_is_no_failure(endless: Path, temporary: Path) -> None:
+    process = start("run", endless, "--format", "changelog", temporary=temporary)
+    assert process.stdout
+    assert process.stderr
+    assert process.stdout.readline().startswith("+ ")
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr.read() == ""
+
+
+def test_a_terminal_shows_the_table_while_it_grows(endless: Path, temporary: Path) -> None:
+    master, slave = pty.openpty()
+    command = [*OUZEL, "run", str(endless)]
+    process = subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=slave, env=environment(temporary), start_new_session=True
+    )
+    os.close(slave)
+    screen = _read_until(master, "5 rows")
+    assert "starting" in screen
+    assert "endless · at-least-once" in screen
+    assert "rows/s" in screen
+    process.send_signal(signal.SIGINT)
+    rest = _read_until(master, "stopped after")
+    assert process.wait(60) == 130
+    assert re.search(r"key +seen", rest)
+    os.close(master)
+
+
+def _read_until(terminal: int, text: str) -> str:
+    """What is written to a terminal until a text comes, without its control sequences."""
+    seen, deadline = "", time.monotonic() + 60
+    while text not in seen:
+        assert time.monotonic() < deadline, seen[-2_000:]
+        seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(terminal, 65_536).decode(errors="replace"))
+    return seen
+
+
+def test_a_failing_topology_is_1_and_keeps_its_logs_out_of_stdout(
+    examples: Path, temporary: Path, tmp_path: Path
+) -> None:
+    query = tmp_path / "missing.sql"
+    query.write_text(
+        "CREATE TABLE t (a INT) WITH ('connector' = 'file', 'path' = 'nowhere.csv', 'format' = 'csv'); SELECT a FROM t;"
+    )
+    process = start("run", query, "--format", "jsonl", temporary=temporary)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert out == ""
+    assert "nowhere.csv" in err.splitlines()[-1]
+    assert "Traceback" not in err
+    for log in temporary.glob("*-logs/*"):
+        log.unlink()
+    for folder in temporary.glob("*-logs"):
+        folder.rmdir()
+
+
+def test_the_script_is_installed() -> None:
+    script = Path(sys.executable).parent / "ouzel"
+    assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout.startswith("ouzel ")
