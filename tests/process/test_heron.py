@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -153,6 +154,7 @@ def test_a_bolt_that_raises_fails_the_topology_and_leaves_its_log(tmp_path: Path
     assert (status.state, status.reason) == (RunState.FAILED, "'broken' (task 2) failed: ValueError: no such luck")
     logs = Path(status.events[-1].text.removeprefix("the logs are in "))
     assert "no such luck" in (logs / "container-1-instance-2.log").read_text()
+    shutil.rmtree(logs)
     assert_nothing_is_left(handle)
 
 
@@ -173,6 +175,42 @@ def test_a_bolt_that_never_stays_up_fails_the_topology(
     status = finish(handle, 60)
     assert status.state is RunState.FAILED
     assert status.reason.startswith("instance-2 died 13 times in a row")
+    assert_nothing_is_left(handle)
+
+
+def test_a_container_is_started_again_on_request(tmp_path: Path, started: list[HeronHandle]) -> None:
+    topology = numbers(tmp_path, 2 * BATCHES, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
+    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    before = pid_of(handle, "2/stream-manager")
+    assert isinstance(handle._scheduler, LocalScheduler)
+    handle._scheduler.on_restart(2)
+    assert finish(handle).state is RunState.FINISHED
+    assert not Path(f"/proc/{before}").exists()
+    assert set(kept(tmp_path)) == set(range(2 * BATCHES * ROWS))
+    assert_nothing_is_left(handle)
+
+
+def test_a_detached_topology_outlives_its_client(tmp_path: Path) -> None:
+    script = textwrap.dedent(f"""
+        from pathlib import Path
+        from tests.process.topologies import numbers, packed
+        from ouzel.runtime.cluster.local import start_heron
+        here = Path({str(tmp_path)!r})
+        topology = numbers(here, {BATCHES})
+        handle = start_heron(topology, packed(topology), here, detached=True)
+        print(handle._scheduler.pid, handle.job.home, flush=True)
+        import time
+        time.sleep(60)
+    """)
+    client = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert client.stdout is not None
+    server, home = client.stdout.readline().split()
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    client.kill()
+    client.wait()
+    wait_until(lambda: set(kept(tmp_path)) == set(range(BATCHES * ROWS)))
+    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists(), 5)
 
 
 def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list[HeronHandle]) -> None:

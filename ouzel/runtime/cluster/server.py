@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import Job, load_job
-from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, has_ended
+from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended
 
 TOPOLOGY_ENDED = 3
 _LOOK_MS = 100.0
@@ -99,6 +99,7 @@ class Server:
         if pid == 0:
             code = 1
             try:
+                die_with_parent()
                 become(f"executor-{container}", directory / "executor.log")
                 code = Executor(self._job, container, server).run()
             finally:

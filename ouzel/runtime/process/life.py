@@ -15,6 +15,7 @@ from pathlib import Path
 
 _SLOT = struct.Struct("<q")
 _SLOTS = 1024
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def now_ms() -> float:
@@ -81,8 +82,13 @@ def start_time(pid: int) -> int:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent dies (prctl PR_SET_CHILD_SUBREAPER)."""
-    ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
+    """Become the parent of descendants whose own parent dies."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent ends, even while stopped."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def become(name: str, log: Path) -> None:
