@@ -79,6 +79,7 @@ def differences(case: Case, rows: pl.DataFrame, expected: pl.Series) -> str:
         return ""
     shown = rows.select(sorted(set(re.findall(r"c\d+_\d", str(case.expression)))))
     shown = shown.with_columns(kernel=value, spark=wanted, kernel_fails=mine, spark_fails=spark_failed).filter(wrong)
+    shown = shown.with_columns(pl.selectors.temporal().to_physical())
     return f"{wrong.sum()} rows\n" + "\n".join(map(repr, shown.head(3).rows(named=True)))
 
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 
-from ouzel.compiler.coercion import cast_to
-from ouzel.compiler.expressions import Call, Expression, Literal
+from ouzel.compiler.coercion import can_cast, cast_to
+from ouzel.compiler.expressions import Call, Expression
 from ouzel.compiler.functions.registry import Function, Signature
-from ouzel.compiler.types import DataType
+from ouzel.compiler.types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, VARCHAR
 from ouzel.errors import QueryError
 
 
 @cache
-def all_functions() -> tuple[Function, ...]:
-    """Every entry, family by family."""
+def families() -> dict[str, tuple[Function, ...]]:
+    """The entries by family, which is the name of the module that has them."""
     from ouzel.compiler.functions import (
         arithmetic,
         collection,
@@ -32,8 +32,14 @@ def all_functions() -> tuple[Function, ...]:
     )
 
     numbers, texts = (arithmetic, comparison, logic, conditional, mathematics), (string, search, hashing, json_path)
-    families = (*numbers, *texts, temporal, formats, collection)
-    return tuple(function for family in families for function in family.FUNCTIONS)
+    modules = (*numbers, *texts, temporal, formats, collection)
+    return {module.__name__.rsplit(".", 1)[1]: module.FUNCTIONS for module in modules}
+
+
+@cache
+def all_functions() -> tuple[Function, ...]:
+    """Every entry, family by family."""
+    return tuple(function for members in families().values() for function in members)
 
 
 @cache
@@ -70,8 +76,35 @@ def _near(name: str) -> str:
 
 
 def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> QueryError:
-    shown = ", ".join(str(argument.type) for argument in arguments)
-    return QueryError(f"{name.upper()} does not take ({shown})", instead=f"write {function.usage}")
+    """Which argument to cast, where casting one argument to text or to a number would do; else how a call looks."""
+    types = [argument.type for argument in arguments]
+    shown = f"({', '.join(map(str, types))})" if len(types) != 1 else str(types[0])
+    for number, argument in enumerate(arguments):
+        for wanted in (VARCHAR, BIGINT, DOUBLE, BOOLEAN, DATE, TIMESTAMP):
+            if can_cast(argument.type, wanted) and function.resolve([*types[:number], wanted, *types[number + 1 :]]):
+                cast = [str(other) for other in arguments]
+                cast[number] = f"CAST({argument} AS {str(wanted).removesuffix('(6)')})"
+                called = _SIGNS.get(name.lower(), name.upper())
+                problem = (
+                    f"{called} takes {wanted}, not {argument.type}"
+                    if len(types) == 1
+                    else f"{called} does not take {shown}"
+                )
+                return QueryError(problem, instead=f"write {_as_written(name, cast)}")
+    return QueryError(
+        f"{_SIGNS.get(name.lower(), name.upper())} does not take {shown}", instead=f"write {function.usage}"
+    )
 
 
-__all__ = ["DataType", "Function", "Literal", "Signature", "all_functions", "lookup", "resolve_call"]
+_SIGNS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">",
+    "ge": ">=", "and": "AND", "or": "OR", "concat": "||", "||": "||", "like": "LIKE",
+}  # fmt: skip
+
+
+def _as_written(name: str, arguments: Sequence[str]) -> str:
+    sign = _SIGNS.get(name.lower())
+    return f" {sign} ".join(arguments) if sign and len(arguments) > 1 else f"{name.upper()}({', '.join(arguments)})"
+
+
+__all__ = ["Function", "Signature", "all_functions", "families", "lookup", "resolve_call"]

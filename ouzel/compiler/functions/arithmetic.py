@@ -13,6 +13,7 @@ from ouzel.compiler.functions.signatures import first_of, numeric
 from ouzel.compiler.types import (
     BIGINT,
     DOUBLE,
+    FLOAT,
     DataType,
     DecimalType,
     FloatType,
@@ -46,6 +47,12 @@ def arithmetic(operation: str) -> TypeRule:
         return Signature((kind, kind), BIGINT if operation == "divide" and isinstance(kind, IntegerType) else kind)
 
     return resolve
+
+
+def _divide_types(types: Sequence[DataType]) -> Signature | None:
+    """As other operators, but a FLOAT divides as a DOUBLE, and integers give a BIGINT: Spark has no other division."""
+    found = arithmetic("divide")(types)
+    return Signature((DOUBLE, DOUBLE), DOUBLE) if found and found.result == FLOAT else found
 
 
 def bounds(kind: DataType) -> tuple[int, int]:
@@ -195,7 +202,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "Product. Overflow fails.", "a * b",
     ),
     Function(
-        "divide", arithmetic("divide"), by_kind(_divide, decimals.divide, _divide), _spark_divide,
+        "divide", _divide_types, by_kind(_divide, decimals.divide, _divide), _spark_divide,
         "Quotient; integers divide to a BIGINT, cut towards zero. Division by zero fails.", "a / b", aliases=("div",),
     ),
     Function(

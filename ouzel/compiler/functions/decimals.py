@@ -72,7 +72,7 @@ def rescaled(number: pl.Expr, source: int, target: int) -> pl.Expr:
 def rounded(value: Decimal, kind: DecimalType) -> Decimal:
     """`value` at the scale of `kind`, HALF_UP. Raises ArithmeticError when it has too many digits."""
     result = value.quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, _EXACT)
-    if result.copy_abs() >= Decimal(10).scaleb(kind.precision - kind.scale):
+    if result.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):
         raise ArithmeticError(OVERFLOW)
     return result
 

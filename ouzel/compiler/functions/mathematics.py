@@ -66,11 +66,12 @@ def _whole_types(types: Sequence[DataType]) -> Signature | None:
 
 
 def _to_long(value: pl.Expr, arguments: Sequence[Lowered]) -> Lowered:
-    """A whole double as a BIGINT; beyond its range, and for NaN, the row fails."""
+    """A whole double as a BIGINT; beyond its range the row fails, NaN is 0."""
     import polars as pl
 
-    inside = (value >= -(2.0**63)) & (value < 2.0**63)
-    return with_errors(pl.when(inside).then(value).cast(pl.Int64), arguments, ~inside, OVERFLOW)
+    number = value.fill_nan(0.0)
+    inside = (number >= -(2.0**63)) & (number < 2.0**63)
+    return with_errors(pl.when(inside).then(number).cast(pl.Int64), arguments, ~inside, OVERFLOW)
 
 
 def _whole(up: bool) -> KernelLowering:
@@ -149,21 +150,13 @@ def _round_floats(rows: pl.DataFrame) -> pl.Series:
     near = near.zip_with((near != 0) | (wide != 0), wide)
     if quick.all():
         return near.cast(value.dtype)
-    slow = rows.select(both=mapped((pl.col("0"), pl.col("1")), _float_rounder(value.dtype), pl.Float64()))["both"]
+    wide_rows = pl.DataFrame([wide.alias("0"), digits.alias("1")])
+    slow = wide_rows.select(both=mapped((pl.col("0"), pl.col("1")), _rounded_float, pl.Float64()))["both"]
     return near.zip_with(quick, slow.struct.field("value")).cast(value.dtype)
 
 
-def _float_rounder(kind: pl.DataType) -> Callable[[float, int], float]:
-    import numpy as np
-    import polars as pl
-
-    def rounded(number: float, digits: int) -> float:
-        if not math.isfinite(number):
-            return number
-        shown = str(np.float32(number)) if kind == pl.Float32 else repr(number)
-        return float(half_up(Decimal(shown), digits)) or 0.0
-
-    return rounded
+def _rounded_float(number: float, digits: int) -> float:
+    return (float(half_up(Decimal(repr(number)), digits)) or 0.0) if math.isfinite(number) else number
 
 
 def _doubles(build: Callable[..., pl.Expr], name: str, doc: str, usage: str, *aliases: str, count: int = 1) -> Function:
@@ -204,6 +197,12 @@ def _apply(name: str, rows: pl.DataFrame) -> pl.Series:
     for column in columns[1:]:
         missing = missing | column.is_null()
     return answer.set(missing, None)
+
+
+def _positive_zero(value: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return pl.when(value == 0).then(0.0).otherwise(value)
 
 
 def _log(base: pl.Expr, value: pl.Expr | None = None) -> pl.Expr:
@@ -317,7 +316,10 @@ FUNCTIONS: tuple[Function, ...] = (
     _doubles(_numpy("arcsin"), "asin", "Arc sine; NaN beyond -1 to 1.", "ASIN(x)"),
     _doubles(_numpy("arccos"), "acos", "Arc cosine; NaN beyond -1 to 1.", "ACOS(x)"),
     _doubles(_numpy("arctan"), "atan", "Arc tangent.", "ATAN(x)"),
-    _doubles(lambda y, x: _numpy("arctan2")(y + 0.0, x + 0.0), "atan2", "Angle of the point (x, y) in radians.", "ATAN2(y, x)", count=2),
+    _doubles(
+        lambda y, x: _numpy("arctan2")(_positive_zero(y), _positive_zero(x)), "atan2",
+        "Angle of the point (x, y) in radians.", "ATAN2(y, x)", count=2,
+    ),
     _doubles(_numpy("sinh"), "sinh", "Hyperbolic sine.", "SINH(x)"),
     _doubles(_numpy("cosh"), "cosh", "Hyperbolic cosine.", "COSH(x)"),
     _doubles(_numpy("tanh"), "tanh", "Hyperbolic tangent.", "TANH(x)"),

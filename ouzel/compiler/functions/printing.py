@@ -35,6 +35,10 @@ def _scientific(number: float, bits: int) -> str:
     if number != number or number in (float("inf"), float("-inf")):
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(number)]
     digits = np.format_float_scientific(np.float32(number) if bits == 32 else number, trim="0")
+    if (
+        len(digits.split("e")[0]) <= 3
+    ):  # one digit would do: Java then takes the nearest of two digits (4.9E-324, not 5.0E-324)
+        digits = f"{number:.1e}"
     mantissa, exponent = digits.split("e")
     return f"{mantissa}E{int(exponent)}"
 

@@ -38,9 +38,9 @@ def substring(text: pl.Expr, start: pl.Expr, length: pl.Expr | None = None) -> p
     size = text.str.len_chars().cast(pl.Int64)
     first = pl.when(position > 0).then(position - 1).when(position < 0).then(size + position).otherwise(position)
     left = first.clip(lower_bound=0)
-    size = pl.lit(LONGEST, pl.Int64) if length is None else length.cast(pl.Int64)
-    end = (first + size).clip(upper_bound=LONGEST)
-    return text.str.slice(left, (end - left).clip(lower_bound=0))
+    count = pl.lit(LONGEST, pl.Int64) if length is None else length.cast(pl.Int64)
+    end = (first + count).clip(upper_bound=LONGEST)
+    return pl.when(end.is_not_null()).then(text.str.slice(left, (end - left).clip(lower_bound=0)))
 
 
 def characters(number: pl.Expr) -> pl.Expr:

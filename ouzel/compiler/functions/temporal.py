@@ -128,7 +128,8 @@ def _timestampadd(arguments: Sequence[Lowered], signature: Signature) -> Lowered
     unit, count, value = arguments
     name = unit_of(unit.literal)
     if name in _MONTHS:
-        moved = add_months(value.value, count.value.cast(pl.Int64) * _MONTHS[name])
+        number = count.value.cast(pl.Int64).clip(-(10**8), 10**8)  # beyond is beyond the calendar anyhow
+        moved = add_months(value.value, number * _MONTHS[name])
         lost = moved.is_null() & value.value.is_not_null() & count.value.is_not_null()
         return with_errors(moved, arguments, lost, OVERFLOW)
     total = _micros(value.value).cast(pl.Int128) + count.value.cast(pl.Int128) * _SPANS[name]
