@@ -134,6 +134,11 @@ def test_bad_records_are_left_out_where_the_table_says_so(spark: SparkSession, t
     schema = Schema((Field("a", INT, False), Field("b", VARCHAR)))
     options = (("path", "c.csv"), ("format", "csv"), ("bad.record", "skip"))
     assert rows(spark, program(Scan("c", "file", options, schema)), tmp_path) == [(1, "x")]
+    (tmp_path / "j.json").write_text('{"a": 1, "b": "x"}\n{"a": "oops", "b": "y"}\n{"b": "z"}\n{"a": 3\n')
+    options = (("path", "j.json"), ("format", "json"), ("bad.record", "dead-letter"))
+    lines = Scan("j", "file", options, schema)
+    assert rows(spark, program(lines), tmp_path) == [(1, "x")]
+    assert rows(spark, program(select(lines, "b")), tmp_path) == [("x",)], "also when nobody asks for what is bad"
 
 
 @pytest.mark.spark

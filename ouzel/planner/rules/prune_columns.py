@@ -24,7 +24,8 @@ from ouzel.planner.rules.dag import Dag, with_inputs
 def prune_columns(dag: Dag) -> Dag:
     """Drop columns from projections, aggregates and scans, down to the source; order is kept.
 
-    A frame needs a column to have a height, so one always stays. An expression that is dropped can no longer fail its row, as in Spark.
+    A frame needs a column to have a height, so one always stays. An expression that is dropped can no longer fail its row, as in Spark. A
+    table whose bad records are skipped or set aside is read whole: which records those are must not depend on the query.
     """
     needed: dict[int, set[str]] = {id(node): set() for node in dag.nodes()}
     for node in reversed(list(dag.nodes())):
@@ -81,6 +82,8 @@ def _aggregated(node: Aggregate) -> set[str]:
 
 
 def _fewer_columns(scan: Scan, needed: set[str]) -> Scan:
+    if dict(scan.options).get("bad.record", "fail") != "fail":
+        return scan
     filtered = columns_of(scan.predicate) if scan.predicate else frozenset()
     names = tuple(name for name in scan.columns.names if name in needed | filtered) or scan.columns.names[:1]
     metadata = tuple(pair for pair in scan.metadata if pair[0] in names)

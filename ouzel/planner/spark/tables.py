@@ -68,11 +68,14 @@ def _parquet(scan: Scan, options: Mapping[str, str]) -> str:
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> str:
-    mode = "DROPMALFORMED" if _is_lenient(options) else "FAILFAST"
+    """Where bad records are left out, whole lines are parsed: Spark's own reader would not look at columns that the query does not need."""
     schema = ", ".join(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns)
-    return _required(
-        f"spark.read.schema({quoted(schema)}).json({_path(options)}, mode={quoted(mode)})", scan.columns, options
-    )
+    if not _is_lenient(options):
+        return f'spark.read.schema({quoted(schema)}).json({_path(options)}, mode="FAILFAST")'
+    parse = f'F.from_json("value", {quoted(f"{schema}, {BAD} string")}, {{"columnNameOfCorruptRecord": {quoted(BAD)}}})'
+    lines = [f"spark.read.text({_path(options)})", f'.select({parse}.alias("record"))', '.select("record.*")']
+    lines += [f".where(F.col({quoted(BAD)}).isNull())", f".drop({quoted(BAD)})"]
+    return _required("(\n" + "".join(f"    {line}\n" for line in lines) + ")", scan.columns, options)
 
 
 def _raw(scan: Scan, options: Mapping[str, str]) -> str:
@@ -137,6 +140,9 @@ def _path(options: Mapping[str, str]) -> str:
     path = options["path"]
     return quoted(path) if path.startswith("/") or "://" in path else f'f"{{folder}}/{path}"'
 
+
+BAD = "_bad"
+"""Column that holds a record which cannot be read."""
 
 CSV_DEFAULTS = {"sep": ",", "quote": '"', "nullValue": "", "escape": "\\", "mode": "PERMISSIVE"}
 """Spark's own, which a job need not say."""

@@ -54,3 +54,11 @@ Sink two (file), append
   Project EXPR$0 as a
     Project CAST(b AS INT) as EXPR$0
       ^ Project a, b
+
+-- a table that sets its bad records aside is read whole
+SELECT p FROM lenient;
+=>
+Sink result (result), append
+  Project p
+    Scan lenient (file)
+      (p, q)
