@@ -11,6 +11,7 @@ from ouzel.connectors.datagen import CONNECTOR as DATAGEN
 from ouzel.connectors.file import CONNECTOR as FILE
 from ouzel.connectors.kafka import CONNECTOR as KAFKA
 from ouzel.connectors.memory import CONNECTOR as MEMORY
+from ouzel.connectors.nexmark import CONNECTOR as NEXMARK
 from ouzel.connectors.options import check_options
 from ouzel.connectors.print import CONNECTOR as PRINT
 from ouzel.connectors.result import CONNECTOR as RESULT
@@ -19,7 +20,7 @@ from ouzel.errors import ConnectorError
 __all__ = ["CONNECTORS", "check_options", "open_sink", "open_source"]
 
 CONNECTORS: dict[str, Connector] = {
-    connector.name: connector for connector in (FILE, KAFKA, DATAGEN, PRINT, BLACKHOLE, MEMORY, RESULT)
+    connector.name: connector for connector in (FILE, KAFKA, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, RESULT)
 }
 
 
