@@ -85,15 +85,17 @@ def test_tasks_share_the_work(examples: Path, temporary: Path) -> None:
 def test_a_stopped_run_says_what_was_read_and_acked(number: int, endless: Path, temporary: Path) -> None:
     process = start("run", endless, "--format", "changelog", temporary=temporary)
     assert process.stdout
+    assert process.stderr
     seen = [process.stdout.readline() for _ in range(20)]
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    seen += process.stdout.readlines()
+    err = process.stderr.read()
+    assert process.wait(60) == 130, err
     counts = re.search(r"stopped after [\d.]+ s · ([\d,]+) rows in · .*acked ([\d,]+)", err)
     assert counts
     read, acked = (int(text.replace(",", "")) for text in counts.groups())
     assert read == acked > 0
-    changes = [(line[0], json.loads(line[2:])) for line in [*seen, *out.splitlines()]]
+    changes = [(line[0], json.loads(line[2:])) for line in seen]
     total = sum(row["seen"] if sign == "+" else -row["seen"] for sign, row in changes)
     assert total == read
 
