@@ -33,36 +33,51 @@ def has_numbers(kind: DataType) -> bool:
     return isinstance(kind, BooleanType | IntegerType | FloatType | DateType | TimestampType | IntervalType)
 
 
+_WIDTHS: dict[type[pl.DataType], npt.DTypeLike] = {
+    pl.Int8: np.int8, pl.Int16: np.int16, pl.Int32: np.int32, pl.Int64: np.int64, pl.Float32: np.float32, pl.Float64: np.float64,
+    pl.Date: np.int32, pl.Datetime: np.int64, pl.Duration: np.int64, pl.Decimal: np.int64,
+}  # fmt: skip
+
+
 def valid_rows(series: pl.Series) -> Mask | None:
     """Which rows are not NULL; None when all are."""
     if not series.null_count():
         return None
-    return series.is_not_null().to_numpy()
+    data = series.to_arrow()
+    bitmap = data.buffers()[0]
+    return np.zeros(len(series), np.bool_) if bitmap is None else _bits(bitmap, data)
+
+
+def true_rows(series: pl.Series) -> Mask:
+    """Which rows of a BOOLEAN column are TRUE, neither FALSE nor NULL."""
+    data = series.to_arrow()
+    bitmap, bits = data.buffers()
+    return _bits(bits, data) if bitmap is None else _bits(bits, data) & _bits(bitmap, data)
 
 
 def numbers(series: pl.Series) -> Array:
     """The physical values as int64, or float64 for floating point; anything stands where a row is NULL."""
     if series.dtype == pl.Boolean:
-        return np.asarray(series.fill_null(False).to_numpy(), dtype=np.int64)
+        return true_rows(series).astype(np.int64)
     if series.dtype == pl.Null:
         return np.zeros(len(series))
-    physical = series.to_physical()
-    if physical.null_count():
-        data = physical.to_arrow()
-        dtype = data.type.to_pandas_dtype()
-        found = np.frombuffer(data.buffers()[1], dtype)[data.offset : data.offset + len(data)]
-    else:
-        found = physical.to_numpy()
+    data = series.to_arrow()
+    width = _WIDTHS[type(series.dtype)]
+    found = np.frombuffer(data.buffers()[1], width)[data.offset : data.offset + len(data)]
     return found.astype(np.float64 if found.dtype.kind == "f" else np.int64, copy=False)
 
 
 def wide_words(series: pl.Series) -> tuple[Ints, Ints]:
     """The unscaled values of decimals in two words, low and high."""
     data = series.to_arrow()
-    if isinstance(data, pa.ChunkedArray):
-        data = data.combine_chunks()
     words = np.frombuffer(data.buffers()[1], np.int64)[2 * data.offset : 2 * (data.offset + len(data))]
     return np.ascontiguousarray(words[0::2]), np.ascontiguousarray(words[1::2])
+
+
+def _bits(buffer: pa.Buffer, data: pa.Array) -> Mask:
+    packed = np.frombuffer(buffer, np.uint8)
+    bits = np.unpackbits(packed, count=min(data.offset + len(data), 8 * packed.size), bitorder="little")
+    return bits[data.offset :].view(np.bool_)
 
 
 @dataclass(slots=True)
@@ -100,7 +115,7 @@ def joined(parts: list[tuple[Values, Array]], name: str) -> pl.Series:
     """The picked rows (positions) of each part, one after the other, as one column."""
     first = parts[0][0]
     if isinstance(first.data, pl.Series):
-        picked = [values.data.gather(rows) for values, rows in parts if isinstance(values.data, pl.Series)]
+        picked = [values.data[rows] for values, rows in parts if isinstance(values.data, pl.Series)]
         return pl.concat(picked).alias(name)
     data = np.concatenate([values.data[rows] for values, rows in parts])
     valid = None

@@ -8,10 +8,10 @@ import polars as pl
 from ouzel.compiler.functions.aggregates import ROWS, counts_rows
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
-from ouzel.errors import NotSupported
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import Accumulators, Batch, Count, Extreme, FloatTotal, ShortTotal, WideTotal
-from ouzel.runtime.operators.buffers import Ints, Mask, Values, counts_of, has_numbers, numbers
+from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
+from ouzel.runtime.operators.buffers import Ints, Values, counts_of, has_numbers, true_rows, valid_rows
 from ouzel.runtime.state import kernels as index_kernels
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import key_hashes
@@ -28,21 +28,28 @@ def ones(size: int) -> Ints:
     return _ones[:size]
 
 
-def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
+def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool, seed: int) -> Accumulators:
     """The state that `call` of a column of type `argument` needs."""
-    if call.distinct:
-        raise NotSupported("DISTINCT cannot be computed in a stream yet")
+    if argument is None:
+        return Count(call)
+    if call.function not in ("count", "count_if", "sum", "avg"):
+        if retracting:
+            return ExtremeBag(call, argument, seed)
+        return Extreme(call) if has_numbers(argument) else ExtremeRows(call)
+    # what is distinct may take values back, but never more than it has put in
+    total = _total_of(call, argument, retracting)
+    return Distinct(total, seed) if call.distinct else total
+
+
+def _total_of(call: AggregateCall, argument: DataType, retracting: bool) -> Accumulators:
     if call.function in ("count", "count_if"):
         return Count(call)
-    assert argument is not None
-    if call.function in ("sum", "avg"):
-        if isinstance(argument, FloatType):
+    match argument:
+        case FloatType():
             return FloatTotal(call, retracting)
-        wide = isinstance(argument, DecimalType) and argument.precision > 18
-        return WideTotal(call, argument) if wide else ShortTotal(call, argument)  # type: ignore[arg-type]
-    if not has_numbers(argument) or retracting:
-        raise NotSupported(f"{call.function.upper()} of {argument} cannot be computed in a stream yet")
-    return Extreme(call)
+        case DecimalType(precision=precision) if precision > 18:
+            return WideTotal(call, argument)
+    return ShortTotal(call, argument)
 
 
 class Groups:
@@ -62,7 +69,7 @@ class Groups:
         self.columns = SlotColumns({"rows": np.int64, "end": np.int64, "mark": np.int64})
         self._seen = 1
         retracting = aggregate.input.retracts
-        self.calls = [accumulators_of(call, _argument_type(call, source), retracting) for call in aggregate.calls]
+        self.calls = [accumulators_of(call, _argument_type(call, source), retracting, seed) for call in aggregate.calls]
 
     def normal(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame with -0.0 in its keys as 0.0, which is the same group."""
@@ -151,15 +158,9 @@ def _argument_type(call: AggregateCall, source: Schema) -> DataType | None:
 
 def _weights_of(call: AggregateCall, batch: Batch) -> Ints:
     """The batch's weights, 0 for rows that the call leaves out: its value is NULL, its FILTER not TRUE."""
-    masks: list[Mask] = []
-    conditions = [call.filter] if call.filter else []
-    if call.function == "count_if" and call.argument:
-        conditions.append(call.argument)
-    for name in conditions:
-        masks.append(numbers(batch.frame[name]).astype(np.bool_))
-    if call.argument and batch.frame[call.argument].null_count():
-        masks.append(batch.frame[call.argument].is_not_null().to_numpy())
     weights = batch.weights
-    for mask in masks:
-        weights = weights * mask
-    return weights
+    for name in (call.filter, call.argument if call.function == "count_if" else None):
+        if name:
+            weights = weights * true_rows(batch.frame[name])
+    valid = valid_rows(batch.frame[call.argument]) if call.argument else None
+    return weights if valid is None else weights * valid
