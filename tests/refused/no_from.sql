@@ -1,3 +1,3 @@
 -- error: this SELECT reads nothing; add FROM: a topology reads a table
--- at: 1
+-- at: SELECT 1
 SELECT 1;

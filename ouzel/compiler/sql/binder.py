@@ -179,6 +179,8 @@ class Binder:
             raise self.source.error(
                 "IN (SELECT ...) is not supported yet: it is a join", place(node.this), kind=NotSupported
             )
+        if node.args.get("field"):
+            raise self.source.error("IN is followed by a list", place(node), "put it in parentheses: IN ('a', 'b')")
         consume(self.source, node, "this", "expressions")
         return self.resolve(node, "in", [self.bind(part) for part in (node.this, *node.expressions)])
 

@@ -27,6 +27,7 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Subquery: "a subquery as a value",
     exp.Select: "a subquery as a value",
     exp.Exists: "EXISTS (a join)",
+    exp.Table: "a table in parentheses",
     exp.Window: "an OVER window",
     exp.Lambda: "a lambda",
     exp.JSONExtract: "the operator ->",

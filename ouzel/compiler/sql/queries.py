@@ -70,6 +70,10 @@ def _parse(source: Source, tokens: list[Token]) -> exp.Expr:
     except ParseError as error:
         raise _syntax_error(source, tokens, error) from None
     assert tree is not None
+    tree.meta["start"], tree.meta["end"] = (
+        tokens[0].start,
+        tokens[0].end,
+    )  # a last resort for parts that do not know their place
     return tree
 
 

@@ -202,7 +202,7 @@ class _Rewriter:
         self._type(places[-1] + 1, closing)
 
     def _postfix_cast(self, index: int) -> None:
-        end = index + 2
+        end = min(index + 2, len(self.tokens))
         if end < len(self.tokens) and self.tokens[end].token_type is TokenType.L_PAREN:
             end = (matching(self.tokens, end) or end) + 1
         for at in range(index + 1, end):

@@ -14,7 +14,7 @@ from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_group
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.output import Output, outputs_of, project
-from ouzel.compiler.sql.places import consume, describe, place
+from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
 from ouzel.compiler.sql.scope import Relation, Visible, matches, name_of, relation_of
 from ouzel.compiler.sql.source import Source
@@ -87,9 +87,7 @@ class QueryBinder:
         self.ctes.append((name, self._renamed(self.bind(cte.this), name, names, cte)))
 
     def _select(self, tree: exp.Select) -> Relation:
-        consume(
-            self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "kind"
-        )
+        consume(self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
         relation = self._from(tree)
         where = tree.args.get("where")
         if where:
@@ -127,6 +125,8 @@ class QueryBinder:
                 NotSupported,
             )
         alias, names = self._alias(node)
+        if isinstance(node, exp.Select | exp.Union):
+            raise self.source.error("a subquery in FROM stands in parentheses", place(node), "write FROM (SELECT ...)")
         if isinstance(node, exp.Subquery):
             consume(self.source, node, "this", "alias")
             return self._renamed(self.bind(node.this), alias, names, node)
@@ -141,7 +141,7 @@ class QueryBinder:
             return self._renamed(windowed, alias, names, node) if alias else windowed
         if isinstance(node.this, exp.Anonymous):
             raise self.source.error(
-                f"{describe(node.this)} is not a table",
+                f"{call_name(node.this).upper()} is not a table function",
                 place(node.this),
                 "the table functions are TUMBLE and HOP",
                 NotSupported,
