@@ -1,94 +1,322 @@
-"""nexmark: the auction site of the Nexmark benchmark (Tucker, Tufte, Papadimos, Maier, "NEXMark", 2002, and its public generator's rules).
+"""The Nexmark auction site (Tucker, Tufte, Papadimos, Maier: "NEXMark, a benchmark for queries over data streams", 2002).
 
-Of 50 events one is a person, three are auctions, 46 are bids; event n is a pure function of n and the seed.
+Its events, by the generator's public rules: of every 50, one person, three auctions and 46 bids; half of all bids go to a hot auction,
+three in four come from a hot bidder, and as many auctions have a hot seller. Every field is a pure function of the seed and the event
+number (splitmix64; Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), so any part can be read again.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option, Partition, SourceRequest
-from ouzel.connectors.datagen import DatagenReader, Pace
-from ouzel.connectors.nexmark_fields import FIELDS, Events
+from ouzel.connectors.base import Connector, Option, Partition, ReadBatch, Reader, ReadState, Source, SourceRequest
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
-_SHARES = {"person": (0, 1), "auction": (1, 3), "bid": (4, 46)}
-_CYCLE = 50
+Integers = npt.NDArray[np.int64]
+
+EPOCH_START = dt.datetime(2015, 7, 15, tzinfo=dt.UTC)
+ROUND = 50
+"""Events in one round; `SHARES` says which of them are of which table: (first, how many)."""
+SHARES = {"person": (0, 1), "auction": (1, 3), "bid": (4, 46)}
+
+FIRST_ID = 1000
+ACTIVE_PEOPLE, AUCTIONS_IN_FLIGHT, HOT_EVERY = 1000, 100, 100
+CATEGORIES, FIRST_CATEGORY = 5, 10
+EXTRA_TEXTS, EXTRA_SIZE = 1024, 40
+
+CITIES = (
+    "Phoenix",
+    "Los Angeles",
+    "San Francisco",
+    "Boise",
+    "Portland",
+    "Bend",
+    "Redmond",
+    "Seattle",
+    "Kent",
+    "Cheyenne",
+)
+STATES = ("AZ", "CA", "ID", "OR", "WA", "WY")
+FIRST_NAMES = ("Peter", "Paul", "Luke", "John", "Saul", "Vicky", "Kate", "Julie", "Sarah", "Deiter", "Walter")
+LAST_NAMES = ("Shultz", "Abrams", "Spencer", "White", "Bartels", "Walton", "Smith", "Jones", "Noris")
+HOT_CHANNELS, COLD_CHANNELS = ("Google", "Facebook", "Baidu", "Apple"), 10_000
 
 CONNECTOR = Connector(
     "nexmark",
-    "Events of the Nexmark benchmark: a `person` has (id, name, emailAddress, creditCard, city, state, dateTime, extra), an `auction` "
-    "(id, itemName, description, initialBid, reserve, dateTime, expires, seller, category, extra), a `bid` (auction, bidder, price, "
-    "channel, url, dateTime, extra); a table declares those it wants. Half of the bids go to the hot auctions, three quarters come from "
-    "hot bidders.",
-    (
-        Option("table", "Which events.", required=True, choices=("person", "auction", "bid")),
-        Option("events", "How many events of all three kinds there are; without it there is no end.", kind="integer"),
-        Option("rate", "Events of all three kinds a second of wall-clock time; 0 is as fast as possible.", "0", kind="number"),
-        Option("events.per.second", "Events a second of event time, which starts at 2015-07-15.", "10000", kind="integer"),
-        Option("seed", "Of everything at random.", "42", kind="integer"),
-        Option("partitions", "How many partitions; by default one a task.", kind="integer"),
+    doc=(
+        "The events of the Nexmark benchmark, seeded: people, auctions and bids of an auction site. A table declares any of the columns "
+        "of its kind: `id name emailAddress creditCard city state dateTime extra` of a person, `id itemName description initialBid reserve "
+        "dateTime expires seller category extra` of an auction, `auction bidder price channel url dateTime extra` of a bid."
     ),
-    source="ouzel.connectors.nexmark:NexmarkSource",
+    options=(
+        Option("table", "Which of the three kinds of events the table holds.", required=True, choices=tuple(SHARES)),
+        Option("events", "Number of events of all three kinds together; without it they never end.", kind="integer"),
+        Option(
+            "rate",
+            "Events of all kinds a second, by the wall clock; without it as fast as they are taken.",
+            kind="number",
+        ),
+        Option("interval.us", "Event time between two events, in microseconds.", default="10", kind="integer"),
+        Option("seed", "Other events for another seed.", default="0", kind="integer"),
+        Option("partitions", "Parts that can be read in parallel.", default="1", kind="integer"),
+    ),
+    source="ouzel.connectors.nexmark:open_source",
     bounded=lambda options: "events" in options,
-)  # fmt: skip
+)
 
 
-class NexmarkSource:
-    """The events of one kind; row n of partition p of P is row n * P + p of that kind."""
+def open_source(request: SourceRequest) -> Source:
+    """Open one table of the site.
 
-    def __init__(self, request: SourceRequest, clock: Callable[[], float] = time.monotonic) -> None:
-        options = Options(CONNECTOR, request.options)
-        self._table, self._clock, self._options = options.text("table"), clock, options
-        self._first, self._share = _SHARES[self._table]
-        self._count = options.integer("partitions") or max(1, request.tasks)
-        self._columns = dict(request.columns)
-        known = FIELDS[self._table]
-        for name in request.columns:
-            if name not in known:
-                raise ConnectorError(
-                    f"table '{request.table}': a Nexmark {self._table} has no '{name}'; it has {', '.join(known)}"
-                )
+    Raises:
+        ConnectorError: the table declares a column that its kind does not have.
+    """
+    options = Options(CONNECTOR, request.options)
+    known = _FIELDS[options.text("table")]
+    for name in request.columns:
+        if name not in known:
+            raise ConnectorError(
+                f"table '{request.table}': a Nexmark {options.text('table')} has no column '{name}'; it has {', '.join(known)}"
+            )
+    return _NexmarkSource(request, options)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Numbers of some events, and what their fields are drawn from."""
+
+    number: Integers
+    seed: int
+    interval_us: int
+
+    @property
+    def round(self) -> Integers:
+        """Which round of 50 each event is in: as many people are known by then, and three times as many auctions."""
+        return self.number // ROUND
+
+    @property
+    def time_us(self) -> Integers:
+        """Event time, in whole milliseconds."""
+        start_us = int(EPOCH_START.timestamp() * 1e6)
+        return start_us + self.number * self.interval_us // 1000 * 1000
+
+    def random(self, field: str, limit: int | Integers) -> Integers:
+        """For each event a number in [0, limit), as random as any, its own for every `field`."""
+        salt = np.uint64(
+            sum(ord(letter) << 7 * place for place, letter in enumerate(field[:8])) + (self.seed << 57) & (1 << 64) - 1
+        )
+        bits = _mix(_mix(self.number.astype(np.uint64)) ^ salt)
+        return cast(Integers, (bits >> np.uint64(1)).astype(np.int64) % limit)
+
+    def uniform(self, field: str) -> npt.NDArray[np.float64]:
+        """For each event a number in [0, 1)."""
+        return self.random(field, 1 << 53) / float(1 << 53)
+
+
+def _mix(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The finaliser of splitmix64."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@cache
+def _texts(kind: str) -> pl.Series:
+    """A pool of texts to take from, made once a process."""
+    if kind == "name":
+        return pl.Series([f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES])
+    if kind == "email":
+        return pl.Series([f"{first}.{last}@example.com".lower() for first in FIRST_NAMES for last in LAST_NAMES])
+    channels = [*HOT_CHANNELS, *(f"channel-{number}" for number in range(COLD_CHANNELS))]
+    if kind == "channel":
+        return pl.Series(channels)
+    if kind == "url":
+        return pl.Series(
+            [f"https://www.nexmark.com/{channel}/item.htm?query=1&channel_id={n}" for n, channel in enumerate(channels)]
+        )
+    letters = _mix(np.arange(EXTRA_TEXTS * EXTRA_SIZE, dtype=np.uint64)) % np.uint64(26) + np.uint64(97)
+    return pl.Series([bytes(row).decode() for row in letters.astype(np.uint8).reshape(EXTRA_TEXTS, EXTRA_SIZE)])
+
+
+def _take(pool: pl.Series | Sequence[str], places: Integers) -> pl.Series:
+    return (pool if isinstance(pool, pl.Series) else pl.Series(pool)).gather(places)
+
+
+def _times(time_us: Integers) -> pl.Series:
+    return pl.Series(time_us, dtype=pl.Int64).cast(pl.Datetime("us"))
+
+
+def _price(events: Events, field: str) -> Integers:
+    """Log-uniform from 100 to 100 million cents."""
+    return np.round(np.power(10.0, events.uniform(field) * 6) * 100).astype(np.int64)
+
+
+def _hot(newest: Integers) -> Integers:
+    return newest // HOT_EVERY * HOT_EVERY
+
+
+def _one_of_the_last(events: Events, field: str, newest: Integers, active: int) -> Integers:
+    return newest - events.random(field, np.minimum(active, newest + 1))
+
+
+def _seller(events: Events) -> Integers:
+    newest = events.round
+    cold = _one_of_the_last(events, "seller", newest, ACTIVE_PEOPLE)
+    return FIRST_ID + np.where(events.random("hot sell", 4) > 0, _hot(newest), cold)
+
+
+def _bidder(events: Events) -> Integers:
+    newest = events.round
+    cold = _one_of_the_last(events, "bidder", newest, ACTIVE_PEOPLE)
+    return FIRST_ID + np.where(events.random("hot bid", 4) > 0, _hot(newest) + 1, cold)
+
+
+def _bid_on(events: Events) -> Integers:
+    newest = events.round * 3 + 2
+    cold = _one_of_the_last(events, "auction", newest, AUCTIONS_IN_FLIGHT)
+    return FIRST_ID + np.where(events.random("hot item", 2) > 0, _hot(newest), cold)
+
+
+def _channel(events: Events) -> Integers:
+    hot = events.random("channel", len(HOT_CHANNELS))
+    cold = len(HOT_CHANNELS) + events.random("channels", COLD_CHANNELS)
+    return np.where(events.random("hot chan", 2) > 0, hot, cold)
+
+
+def _credit_card(events: Events) -> pl.Series:
+    number = pl.Series(events.random("card", 10**16)).cast(pl.String).str.zfill(16)
+    return pl.select(pl.concat_str([number.str.slice(start, 4) for start in (0, 4, 8, 12)], separator=" ")).to_series()
+
+
+def _extra(events: Events) -> pl.Series:
+    return _take(_texts("extra"), events.random("extra", EXTRA_TEXTS))
+
+
+def _person_name(events: Events, kind: str) -> pl.Series:
+    return _take(_texts(kind), events.random("name", len(FIRST_NAMES) * len(LAST_NAMES)))
+
+
+FieldRule = Callable[[Events], "pl.Series | Integers"]
+
+_FIELDS: Mapping[str, Mapping[str, FieldRule]] = {
+    "person": {
+        "id": lambda events: FIRST_ID + events.round,
+        "name": lambda events: _person_name(events, "name"),
+        "emailAddress": lambda events: _person_name(events, "email"),
+        "creditCard": _credit_card,
+        "city": lambda events: _take(CITIES, events.random("city", len(CITIES))),
+        "state": lambda events: _take(STATES, events.random("state", len(STATES))),
+        "dateTime": lambda events: _times(events.time_us),
+        "extra": _extra,
+    },
+    "auction": {
+        "id": lambda events: FIRST_ID + events.round * 3 + events.number % ROUND - 1,
+        "itemName": lambda events: _take(_texts("extra"), events.random("item", EXTRA_TEXTS)),
+        "description": lambda events: _take(_texts("extra"), events.random("describe", EXTRA_TEXTS)),
+        "initialBid": lambda events: _price(events, "initial"),
+        "reserve": lambda events: _price(events, "initial") + _price(events, "reserve"),
+        "dateTime": lambda events: _times(events.time_us),
+        "expires": lambda events: _times(events.time_us + 1_000_000 * (1 + events.random("expires", 20))),
+        "seller": _seller,
+        "category": lambda events: FIRST_CATEGORY + events.random("category", CATEGORIES),
+        "extra": _extra,
+    },
+    "bid": {
+        "auction": _bid_on,
+        "bidder": _bidder,
+        "price": lambda events: _price(events, "price"),
+        "channel": lambda events: _take(_texts("channel"), _channel(events)),
+        "url": lambda events: _take(_texts("url"), _channel(events)),
+        "dateTime": lambda events: _times(events.time_us),
+        "extra": _extra,
+    },
+}
+
+
+def event_numbers(table: str, rows: Integers) -> Integers:
+    """Numbers of the events that are the table's rows `rows`, counted from 0."""
+    first, share = SHARES[table]
+    return rows // share * ROUND + first + rows % share
+
+
+def rows_of(table: str, events: int) -> int:
+    """How many of the first `events` events are rows of the table."""
+    first, share = SHARES[table]
+    return events // ROUND * share + min(share, max(0, events % ROUND - first))
+
+
+def generate(
+    table: str, rows: Integers, columns: Mapping[str, pl.DataType], seed: int = 0, interval_us: int = 10
+) -> pl.DataFrame:
+    """The table's rows with these numbers, and of them the columns asked for."""
+    events = Events(event_numbers(table, rows), seed, interval_us)
+    rules = _FIELDS[table]
+    return pl.DataFrame({name: pl.Series(name, rules[name](events)).cast(kind) for name, kind in columns.items()})
+
+
+class _NexmarkSource:
+    """One table; partition i of n holds its rows i, i + n, i + 2n ..."""
+
+    def __init__(self, request: SourceRequest, options: Options) -> None:
+        self.columns, self.table = request.columns, options.text("table")
+        self.seed, self.interval_us = options.integer("seed"), options.integer("interval.us")
+        self.parts = max(1, options.integer("partitions"))
+        self.end = rows_of(self.table, options.integer("events")) if options.get("events") else None
+        self.rate = options.number("rate") * SHARES[self.table][1] / ROUND
 
     def partitions(self) -> Sequence[Partition]:
-        """As many as asked."""
-        return [Partition(str(number), self._options.get("events") is not None) for number in range(self._count)]
+        """As many as the option says."""
+        return [Partition(str(number), self.end is not None) for number in range(self.parts)]
 
-    def reader(self, partition: Partition, offset: int | None) -> DatagenReader:
-        """Make rows from `offset` on."""
-        number, start = int(partition.id), offset or 0
-        rate = self._options.number("rate") * self._share / _CYCLE / self._count
-        pace = Pace(rate, self._clock, start) if rate else None
-        return DatagenReader(lambda low, high: self._make(number, low, high), self._rows(number), start, pace)
-
-    def _rows(self, number: int) -> int | None:
-        """How many rows the partition has."""
-        if self._options.get("events") is None:
-            return None
-        cycles, rest = divmod(self._options.integer("events"), _CYCLE)
-        rows = cycles * self._share + min(max(rest - self._first, 0), self._share)
-        return (rows - number + self._count - 1) // self._count
-
-    def _make(self, number: int, low: int, high: int) -> pl.DataFrame:
-        rows = np.arange(low, high) * self._count + number
-        places = rows // self._share * _CYCLE + self._first + rows % self._share
-        events = Events(places, self._options.integer("seed"), self._options.integer("events.per.second"))
-        made = FIELDS[self._table]
-        columns = [pl.Series(name, made[name](events)).cast(kind) for name, kind in self._columns.items()]
-        return pl.DataFrame(columns) if columns else pl.DataFrame(height=len(rows))
+    def reader(self, partition: Partition, offset: int | None) -> Reader:
+        """Offsets count the partition's rows."""
+        return _NexmarkReader(self, int(partition.id), offset or 0)
 
     def commit(self, offsets: Mapping[str, int]) -> bool:
         """The runtime keeps offsets."""
         return False
 
     def committed(self) -> Mapping[str, int]:
-        """Nothing."""
+        """Nothing is kept here."""
         return {}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _NexmarkReader:
+    def __init__(self, source: _NexmarkSource, part: int, offset: int) -> None:
+        self.source, self.part, self.next, self.first = source, part, offset, offset
+        self.end = None if source.end is None else max(0, -(-(source.end - part) // source.parts))
+        self.opened = time.monotonic()
+
+    def read(self, rows: int) -> ReadBatch | ReadState:
+        """The next rows, as far as the rate has let them happen."""
+        start, until = self.next, self.next + rows
+        if self.source.rate:
+            due = (time.monotonic() - self.opened) * self.source.rate / self.source.parts
+            until = min(until, self.first + int(due))
+        if self.end is not None:
+            if start >= self.end:
+                return ReadState.END
+            until = min(until, self.end)
+        if until <= start:
+            return ReadState.WAIT
+        self.next = until
+        numbers = np.arange(start, until, dtype=np.int64) * self.source.parts + self.part
+        frame = generate(self.source.table, numbers, self.source.columns, self.source.seed, self.source.interval_us)
+        return ReadBatch(frame, start, until)
 
     def close(self) -> None:
         """Nothing is open."""

@@ -1,96 +1,100 @@
-"""nexmark: the benchmark's proportions, ids and hot spots, and the same event for the same number."""
+"""The Nexmark events keep the generator's public rules, whatever part of them is read."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
-from ouzel.connectors.base import ReadBatch, SourceRequest
-from ouzel.connectors.nexmark import NexmarkSource
-from ouzel.connectors.nexmark_fields import FIELDS
+from ouzel.connectors.base import ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.nexmark import event_numbers, generate, open_source, rows_of
 from ouzel.errors import ConnectorError
 
-TIME = pl.Datetime("us")
-COLUMNS: dict[str, dict[str, pl.DataType]] = {
-    "person": {"id": pl.Int64(), "name": pl.String(), "creditCard": pl.String(), "dateTime": TIME},
-    "auction": {"id": pl.Int64(), "seller": pl.Int64(), "category": pl.Int64(), "dateTime": TIME, "expires": TIME},
-    "bid": {
-        "auction": pl.Int64(),
-        "bidder": pl.Int64(),
-        "price": pl.Int64(),
-        "channel": pl.String(),
-        "url": pl.String(),
-        "dateTime": TIME,
-    },
+BID = {name: pl.Int64() for name in ("auction", "bidder", "price")} | {
+    "channel": pl.String(),
+    "dateTime": pl.Datetime("us"),
 }
 
 
-def events(table: str, tasks: int = 1, rows: int = 10_000, **options: str) -> pl.DataFrame:
-    given = {"table": table, "events": "50000", **options}
-    source = NexmarkSource(SourceRequest("t", given, COLUMNS[table], Path("."), tasks=tasks))
+def read_all(columns: dict[str, pl.DataType], batch: int, **options: str) -> list[pl.DataFrame]:
+    """All rows of each partition, read `batch` at a time."""
+    source = open_source(SourceRequest("t", options, columns, Path()))
     frames = []
-    for part in source.partitions():
-        reader = source.reader(part, None)
-        while isinstance(batch := reader.read(rows), ReadBatch):
-            frames.append(batch.frame)
-    return pl.concat(frames)
+    for partition in source.partitions():
+        reader, parts = source.reader(partition, None), []
+        while isinstance(read := reader.read(batch), ReadBatch):
+            assert read.end - read.start == read.frame.height <= batch
+            parts.append(read.frame)
+        assert read is ReadState.END
+        frames.append(pl.concat(parts))
+    return frames
 
 
-def test_of_fifty_events_one_is_a_person_three_are_auctions() -> None:
-    assert [events(table).height for table in ("person", "auction", "bid")] == [1_000, 3_000, 46_000]
-    assert [events(table, events="53").height for table in ("person", "auction", "bid")] == [2, 5, 46]
-    assert events("person")["id"].to_list() == list(range(1_000, 2_000))
-    assert events("auction")["id"].to_list() == list(range(1_000, 4_000))
+def test_proportions_are_one_to_three_to_forty_six() -> None:
+    assert [rows_of(table, 5000) for table in ("person", "auction", "bid")] == [100, 300, 4600]
+    assert [rows_of(table, 53) for table in ("person", "auction", "bid")] == [2, 5, 46]
+    kinds = [event_numbers(table, np.arange(rows_of(table, 500))) for table in ("person", "auction", "bid")]
+    assert sorted(np.concatenate(kinds)) == list(range(500))
 
 
-@pytest.mark.parametrize("table", COLUMNS)
-def test_any_batching_and_any_number_of_tasks_gives_the_same_events(table: str) -> None:
-    whole = events(table).sort(pl.all())
-    assert events(table, rows=777).sort(pl.all()).equals(whole)
-    assert events(table, tasks=3).sort(pl.all()).equals(whole)
-    assert not events(table, seed="7").sort(pl.all()).equals(whole)
+def test_hot_ratios() -> None:
+    bids = generate("bid", np.arange(200_000), BID)
+    assert (bids["auction"] % 100 == 0).mean() == pytest.approx(0.5, abs=0.02)
+    assert (bids["bidder"] % 100 == 1).mean() == pytest.approx(0.75, abs=0.02)
+    assert bids["channel"].is_in(["Google", "Facebook", "Baidu", "Apple"]).mean() == pytest.approx(0.5, abs=0.02)
+    assert bids["price"].min() >= 100
+    assert bids["price"].max() <= 100_000_000
+    assert bids["price"].log10().mean() == pytest.approx(5, abs=0.05)
 
 
-def test_bids_speak_of_what_exists_or_soon_will_and_half_of_them_of_hot_auctions() -> None:
-    bids = events("bid").sort("dateTime").with_row_index("row")
-    newest = 1_000 + bids["row"] // 46 * 3 + 2
-    assert (bids["auction"] <= newest + 10).all()
-    assert (bids["auction"] >= newest - 200).all()
-    hot = (bids["auction"] % 100 == 0).mean()
-    assert hot is not None
-    assert 0.49 < float(hot) < 0.53  # type: ignore[arg-type]
-    assert bids["price"].is_between(100, 100_000_000).all()
-    named = bids["channel"].is_in(["Google", "Facebook", "Baidu", "Apple"])
-    assert 0.48 < float(named.mean()) < 0.52  # type: ignore[arg-type]
-    assert not bids.filter(named)["url"].str.contains("channel_id=").any()
-    assert (
-        bids["url"]
-        .str.contains(r"^https://www\.nexmark\.com/[a-z]{5}/[a-z]{5}/[a-z]{5}/item\.htm\?query=1(&channel_id=\d+)?$")
-        .all()
-    )
+def test_bids_name_only_auctions_and_people_that_exist_by_then() -> None:
+    rows = np.arange(50_000)
+    bids = generate("bid", rows, BID)
+    rounds = event_numbers("bid", rows) // 50
+    assert ((bids["auction"] - 1000).to_numpy() <= rounds * 3 + 2).all()
+    assert ((bids["bidder"] - 1000).to_numpy() <= rounds + 1).all()
 
 
-def test_time_is_even_and_auctions_end_after_they_begin() -> None:
-    auctions = events("auction", **{"events.per.second": "1000"})
-    assert (auctions["expires"] > auctions["dateTime"]).all()
-    people = events("person", **{"events.per.second": "1000"})["dateTime"]
-    assert people.diff().drop_nulls().unique().dt.total_milliseconds().to_list() == [50]
-    assert str(people[0]) == "2015-07-15 00:00:00"
+def test_any_batching_gives_the_same_rows() -> None:
+    (whole,) = read_all(BID, 10_000, table="bid", events="3000")
+    (bits,) = read_all(BID, 7, table="bid", events="3000")
+    assert whole.equals(bits)
+    assert whole.height == rows_of("bid", 3000)
 
 
-def test_people_have_credit_cards() -> None:
-    assert events("person")["creditCard"].str.contains(r"^\d{4} \d{4} \d{4} \d{4}$").all()
+def test_partitions_share_the_rows() -> None:
+    (whole,) = read_all(BID, 10_000, table="bid", events="3000")
+    parts = read_all(BID, 100, table="bid", events="3000", partitions="3")
+    assert pl.concat(parts).sort(pl.all()).equals(whole.sort(pl.all()))
 
 
-def test_every_field_can_be_made_and_others_are_named() -> None:
-    for table, fields in FIELDS.items():
-        columns = {name: pl.String() if name not in COLUMNS[table] else COLUMNS[table][name] for name in fields}
-        source = NexmarkSource(SourceRequest("t", {"table": table}, columns, Path(".")))
-        assert not source.partitions()[0].bounded
-        batch = source.reader(source.partitions()[0], 5).read(3)
-        assert isinstance(batch, ReadBatch)
-        assert batch.frame.null_count().row(0) == (0,) * len(fields)
-    with pytest.raises(ConnectorError, match="a Nexmark bid has no 'amount'; it has auction, bidder, price"):
-        NexmarkSource(SourceRequest("t", {"table": "bid"}, {"amount": pl.Int64()}, Path(".")))
+def test_another_seed_gives_other_events_and_a_replay_the_same() -> None:
+    first, other = (read_all(BID, 500, table="bid", events="3000", seed=seed)[0] for seed in ("1", "2"))
+    assert not first.equals(other)
+    source = open_source(SourceRequest("t", {"table": "bid", "events": "3000", "seed": "1"}, BID, Path()))
+    again = source.reader(source.partitions()[0], 1000).read(500)
+    assert isinstance(again, ReadBatch)
+    assert again.frame.equals(first.slice(1000, 500))
+
+
+def test_people_and_auctions_have_their_columns() -> None:
+    person = dict.fromkeys(("name", "emailAddress", "creditCard", "city", "state", "extra"), pl.String()) | {
+        "id": pl.Int64()
+    }
+    people = generate("person", np.arange(100), person)
+    assert people["id"].to_list() == list(range(1000, 1100))
+    assert people["creditCard"].str.contains(r"^\d{4} \d{4} \d{4} \d{4}$").all()
+    auction = dict.fromkeys(("id", "initialBid", "reserve", "seller", "category"), pl.Int64()) | {
+        "itemName": pl.String()
+    }
+    auctions = generate("auction", np.arange(300), auction)
+    assert auctions["id"].to_list() == list(range(1000, 1300))
+    assert (auctions["reserve"] > auctions["initialBid"]).all()
+    assert set(auctions["category"]) == {10, 11, 12, 13, 14}
+
+
+def test_an_unknown_column_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConnectorError, match="a Nexmark bid has no column 'prize'; it has auction, bidder, price"):
+        open_source(SourceRequest("bids", {"table": "bid"}, {"prize": pl.Int64()}, Path()))
