@@ -13,7 +13,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall, Emit, EmitRule, FinalAggregate, Node, PartialAggregate, Scan
+from ouzel.compiler.plan import (
+    WEIGHT,
+    Aggregate,
+    AggregateCall,
+    Emit,
+    EmitRule,
+    FinalAggregate,
+    Node,
+    PartialAggregate,
+    Scan,
+)
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, DataType, Field, Schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.operators.build import build_chain

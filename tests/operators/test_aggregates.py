@@ -1,0 +1,120 @@
+"""Types, refusals and Spark's text of aggregates."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from ouzel.compiler.functions.aggregates import (
+    AGGREGATES,
+    accumulator_schema,
+    is_aggregate,
+    resolve_aggregate,
+    spark_aggregate,
+)
+from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.types import (
+    BIGINT, BOOLEAN, BYTES, DATE, DOUBLE, FLOAT, INT, NULL, TIMESTAMP, VARCHAR, ArrayType, DataType, DecimalType,
+)  # fmt: skip
+from ouzel.errors import NotSupported, QueryError
+
+from .nodes import FINAL, call, chain, group, table
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "result"),
+    [
+        ("count", None, BIGINT), ("COUNT", VARCHAR, BIGINT), ("sum", INT, BIGINT), ("sum", FLOAT, DOUBLE),
+        ("sum", DecimalType(10, 2), DecimalType(20, 2)), ("sum", DecimalType(38, 2), DecimalType(38, 2)), ("avg", INT, DOUBLE),
+        ("avg", DecimalType(10, 2), DecimalType(14, 6)), ("avg", DecimalType(38, 36), DecimalType(38, 38)), ("sum", NULL, DOUBLE),
+        ("min", VARCHAR, VARCHAR), ("max", DATE, DATE), ("max", BOOLEAN, BOOLEAN), ("every", BOOLEAN, BOOLEAN), ("min", BYTES, BYTES),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_results_are_sparks(name: str, argument: DataType | None, result: DataType) -> None:
+    assert resolve_aggregate(name, argument).result == result
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "message"),
+    [
+        ("sum", VARCHAR, "SUM takes a number, not VARCHAR; write SUM(value) of such a value"),
+        (
+            "max",
+            ArrayType(INT),
+            "MAX takes a number, text, bytes, a boolean, a date, a timestamp or an interval of days, not ARRAY<INT>",
+        ),
+        ("every", INT, "EVERY takes a BOOLEAN, not INT"),
+        ("sum", None, "SUM takes no *; write SUM(value)"),
+        ("median", INT, "there is no aggregate MEDIAN; write one of ANY, AVG,"),
+    ],
+)
+def test_refused(name: str, argument: DataType | None, message: str) -> None:
+    with pytest.raises(QueryError) as error:
+        resolve_aggregate(name, argument)
+    assert str(error.value).startswith(message)
+
+
+def test_every_name_is_known() -> None:
+    for function in AGGREGATES:
+        assert all(map(is_aggregate, (function.name, function.name.upper(), *function.aliases)))
+    assert not is_aggregate("upper")
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (AggregateCall("n", "count", None, BIGINT), 'F.count(F.lit(1)).alias("n")'),
+        (AggregateCall("n", "count", None, BIGINT, filter="f"), 'F.count(F.when(F.col("`f`"), F.lit(1))).alias("n")'),
+        (AggregateCall("total", "sum", "x", BIGINT), 'F.sum(F.col("`x`")).alias("total")'),
+        (AggregateCall("n", "count", "x", BIGINT, distinct=True), 'F.count_distinct(F.col("`x`")).alias("n")'),
+        (AggregateCall("m", "min", "x", BIGINT, distinct=True), 'F.min(F.col("`x`")).alias("m")'),
+        (AggregateCall("m", "avg", "x", DOUBLE, True, "f"), 'F.expr("avg(DISTINCT `x`) FILTER (WHERE `f`)").alias("m")'),
+    ],
+)  # fmt: skip
+def test_spark_text(made: AggregateCall, text: str) -> None:
+    assert spark_aggregate(made) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "result"), [(BIGINT, 2**62, BIGINT), (DecimalType(38, 0), 6 * 10**37, DecimalType(38, 0))]
+)
+def test_a_total_that_its_type_cannot_hold_refuses_the_group(kind: DataType, value: int, result: DataType) -> None:
+    source = table(k=VARCHAR, v=kind)
+    made = chain(group(source, ["k"], call("sum", source, "v", "total")))
+    frame = pl.DataFrame({"k": ["a", "a", "b"], "v": [value, value, value]}, schema=source.schema.polars())
+    out = made.process(frame)
+    assert out is not None
+    assert out["k"].to_list() == ["b"]
+    (refused,) = made.take_refused()
+    assert (refused.reason, refused.row) == (f"SUM AS total leaves {result}", '{"k": "a"}')
+    back = made.process(pl.DataFrame({"k": ["a"], "v": [-value]}, schema=source.schema.polars()))
+    assert back is not None
+    assert back["total"].to_list() == [value]
+
+
+@pytest.mark.parametrize("emit", [None, FINAL])
+def test_without_keys_there_is_one_row_even_of_nothing(emit: object) -> None:
+    source = table(v=BIGINT)
+    node = group(
+        source,
+        [],
+        call("count", source, None, "n"),
+        call("sum", source, "v", "total"),
+        **({"emit": emit} if emit else {}),
+    )  # type: ignore[arg-type]
+    (frame,) = chain(node).finish()
+    assert frame.select("n", "total").rows() == [(0, None)]
+
+
+def test_nothing_leaves_when_nothing_changes() -> None:
+    source = table(k=VARCHAR, v=BIGINT)
+    made = chain(group(source, ["k"], call("max", source, "v", "top")))
+    assert made.process(pl.DataFrame({"k": ["a"], "v": [5]})) is not None
+    assert made.process(pl.DataFrame({"k": ["a"], "v": [4]})) is None
+
+
+def test_what_has_no_partial_aggregate_says_so() -> None:
+    source = table(k=VARCHAR, v=BIGINT)
+    with pytest.raises(NotSupported, match="DISTINCT"):
+        accumulator_schema(group(source, ["k"], call("count", source, "v", distinct=True)))

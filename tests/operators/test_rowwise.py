@@ -1,0 +1,117 @@
+"""Project, Filter, Watermark and Unnest."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import polars as pl
+import pytest
+
+from ouzel.compiler.expressions import Column, Literal
+from ouzel.compiler.functions import resolve_call
+from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Sink, SinkMode, Unnest, Watermark
+from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
+from ouzel.errors import NotSupported
+
+from .nodes import chain, table
+
+
+def two() -> tuple[Scan, Column, Column]:
+    return table(a=BIGINT, b=BIGINT), Column(BIGINT, "a"), Column(BIGINT, "b")
+
+
+def test_a_projection_computes_renames_and_keeps_the_weight_last() -> None:
+    source, a, b = two()
+    made = chain(Project(source, (("b", a), ("s", resolve_call("add", [a, b])))))
+    out = made.process(pl.DataFrame({"a": [1, 2], "b": [10, 20], WEIGHT: [1, -1]}))
+    assert out is not None
+    assert (out.columns, out.rows()) == (["b", "s", WEIGHT], [(1, 11, 1), (2, 22, -1)])
+    out = chain(Project(source, (("b", a), ("a", b)))).process(pl.DataFrame({"a": [1], "b": [10]}))
+    assert out is not None
+    assert (out.columns, out.rows()) == (["b", "a"], [(1, 10)])
+
+
+def test_constants_get_the_height_of_the_frame() -> None:
+    source, _, _ = two()
+    made = chain(Project(source, (("one", Literal(INT, 1)),)))
+    out = made.process(pl.DataFrame({"a": [1, 2, 3], "b": [1, 2, 3]}))
+    assert out is not None
+    assert out["one"].to_list() == [1, 1, 1]
+
+
+def test_rows_that_fail_are_refused_with_their_reason() -> None:
+    source, a, b = two()
+    made = chain(Project(source, (("q", resolve_call("divide", [a, b])), ("s", resolve_call("add", [a, a])))))
+    out = made.process(pl.DataFrame({"a": [6, 7, 2**63 - 1], "b": [2, 0, 1]}))
+    assert out is not None
+    assert out.rows() == [(3, 12)]
+    refused = made.take_refused()
+    assert [row.row for row in refused] == ['{"a": 7, "b": 0}', '{"a": 9223372036854775807, "b": 1}']
+    assert "zero" in refused[0].reason
+    assert "overflow" in refused[1].reason.lower() or "BIGINT" in refused[1].reason
+
+
+def test_a_filter_keeps_what_is_true_and_refuses_what_fails() -> None:
+    source, a, b = two()
+    made = chain(Filter(source, resolve_call("gt", [a, b])))
+    out = made.process(pl.DataFrame({"a": [1, 5, None], "b": [3, 3, 3]}))
+    assert out is not None
+    assert out["a"].to_list() == [5]
+    made = chain(Filter(source, resolve_call("gt", [resolve_call("divide", [a, b]), Literal(BIGINT, 1)])))
+    out = made.process(pl.DataFrame({"a": [6, 1, 2], "b": [2, 0, 2]}))
+    assert out is not None
+    assert (out["a"].to_list(), len(made.take_refused())) == ([6], 1)
+
+
+def test_a_watermark_is_the_largest_seen_in_the_batch() -> None:
+    source = table(at=TIMESTAMP)
+    delay = resolve_call("subtract", [Column(TIMESTAMP, "at"), Literal(INTERVAL, timedelta(seconds=5))])
+    made = chain(Watermark(source, "at", delay))
+    frame = pl.DataFrame(
+        {"at": [datetime(1970, 1, 1, 0, 0, 7), None, datetime(1970, 1, 1)]}, schema=source.schema.polars()
+    )
+    assert made.process(frame) is not None
+    assert made.event_time_us == 2_000_000
+    made.process(frame[1:2])
+    assert made.event_time_us is None
+
+
+def test_unnest_repeats_rows_and_counts_from_one() -> None:
+    source = table(a=BIGINT, items=ArrayType(VARCHAR))
+    items = Column(ArrayType(VARCHAR), "items")
+    frame = pl.DataFrame({"a": [1, 2, 3, 4], "items": [["x", None], [], None, ["y"]], WEIGHT: [1, 1, 1, -1]})
+    out = chain(Unnest(source, items, (("item", VARCHAR), ("n", BIGINT)), ordinality=True)).process(frame)
+    assert out is not None
+    assert out.columns == ["a", "items", "item", "n", WEIGHT]
+    assert out.select("a", "item", "n", WEIGHT).rows() == [(1, "x", 1, 1), (1, None, 2, 1), (4, "y", 1, -1)]
+    out = chain(Unnest(source, items, (("item", VARCHAR), ("n", BIGINT)), ordinality=True, outer=True)).process(frame)
+    assert out is not None
+    assert out.select("a", "item", "n").rows() == [
+        (1, "x", 1),
+        (1, None, 2),
+        (2, None, None),
+        (3, None, None),
+        (4, "y", 1),
+    ]
+
+
+def test_unnest_of_rows_and_maps_gives_a_column_a_field() -> None:
+    row = RowType((("x", BIGINT), ("y", VARCHAR)))
+    source = table(items=ArrayType(row))
+    node = Unnest(source, Column(ArrayType(row), "items"), (("x", BIGINT), ("label", VARCHAR)))
+    frame = pl.DataFrame({"items": [[{"x": 1, "y": "a"}, {"x": 2, "y": None}]]}, schema=source.schema.polars())
+    out = chain(node).process(frame)
+    assert out is not None
+    assert out.select("x", "label").rows() == [(1, "a"), (2, None)]
+    source = table(m=MapType(VARCHAR, BIGINT))
+    node = Unnest(source, Column(MapType(VARCHAR, BIGINT), "m"), (("k", VARCHAR), ("v", BIGINT)))
+    frame = pl.DataFrame({"m": [[{"key": "a", "value": 1}]]}, schema=source.schema.polars())
+    out = chain(node).process(frame)
+    assert out is not None
+    assert out.select("k", "v").rows() == [("a", 1)]
+
+
+def test_a_node_without_an_operator_is_refused() -> None:
+    source, _, _ = two()
+    with pytest.raises(NotSupported, match="Sink cannot be computed in a stream"):
+        chain(Sink(source, "t", "print", (), SinkMode.APPEND))
