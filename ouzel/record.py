@@ -1,0 +1,64 @@
+"""The record of a run: what the topology has read, what it holds as the answer, and what happened on the way.
+
+It is the input of a reconciliation: the batch job answers for exactly the offsets that the record names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
+"""Table -> partition id -> [first offset read, offset up to which everything is wholly acked)."""
+
+RECORD, RESULTS, LATE = "record.json", "results.parquet", "late.jsonl"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run. Lives in a directory: `record.json`, `results.parquet` (a trailing SELECT's table), `late.jsonl` (rows dropped as late).
+
+    Attributes:
+        query: name of the topology.
+        text: the SQL that ran.
+        directory: where relative paths of its tables start.
+        engine: heron or memory.
+        delivery: at-most-once or at-least-once.
+        ranges: what each source table's partitions have given.
+        closed_us: the watermark up to which windows have closed; None when the input ended, and all have.
+        events: (kind, text, count) of what the run told its user: late-rows, bad-record, state-lost, replayed.
+        settings: the settings given beside the file's own, as (key, value).
+    """
+
+    query: str
+    text: str
+    directory: str
+    engine: str
+    delivery: str
+    ranges: Ranges
+    closed_us: int | None = None
+    events: tuple[tuple[str, str, int], ...] = ()
+    settings: tuple[tuple[str, str], ...] = field(default=())
+
+    def save(self, home: Path) -> None:
+        """Write `record.json` into `home`."""
+        home.mkdir(parents=True, exist_ok=True)
+        (home / RECORD).write_text(json.dumps(asdict(self), indent=2) + "\n")
+
+
+def read_record(home: Path) -> RunRecord:
+    """The record in `home`.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    data = json.loads((home / RECORD).read_text())
+    data["ranges"] = {
+        table: {partition: (start, end) for partition, (start, end) in parts.items()}
+        for table, parts in data["ranges"].items()
+    }
+    data["events"] = tuple((kind, text, count) for kind, text, count in data["events"])
+    data["settings"] = tuple((key, value) for key, value in data["settings"])
+    return RunRecord(**data)
