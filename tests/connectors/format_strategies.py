@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import polars as pl
 from hypothesis import strategies as st
@@ -24,7 +24,9 @@ SIMPLE: dict[pl.DataType, st.SearchStrategy[object]] = {
     pl.Datetime("us"): MOMENTS,
     pl.Datetime("us", "UTC"): MOMENTS.map(lambda moment: moment.replace(tzinfo=dt.UTC)),
     pl.Decimal(9, 2): st.decimals(-9_999_999, 9_999_999, places=2),
-    pl.Decimal(38, 10): st.integers(-(10**38) + 1, 10**38 - 1).map(lambda digits: Decimal(digits).scaleb(-10)),
+    pl.Decimal(38, 10): st.integers(-(10**38) + 1, 10**38 - 1).map(
+        lambda digits: Decimal(digits).scaleb(-10, Context(prec=40))
+    ),
 }
 
 
