@@ -37,6 +37,11 @@ _WINDOW_PARTS = frozenset(
     f"{kind}_{part}" for kind in ("tumble", "hop", "session") for part in ("start", "end", "rowtime", "proctime")
 )
 _EXTRACTED = ("year", "quarter", "month", "week", "day", "doy", "dow", "hour", "minute", "second")
+_SHAPES = {
+    "cast": ((2,), "CAST(value AS INT)"), "try_cast": ((2,), "TRY_CAST(value AS INT)"), "extract": ((2,), "EXTRACT(HOUR FROM time)"),
+    "trim from": ((2, 3), "TRIM(LEADING '0' FROM text)"), "floor to": ((2,), "FLOOR(time TO DAY)"), "ceil to": ((2,), "CEIL(time TO DAY)"),
+}  # fmt: skip
+"""How many parts calls with a syntax of their own have, and how they look."""
 _TRIMS = {"both": "trim", "leading": "ltrim", "trailing": "rtrim"}
 
 
@@ -259,6 +264,10 @@ class Binder:
         name = call_name(node)
         if name.startswith(LITERAL):
             return self._typed_literal(node, name.removeprefix(LITERAL))
+        if name in _SHAPES and len(node.expressions) not in _SHAPES[name][0]:
+            raise self.source.error(
+                f"{name.split()[0].upper()} is not complete", place(node), f"write {_SHAPES[name][1]}"
+            )
         if name in ("cast", "try_cast"):
             value, kind = node.expressions
             return self.cast(node, value, self.types[kind.meta["start"]], safe=name == "try_cast")

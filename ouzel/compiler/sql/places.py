@@ -11,6 +11,8 @@ from ouzel.errors import NotSupported
 
 def place(node: exp.Expr) -> Span:
     """From the first to the last character of `node`, as far as its parts know where they are."""
+    if isinstance(node, exp.Anonymous) and "start" in node.meta:
+        return (node.meta["start"], node.meta["end"] + 1)  # the rewrite made it the place of the whole call
     starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
     ends = [part.meta["end"] for part in node.walk() if "end" in part.meta]
     if starts:

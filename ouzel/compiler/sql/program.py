@@ -151,7 +151,7 @@ def _unwrapped(source: Source, statements: Sequence[Tokens]) -> list[Tokens]:
                     "write EXECUTE STATEMENT SET BEGIN ... END",
                 )
             opened, statement = statement[:4], statement[4:]
-        if opened and is_word(statement[0], "END") and len(statement) == 1:
+        if opened and len(statement) == 1 and is_word(statement[0], "END"):
             opened = ()
         elif statement:
             out.append(statement)

@@ -165,7 +165,7 @@ class _Rewriter:
             self.edits[index] = self.edits[index + 1] = self.edits[closing] = []
         elif word in _SEPARATORS:
             self._separate(index, closing, word)
-        if word in _UNIT_FIRST:
+        if word in _UNIT_FIRST and _is_bare_word(self.tokens[index + 2]):
             self.edits[index + 2] = [_as(self.tokens[index + 2], TokenType.STRING)]
 
     def _separate(self, index: int, closing: int, word: str) -> None:

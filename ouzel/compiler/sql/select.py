@@ -144,7 +144,6 @@ class QueryBinder:
                 f"{call_name(node.this).upper()} is not a table function",
                 place(node.this),
                 "the table functions are TUMBLE and HOP",
-                NotSupported,
             )
         relation = self._named(node)
         self.aliases[alias or relation.columns[0].table] = relation.columns[0].table
