@@ -14,6 +14,7 @@ import polars as pl
 
 from ouzel.compiler.coercion import can_cast
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, Literal
+from ouzel.compiler.expressions import Case as CaseWhen
 from ouzel.compiler.functions import Function, all_functions, resolve_call
 from ouzel.compiler.types import (
     BIGINT,
@@ -277,3 +278,28 @@ def cast_cases() -> list[Case]:
         if source != target and can_cast(source, target)
         for safe in (False, True)
     ]
+
+
+def composite_cases() -> list[Case]:
+    """Calls in calls: what one argument's error or NULL does to the rest, and literals that a lowering takes apart."""
+    a, b, n, x = column(INT, 0), column(INT, 1), column(BIGINT, 2), column(DOUBLE, 0)
+    s, t, d, m = column(VARCHAR, 0), column(TIMESTAMP, 0), column(DATE, 0), column(DecimalType(5, 2), 0)
+    zero, one, call = Literal(INT, 0), Literal(INT, 1), resolve_call
+    quotient, number = call("divide", [a, b]), Cast(INT, s)
+    expressions = [
+        call("add", [n, quotient]), call("add", [quotient, n]), call("coalesce", [n, quotient]), call("coalesce", [quotient, n]),
+        call("if", [call("eq", [b, zero]), Literal(BIGINT, None), quotient]), call("and", [call("ne", [b, zero]), call("gt", [quotient, one])]),
+        call("or", [call("gt", [quotient, one]), call("is_null", [n])]), call("and", [call("gt", [n, zero]), call("gt", [quotient, one])]),
+        call("in", [a, one, number]), call("in", [a, number, one]), call("between", [n, quotient, number]), call("nullif", [n, quotient]),
+        call("greatest", [n, quotient]), call("concat", [s, Cast(VARCHAR, quotient)]), call("concat_ws", [s, s, Cast(VARCHAR, quotient)]),
+        call("is_null", [quotient]), call("is_not_distinct_from", [n, quotient]), Cast(BIGINT, call("multiply", [m, m])),
+        call("round", [call("divide", [x, Literal(DOUBLE, 3.0)]), Literal(INT, 2)]), call("abs", [call("negate", [a])]),
+        call("replace", [s, Literal(VARCHAR, "a"), Literal(VARCHAR, "$0")]), call("replace", [s, Literal(VARCHAR, "."), Literal(VARCHAR, "")]),
+        call("upper", [call("trim", [s])]), call("substring", [call("upper", [s]), Literal(INT, -3), Literal(INT, 2)]),
+        call("date_trunc", [Literal(VARCHAR, "month"), call("add", [t, Literal(INTERVAL_MONTHS, 1)])]), call("add_months", [d, one]),
+        call("timestampdiff", [Literal(VARCHAR, "day"), t, call("add", [t, Literal(INTERVAL, timedelta(days=400))])]),
+        call("subtract", [t, Literal(INTERVAL, timedelta(seconds=5))]), call("element_at", [call("split", [s, Literal(VARCHAR, ",")]), one]),
+        call("multiply", [call("add", [a, b]), call("subtract", [a, b])]), call("modulo", [call("add", [n, one]), Literal(BIGINT, 7)]),
+        CaseWhen(INT, ((call("gt", [quotient, one]), number),), zero), call("element_at", [call("array", [a, b]), number]),
+    ]  # fmt: skip
+    return [Case("composite", expression) for expression in expressions]

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from registry_cases import TYPES, Case, cast_cases, column, function_cases, table
+from registry_cases import TYPES, Case, cast_cases, column, composite_cases, function_cases, table
 
 from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.kernel import evaluate, lower
@@ -123,6 +123,11 @@ def test_every_function_answers_as_spark(spark: Any, spark_rows: Any, rows: pl.D
 
 def test_every_cast_answers_as_spark(spark: Any, spark_rows: Any, rows: pl.DataFrame) -> None:
     problems = run(spark, spark_rows, rows, cast_cases())
+    assert not problems, "\n".join(problems)
+
+
+def test_calls_in_calls_answer_as_spark(spark: Any, spark_rows: Any, rows: pl.DataFrame) -> None:
+    problems = run(spark, spark_rows, rows, composite_cases())
     assert not problems, "\n".join(problems)
 
 

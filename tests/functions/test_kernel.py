@@ -91,8 +91,9 @@ def test_only_what_is_looked_at_can_fail(expression: Expression, expected: list[
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        (None, DATE), (True, BOOLEAN), (5, TINYINT), (1.5, DOUBLE), (Decimal("12345678901234567890123456789012345.678"), DecimalType(38, 3)),
-        ("é", VARCHAR), (b"\x00", BYTES), (date(2020, 2, 29), DATE), (datetime(2020, 1, 1, 1, 2, 3, 4), TIMESTAMP), (timedelta(days=-1, microseconds=5), INTERVAL),
+        (None, DATE), (True, BOOLEAN), (5, TINYINT), (1.5, DOUBLE), ("é", VARCHAR), (b"\x00", BYTES), (date(2020, 2, 29), DATE),
+        (Decimal("12345678901234567890123456789012345.678"), DecimalType(38, 3)),
+        (datetime(2020, 1, 1, 1, 2, 3, 4), TIMESTAMP), (timedelta(days=-1, microseconds=5), INTERVAL),
     ],
 )  # fmt: skip
 def test_constants_have_their_type_and_the_frame_s_height(value: object, kind: DataType) -> None:

@@ -14,8 +14,9 @@ from ouzel.compiler.functions.lowering import (
     spark_builtin,
     spark_call,
     spark_method,
+    with_errors,
 )  # fmt: skip
-from ouzel.compiler.functions.registry import Function, KernelLowering, Signature, SparkLowering
+from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature, SparkLowering
 from ouzel.compiler.functions.signatures import alike, overloads
 from ouzel.compiler.types import BIGINT, BOOLEAN, BYTES, INT, VARCHAR, DataType
 
@@ -199,6 +200,17 @@ def _replace(text: str, sought: str, new: str = "") -> str:
     return text.replace(sought, new) if sought else text
 
 
+def _replaced(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    """A literal that is sought is one vectorised call; one that differs from row to row goes to Python."""
+    sought = arguments[1].literal
+    if not sought:
+        return by_row(_replace)(arguments, signature)
+    new = "" if len(arguments) == 2 else arguments[2].literal
+    if not isinstance(new, str):
+        return by_row(_replace)(arguments, signature)
+    return with_errors(arguments[0].value.str.replace_all(str(sought), new, literal=True), arguments)
+
+
 def _concat_types(types: Sequence[DataType]) -> Signature | None:
     return alike(1, 1000, None, lambda kind: kind == VARCHAR)(types)
 
@@ -283,7 +295,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "Texts with a separator between them; NULLs are passed over.", "CONCAT_WS(separator, a, ...)", null_in_null_out=False,
     ),
     Function(
-        "replace", overloads(((V, V, V), V), ((V, V), V)), by_row(_replace), spark_call("replace"),
+        "replace", overloads(((V, V, V), V), ((V, V), V)), _replaced, spark_call("replace"),
         "Every occurrence of a text replaced, or removed.", "REPLACE(text, sought [, new])",
     ),
     Function("repeat", _COUNTED, failing(repeated, too_long, _TOO_LONG), spark_call("repeat"),
