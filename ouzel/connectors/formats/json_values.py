@@ -111,7 +111,7 @@ def _decimal(value: Any, kind: pl.DataType) -> Decimal:
         raise ValueError(value)
     assert isinstance(kind, pl.Decimal)
     exact = Decimal(value).quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, _EXACT)
-    if abs(exact) >= Decimal(10) ** ((kind.precision or 38) - kind.scale):
+    if exact.copy_abs() >= Decimal(10) ** ((kind.precision or 38) - kind.scale):
         raise ValueError(value)
     return exact
 
