@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
+    from polars._typing import PolarsDataType
 
 
 @dataclass(frozen=True)
@@ -224,7 +225,7 @@ def to_polars(kind: DataType) -> pl.DataType:
     return simple[type(kind)]
 
 
-def from_polars(kind: pl.DataType | type[pl.DataType]) -> DataType:
+def from_polars(kind: PolarsDataType) -> DataType:
     """The type whose values a column of the Polars type `kind` holds.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
@@ -28,7 +29,8 @@ class Status:
 
     `rows_in` counts rows that sources read; `rows_acked` and `rows_failed` those wholly handled and replayed; `watermark_us` is the lowest
     of the sinks' inputs, None before the first; latencies are complete ones (emit to ack) in milliseconds over the last seconds;
-    `sent_bytes` crossed a stream manager; `restarts` counts processes started again; `reason` is why the run failed.
+    `restarts` counts processes started again; `reason` is why the run failed; `ranges` says of each spout what it has read and what of that
+    is wholly acked: component -> partition id -> (first offset, end).
     """
 
     state: RunState
@@ -45,6 +47,7 @@ class Status:
     back_pressure: bool = False
     reason: str = ""
     events: tuple[Event, ...] = field(default=())
+    ranges: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
 
 
 class Handle(Protocol):

@@ -39,7 +39,10 @@ REPEAT_MS = 500
 
 @dataclass(slots=True)
 class TaskMetrics:
-    """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows."""
+    """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows.
+
+    `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end).
+    """
 
     rows_in: int = 0
     rows_out: int = 0
@@ -51,6 +54,7 @@ class TaskMetrics:
     batches_in: int = 0
     watermark_us: int | None = None
     latency_us: dict[int, int] = field(default_factory=dict)
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,15 @@ class MemoryHandle:
             p99_ms=None if p99 is None else p99 / 1000,
             reason=self._reason,
             events=tuple(self._world.events),
+            ranges=self._ranges(),
         )
+
+    def _ranges(self) -> dict[str, dict[str, tuple[int, int]]]:
+        ranges: dict[str, dict[str, tuple[int, int]]] = {}
+        for host in list(self._world.hosts.values()):
+            if host.machine.is_spout:
+                ranges.setdefault(host.task.component, {}).update(host.machine.metrics().ranges)
+        return ranges
 
     def wait(self, timeout_s: float) -> bool:
         """Return when there is news or the run has ended."""

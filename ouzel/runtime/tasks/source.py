@@ -37,6 +37,7 @@ class Progress:
     heard_ms: float = 0.0
     ended: bool = False
     ends: deque[list[int]] = field(default_factory=deque)
+    first: int = -1
     committed: int | None = None
 
     def settle(self) -> bool:
@@ -112,6 +113,8 @@ class SourceSpout(TaskMachine):
         seen = self.chain.event_time_us if batch.frame.height else None
         if seen is not None:
             progress.watermark_us = max(progress.watermark_us, seen)
+        if progress.first < 0:
+            progress.first = batch.start
         end = [batch.end, 0]
         progress.ends.append(end)
         frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
@@ -136,7 +139,10 @@ class SourceSpout(TaskMachine):
     def _completed(self, held: Held) -> None:
         progress, end = cast(tuple[Progress, list[int]], held.token)
         end[1] = 1
-        self._uncommitted |= progress.settle()
+        if progress.settle():
+            self._uncommitted = True
+            first = self.counts.ranges.get(progress.partition.id, (progress.first, 0))[0]
+            self.counts.ranges[progress.partition.id] = (first, progress.committed or 0)
 
     def _tick(self) -> None:
         self._say_time()
