@@ -120,7 +120,7 @@ def test_everything_dies_one_after_the_other(tmp_path: Path, started: list[Heron
     wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
     for victim in VICTIMS + OTHERS:
         os.kill(pid_of(handle, victim), signal.SIGKILL)
-        time.sleep(0.05)
+        time.sleep(0.1)
     status = finish(handle, 60)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(3 * BATCHES * ROWS))

@@ -113,14 +113,19 @@ def wait_until(condition: object, timeout_s: float = 20.0) -> None:
 
 
 def pid_of(handle: HeronHandle, name: str) -> int:
-    """The pid of `topology-master`, or `<container>/<process>`, or `<container>/executor`."""
+    """The pid of `<container>/<process>`, as it runs now; of `<container>/executor` while its first children live."""
     container, _, process = name.rpartition("/")
     number = int(container or MASTER_CONTAINER)
     if process == "executor":
-        instance = pid_of(handle, f"{container}/metrics-manager" if number else "topology-master")
-        return int(Path(f"/proc/{instance}/stat").read_text().rpartition(")")[2].split()[1])
+        child = pid_of(handle, f"{container}/stream-manager" if number else "0/topology-master")
+        return int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[1])
     table = ProcessTable(handle.job.container(number))
-    wait_until(lambda: table.read() or process in table.entries)
+
+    def runs() -> bool:
+        table.read()
+        return process in table.entries and table.running(process) is not None
+
+    wait_until(runs)
     return table.entries[process].pid
 
 

@@ -72,7 +72,7 @@ class Totals:
 
     def _put_watermark(self, status: wire_pb2.TopologyStatus) -> None:
         sinks = [report for report in self._current() if report.task in self._sinks]
-        if sinks and all(report.HasField("watermark_us") for report in sinks):
+        if len(sinks) == len(self._sinks) > 0 and all(report.HasField("watermark_us") for report in sinks):
             lowest = min(report.watermark_us for report in sinks)
             if BEGINNING_OF_TIME < lowest < END_OF_TIME:
                 self._watermark_us = lowest

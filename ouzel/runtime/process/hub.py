@@ -59,9 +59,10 @@ class Hub:
         """Make `poll` return; from any thread."""
         os.eventfd_write(self._wake, 1)
 
-    def poll(self, timeout_s: float) -> None:
-        """One round of reading."""
-        for descriptor, mask in self._epoll.poll(timeout_s):
+    def poll(self, timeout_s: float) -> bool:
+        """One round of reading; whether there was anything to do."""
+        events = self._epoll.poll(timeout_s)
+        for descriptor, mask in events:
             connection = self._connections.get(descriptor)
             if connection is not None:
                 self._ready(connection, mask)
@@ -70,6 +71,7 @@ class Hub:
             elif descriptor in self._listeners:
                 with contextlib.suppress(OSError):
                     self.add(self._listeners[descriptor].accept()[0])
+        return bool(events)
 
     def add(self, opened: socket.socket) -> Connection:
         """Take over an open socket."""

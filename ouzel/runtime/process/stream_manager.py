@@ -1,7 +1,8 @@
 """A stream manager: passes frames between the tasks of its container and other containers, by their destination and nothing else.
 
-One thread. A round reads what has arrived on every connection, then writes to every link that got something: while a receiver is busy
-frames gather, and go to it together; an idle one gets them at once. Bodies are never looked at and never copied.
+One thread. A round reads what has arrived on every connection; as soon as nothing more is there to read, every link that got something
+is written to. So small frames gather while there is much to do, and an idle system sends at once. Bodies are never looked at and never
+copied.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _LINK_LIMIT = 4
 """A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source."""
 _ACKNOWLEDGE_EVERY = 64
 _DIAL_S = 0.2
+_SMALL_BYTES = 16 << 10
 
 
 class StreamManager:
@@ -50,7 +52,8 @@ class StreamManager:
         self._report = wire_pb2.StreamManagerReport(container=container, incarnation=incarnation)
         self._metrics = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._metrics.setblocking(False)
-        self._next_report = 0.0
+        self._next_report = self._drained_ms = 0.0
+        self._drain_ms = settings.cache_drain_ms
         self._hub = Hub(self._arrived)
 
     def run(self) -> None:
@@ -66,11 +69,11 @@ class StreamManager:
         MasterClient(self._job, me, self._planned).start()
         next_tick = 0.0
         while True:
-            self._hub.poll(max(0.0, next_tick - now_ms()) / 1e3)
+            busy = self._hub.poll(0 if self._dirty else max(0.0, next_tick - now_ms()) / 1e3)
             while self._plans:
                 self._follow(self._plans.popleft())
-            self._flush()
             now = now_ms()
+            self._flush(now, busy)
             if now >= next_tick:
                 next_tick = now + TICK_MS
                 self._tick(now)
@@ -96,13 +99,17 @@ class StreamManager:
             link.put(frame)
             self._dirty.add(link)
 
-    def _flush(self) -> None:
-        if not self._dirty:
+    def _flush(self, now: float, busy: bool = False) -> None:
+        """Write to the links that got something. While more arrives, small frames gather, up to the drain interval."""
+        if busy and now - self._drained_ms < self._drain_ms:
+            due = {link for link in self._dirty if link.waiting >= _SMALL_BYTES}
+        else:
+            due, self._drained_ms = self._dirty, now
+        if not due:
             return
-        dirty, self._dirty = self._dirty, set()
-        self._hub.flush(dirty)
-        now = now_ms()
-        for link in dirty:
+        self._dirty = self._dirty - due
+        self._hub.flush(due)
+        for link in due:
             self._press(self._pressure.waiting(link.key, link.waiting, now))
 
     # Who is there
@@ -220,7 +227,7 @@ class StreamManager:
         for connection in self._hub.connections():
             if connection.sender is not None and self._received[connection.sender] > connection.acknowledged:
                 self._acknowledge(connection, self._received[connection.sender])
-        self._flush()
+        self._flush(now)
         if now >= self._next_report:
             self._next_report = now + REPORT_MS
             self._send_report()

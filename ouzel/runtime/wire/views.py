@@ -45,7 +45,7 @@ def warm_up() -> None:
     _gather(views, rows, 0, np.frombuffer(b"-", np.uint8), views.copy(), np.zeros(1, np.uint8), 0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _long_rows(views: np.ndarray) -> tuple[np.ndarray, int]:
     """The rows whose text does not fit into the view, and how much text that is."""
     count = total = 0
@@ -61,7 +61,7 @@ def _long_rows(views: np.ndarray) -> tuple[np.ndarray, int]:
     return rows, total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _gather(
     views: np.ndarray, rows: np.ndarray, number: int, old: np.ndarray, fresh: np.ndarray, text: np.ndarray, end: int
 ) -> int:

@@ -1,0 +1,76 @@
+"""Reports add up, whatever is lost, repeated or late; tasks that were started again count with all their lives."""
+
+from __future__ import annotations
+
+from ouzel.runtime.observe.totals import LATENCY_WINDOW_MS, Totals
+from ouzel.runtime.protocol.messages import END_OF_TIME
+from ouzel.runtime.wire.wire_pb2 import Event, TaskReport
+
+SPOUT, SINK = 1, 2
+
+
+def totals() -> Totals:
+    return Totals(frozenset({SPOUT}), frozenset({SINK}))
+
+
+def test_rows_in_are_the_spouts_and_rows_out_the_sinks() -> None:
+    total = totals()
+    total.take(TaskReport(task=SPOUT, rows_in=10, rows_out=9, rows_acked=8, batches_in=1))
+    total.take(TaskReport(task=SINK, rows_in=9, rows_out=7, rows_late=2))
+    status = total.status(0)
+    assert (status.rows_in, status.rows_acked, status.rows_out, status.rows_late) == (10, 8, 7, 2)
+
+
+def test_an_older_report_that_comes_late_changes_nothing() -> None:
+    total = totals()
+    total.take(TaskReport(task=SPOUT, rows_in=20, busy_seconds=2))
+    total.take(TaskReport(task=SPOUT, rows_in=10, busy_seconds=1))
+    assert total.status(0).rows_in == 20
+
+
+def test_former_lives_count_but_only_the_present_one_has_finished() -> None:
+    total = totals()
+    total.take(TaskReport(task=SINK, rows_out=5, finished=True))
+    assert total.have_finished(frozenset({SINK}))
+    total.take(TaskReport(task=SINK, incarnation=1, rows_out=2))
+    assert not total.have_finished(frozenset({SINK}))
+    assert total.status(0).rows_out == 7
+
+
+def test_an_event_is_told_once_however_often_it_is_reported() -> None:
+    total = totals()
+    event = Event(sequence=1, kind="state-lost", text="x", count=1)
+    for _ in range(3):
+        total.take(TaskReport(task=SINK, events=[event]))
+    total.take(TaskReport(task=SINK, incarnation=1, events=[event]))
+    assert len(total.status(0).events) == 2
+
+
+def test_the_watermark_is_the_slowest_sinks_and_stays_when_time_has_ended() -> None:
+    total = Totals(frozenset(), frozenset({1, 2}))
+    assert not total.status(0).HasField("watermark_us")
+    total.take(TaskReport(task=1, watermark_us=5))
+    assert not total.status(0).HasField("watermark_us")
+    total.take(TaskReport(task=2, watermark_us=9))
+    assert total.status(0).watermark_us == 5
+    total.take(TaskReport(task=1, watermark_us=END_OF_TIME, rows_in=1))
+    assert total.status(0).watermark_us == 9
+    total.take(TaskReport(task=2, watermark_us=END_OF_TIME, rows_in=1))
+    assert total.status(0).watermark_us == 9, "the last that was said before the end"
+
+
+def test_latencies_are_those_of_the_last_seconds() -> None:
+    total = totals()
+    total.take(TaskReport(task=SPOUT, latency_us={0: 1000}))
+    total.status(0)
+    total.status(1_000)
+    total.take(TaskReport(task=SPOUT, rows_in=1, latency_us={0: 1000, 320: 10}))
+    assert total.status(1_400).p50_ms > 1
+    assert total.status(1_000 + LATENCY_WINDOW_MS).p50_ms > 1
+
+
+def test_a_failure_is_known() -> None:
+    total = totals()
+    assert total.failed == ""
+    total.take(TaskReport(task=SINK, failed="no such file"))
+    assert total.failed == "no such file"
