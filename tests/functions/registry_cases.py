@@ -46,6 +46,8 @@ WIDE = 5
 """Columns of each type: a call with more arguments of one type is not tried."""
 
 SIGNATURES_MAX = 24
+TEXT_BYTES = 1
+"""The column of BYTES that are UTF-8: what others become as text, Spark can hold but not send."""
 
 _MAKERS = {"repeat": 40, "space": 40, "lpad": 40, "rpad": 40, "sequence": 40, "from_unixtime": 4 * 10**9}
 
@@ -176,6 +178,8 @@ def table(seed: int) -> pl.DataFrame:
     for kind in TYPES:
         for number in range(WIDE):
             values = [draw(kind, dice) for _ in range(ROWS)]
+            if kind == BYTES and number == TEXT_BYTES:
+                values = [dice.choice(_TEXTS).encode() for _ in range(ROWS)]
             polars_type = to_polars(kind)
             storage = (pl.Int32() if kind == DATE else pl.Int64()) if polars_type.is_temporal() else polars_type
             with_name = pl.Series(column(kind, number).name, values, dtype=storage, strict=False)
@@ -272,7 +276,7 @@ def cast_cases() -> list[Case]:
         MapType(VARCHAR, VARCHAR),
     )
     return [
-        Case("try_cast" if safe else "cast", Cast(target, column(source, 0), safe))
+        Case("try_cast" if safe else "cast", Cast(target, column(source, TEXT_BYTES if source == BYTES else 0), safe))
         for source in TYPES
         for target in (*TYPES, *extra)
         if source != target and can_cast(source, target)
@@ -288,17 +292,22 @@ def composite_cases() -> list[Case]:
     quotient, number = call("divide", [a, b]), Cast(INT, s)
     expressions = [
         call("add", [n, quotient]), call("add", [quotient, n]), call("coalesce", [n, quotient]), call("coalesce", [quotient, n]),
-        call("if", [call("eq", [b, zero]), Literal(BIGINT, None), quotient]), call("and", [call("ne", [b, zero]), call("gt", [quotient, one])]),
-        call("or", [call("gt", [quotient, one]), call("is_null", [n])]), call("and", [call("gt", [n, zero]), call("gt", [quotient, one])]),
-        call("in", [a, one, number]), call("in", [a, number, one]), call("between", [n, quotient, number]), call("nullif", [n, quotient]),
+        call("if", [call("eq", [b, zero]), Literal(BIGINT, None), quotient]),
+        call("and", [call("ne", [b, zero]), call("gt", [quotient, one])]),
+        call("or", [call("gt", [quotient, one]), call("is_null", [n])]), call("and", [call("gt", [n, zero]),
+        call("gt", [quotient, one])]),
+        call("in", [a, one, number]), call("in", [a, number, one]),
+        call("between", [n, quotient, number]), call("nullif", [n, quotient]),
         call("greatest", [n, quotient]), call("concat", [s, Cast(VARCHAR, quotient)]), call("concat_ws", [s, s, Cast(VARCHAR, quotient)]),
         call("is_null", [quotient]), call("is_not_distinct_from", [n, quotient]), Cast(BIGINT, call("multiply", [m, m])),
         call("round", [call("divide", [x, Literal(DOUBLE, 3.0)]), Literal(INT, 2)]), call("abs", [call("negate", [a])]),
-        call("replace", [s, Literal(VARCHAR, "a"), Literal(VARCHAR, "$0")]), call("replace", [s, Literal(VARCHAR, "."), Literal(VARCHAR, "")]),
+        call("replace", [s, Literal(VARCHAR, "a"), Literal(VARCHAR, "$0")]),
+        call("replace", [s, Literal(VARCHAR, "."), Literal(VARCHAR, "")]),
         call("upper", [call("trim", [s])]), call("substring", [call("upper", [s]), Literal(INT, -3), Literal(INT, 2)]),
         call("date_trunc", [Literal(VARCHAR, "month"), call("add", [t, Literal(INTERVAL_MONTHS, 1)])]), call("add_months", [d, one]),
         call("timestampdiff", [Literal(VARCHAR, "day"), t, call("add", [t, Literal(INTERVAL, timedelta(days=400))])]),
-        call("subtract", [t, Literal(INTERVAL, timedelta(seconds=5))]), call("element_at", [call("split", [s, Literal(VARCHAR, ",")]), one]),
+        call("subtract", [t, Literal(INTERVAL, timedelta(seconds=5))]),
+        call("element_at", [call("split", [s, Literal(VARCHAR, ",")]), one]),
         call("multiply", [call("add", [a, b]), call("subtract", [a, b])]), call("modulo", [call("add", [n, one]), Literal(BIGINT, 7)]),
         CaseWhen(INT, ((call("gt", [quotient, one]), number),), zero), call("element_at", [call("array", [a, b]), number]),
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.functions import decimals, parsing, printing
@@ -167,9 +168,10 @@ def _to_decimal(value: pl.Expr, source: DataType, target: DataType) -> Outcome |
             return _rescaled(decimals.unscaled(value), scale, target, precision)
         case TimestampType(True):
             return _rescaled(value.to_physical().cast(pl.Int128), 6, target)
-        case FloatType(bits):
-            shown = value.cast(pl.Float64)
-            both = mapped((shown,), lambda number: parsing.to_decimal(repr(number), target), to_polars(target))
+        case FloatType():
+            wide = value.cast(pl.Float64)
+            finite = pl.when(wide.is_finite()).then(wide)  # Spark gives NULL for the others
+            both = mapped((finite,), lambda number: parsing.to_decimal(repr(number), target), to_polars(target))
             return both.struct.field("value"), both.struct.field("failed")
         case VarcharType():
             both = mapped((value,), lambda text: parsing.to_decimal(text, target), to_polars(target))
@@ -243,22 +245,18 @@ def _to_timestamp(value: pl.Expr, source: DataType, target: DataType) -> Outcome
             clipped = pl.when(seconds > limit).then(2**63 - 1).when(seconds < -limit).then(-(2**63)).otherwise(clipped)
             return clipped.cast(kind), None
         case DecimalType() if target.local:
-            both = _rescaled_down(decimals.unscaled(value), source.scale)
-            return both[0].cast(pl.Int64, strict=False).cast(kind), ~both[0].is_between(-(2**63), 2**63 - 1)
+            return mapped((value,), _wrapped_micros, kind).struct.field("value"), None
         case FloatType() if target.local:
-            wide = value.cast(pl.Float64)
-            micros = pl.when(wide.is_finite()).then((wide * SECOND_US).clip(-(2.0**63), 2.0**62 * 1.9999999999999998))
-            return micros.truncate().cast(pl.Int64, strict=False).cast(kind), ~wide.is_finite()
+            micros = value.cast(pl.Float64) * SECOND_US
+            inside = (micros >= -(2.0**63)) & (micros < 2.0**63)
+            return pl.when(inside).then(micros.truncate()).cast(pl.Int64).cast(kind), ~inside
     return None
 
 
-def _rescaled_down(number: pl.Expr, scale: int) -> tuple[pl.Expr, None]:
-    import polars as pl
-
-    if scale >= 6:
-        return number.truncdiv(pl.lit(10 ** (scale - 6), pl.Int128)), None
-    safe = pl.when(decimals.fits(number, 38 - 6 + scale)).then(number).otherwise(pl.lit(10**30, pl.Int128))
-    return safe * pl.lit(10 ** (6 - scale), pl.Int128), None
+def _wrapped_micros(seconds: Decimal) -> int:
+    """Microseconds in 64 bits; what is beyond wraps round, as Java's BigDecimal.longValue does in Spark's cast."""
+    micros = decimals.unscaled_micros(seconds)
+    return (micros + 2**63) % 2**64 - 2**63
 
 
 _TARGETS: dict[type[DataType], Callable[[pl.Expr, DataType, DataType], Outcome | None]] = {

@@ -96,6 +96,11 @@ def negate(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     return with_errors(-arguments[0].value, arguments)
 
 
+def unscaled_micros(seconds: Decimal) -> int:
+    """Seconds as whole microseconds, cut towards zero."""
+    return int(seconds.scaleb(6, _EXACT))
+
+
 def add_type(a: DecimalType, b: DecimalType) -> DecimalType:
     """The type of `a + b` and `a - b`."""
     scale = max(a.scale, b.scale)
