@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from registry_cases import TYPES, Case, cast_cases, column, composite_cases, function_cases, table
 
 from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.kernel import evaluate, lower
 from ouzel.compiler.functions.spark import to_spark
 from ouzel.compiler.types import TIMESTAMP, MapType
+from tests.functions.registry_cases import TYPES, Case, cast_cases, column, composite_cases, function_cases, table
 
 pytestmark = pytest.mark.spark
 CHUNK = 150
