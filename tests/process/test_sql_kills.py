@@ -1,0 +1,93 @@
+"""SQL in processes when one of them is killed: windows come out right, or the loss of what was in memory is said."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.run import RunState, Status
+from ouzel.session import Job, load_text, start
+from tests.process.topologies import pid_of, wait_until
+
+pytestmark = pytest.mark.server
+
+ROWS = 6_000
+SETTINGS = (("batch.rows", "100"), ("max.pending.rows", "1000"), ("ack.timeout.ms", "5000"), ("containers", "1"))
+QUERY = f"""
+CREATE TABLE ticks (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+  'connector' = 'datagen', 'rows' = '{ROWS}', 'rate' = '3000', 'partitions' = '1',
+  'fields.n.kind' = 'sequence', 'fields.n.min' = '0',
+  'fields.ts.kind' = 'sequence', 'fields.ts.start' = '2020-01-01 00:00:00', 'fields.ts.step' = '10');
+SELECT window_start, COUNT(*) AS many, SUM(n) AS total
+FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY window_start, window_end;
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return load_text(QUERY, tmp_path, "ticks", SETTINGS)
+
+
+@pytest.fixture
+def handle(job: Job) -> Iterator[HeronHandle]:
+    handle = start(job)
+    assert isinstance(handle, HeronHandle)
+    yield handle
+    handle._scheduler.on_kill()
+
+
+def instances(job: Job, spouts: bool) -> list[str]:
+    tasks = [task for task in job.topology.tasks() if job.topology.component(task.component).is_spout is spouts]
+    return [f"{job.packing.container_of(task.id).id}/instance-{task.id}" for task in tasks]
+
+
+def answer(handle: HeronHandle) -> tuple[Status, pl.DataFrame]:
+    deadline = time.monotonic() + 60
+    frames: list[pl.DataFrame] = []
+    while not handle.wait(0.2):
+        assert time.monotonic() < deadline, handle.status()
+        frames += handle.results()
+    frames += handle.results()
+    return handle.status(), pl.concat(frames).sort("window_start")
+
+
+@pytest.mark.parametrize("victim", ["1/stream-manager", "1/metrics-manager", "0/topology-master", "1/executor"])
+def test_without_loss_of_state_every_window_is_right(job: Job, handle: HeronHandle, victim: str) -> None:
+    wait_until(lambda: handle.status().rows_acked > 500)
+    os.kill(pid_of(handle, victim), signal.SIGKILL)
+    status, windows = answer(handle)
+    assert (status.state, status.reason) == (RunState.FINISHED, "")
+    assert status.restarts == 1
+    assert windows["many"].to_list() == [100] * (ROWS // 100)
+    assert windows["total"].sum() == ROWS * (ROWS - 1) // 2
+
+
+def test_a_source_that_dies_reads_on_and_no_window_lacks_a_row(job: Job, handle: HeronHandle) -> None:
+    wait_until(lambda: handle.status().rows_acked > 500)
+    os.kill(pid_of(handle, instances(job, spouts=True)[0]), signal.SIGKILL)
+    status, windows = answer(handle)
+    assert status.state is RunState.FINISHED, status
+    kinds = [event.kind for event in status.events]
+    assert "replayed" in kinds
+    assert "state-lost" not in kinds
+    assert windows["window_start"].n_unique() == ROWS // 100
+    assert windows["many"].min() == 100, (
+        "rows read again may count twice, for their batches are cut otherwise; none is missing"
+    )
+
+
+def test_counts_that_died_with_their_task_are_said_to_be_lost(job: Job, handle: HeronHandle) -> None:
+    wait_until(lambda: handle.status().rows_acked > 500)
+    for bolt in instances(job, spouts=False):
+        os.kill(pid_of(handle, bolt), signal.SIGKILL)
+    status, windows = answer(handle)
+    assert status.state is RunState.FINISHED, status
+    assert "state-lost" in [event.kind for event in status.events]
+    assert windows["window_start"].max() is not None
