@@ -14,7 +14,18 @@ from ouzel.compiler.functions.aggregates import (
 )
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import (
-    BIGINT, BOOLEAN, BYTES, DATE, DOUBLE, FLOAT, INT, NULL, TIMESTAMP, VARCHAR, ArrayType, DataType, DecimalType,
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NULL,
+    VARCHAR,
+    ArrayType,
+    DataType,
+    DecimalType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
 

@@ -53,7 +53,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 KEYS = st.sampled_from(["x", "y", "z", None])
 rows = st.lists(st.fixed_dictionaries({"k": KEYS, "keep": st.sampled_from([True, True, False, None]), **{
     name: st.one_of(st.none(), values) for name, values in VALUES.items()
-}}), min_size=1, max_size=14)  # fmt: skip
+}}), min_size=1, max_size=10)  # fmt: skip
 
 
 def source(retracts: bool) -> Any:
@@ -76,7 +76,7 @@ def oracle(frame: pl.DataFrame, node: Aggregate) -> list[tuple[Any, ...]]:
     """Plain Python over the rows of each group."""
     groups: dict[Any, list[dict[str, Any]]] = {}
     for row in frame.iter_rows(named=True):
-        groups.setdefault(tuple(row[key] for key in node.keys), []).append(row)
+        groups.setdefault(tuple(plain(row[key]) for key in node.keys), []).append(row)
     with localcontext(prec=100):
         return [(*key, *(value_of(one, members) for one in node.calls)) for key, members in groups.items()]
 
@@ -158,12 +158,8 @@ def test_any_split_gives_the_same_table(
     keys: list[str], options: dict[str, Any], rows: Any, data: st.DataObject
 ) -> None:
     node_source = source(retracts=False)
-    node = group(
-        node_source,
-        keys,
-        *calls(node_source, **options),
-        emit=data.draw(st.sampled_from([CHANGES, FINAL, Emit(EmitRule.DELAY, 10)])),
-    )
+    some = data.draw(st.permutations(calls(node_source, **options)))[:5]
+    node = group(node_source, keys, *some, emit=data.draw(st.sampled_from([CHANGES, FINAL, Emit(EmitRule.DELAY, 10)])))
     frame = pl.DataFrame(rows, schema=node_source.schema.polars(), orient="row")
     expected = table_of(oracle(frame.with_columns(pl.col("f") + 0.0), node))
     frames = cut(data, frame)

@@ -108,7 +108,8 @@ def test_equal_keys_have_equal_hashes_and_others_not() -> None:
     frame = keys()
     for columns in ([name] for name in frame.columns):
         low, high = key_hashes(frame, columns, 3)
-        assert low[0] == low[1] and high[0] == high[1] and low[2] == low[3] and high[2] == high[3]
+        for word in (low, high):
+            assert (word[0], word[2]) == (word[1], word[3])
     low, high = key_hashes(frame, frame.columns, 3)
     assert len(set(low.tolist())) == len(set(high.tolist())) == 3
     assert row_hashes(frame, frame.columns, 3).tolist() == low.tolist()

@@ -1,12 +1,13 @@
 """The registry of aggregates: what GROUP BY may call, what it gives, what an operator keeps for it, and how Spark says it.
 
-Types and results are those of Spark 4 in ANSI mode. Every aggregate is a commutative monoid over its accumulators, so partial results merge in any
-order; COUNT, SUM and AVG are groups too, so they take rows back. MIN, MAX and DISTINCT keep their values where rows can be taken back.
+Types and results are those of Spark 4 in ANSI mode. Every aggregate is a commutative monoid over its accumulators, so partial results
+merge in any order; COUNT, SUM and AVG are groups too, so they take rows back. MIN, MAX and DISTINCT keep their values where rows can
+be taken back.
 
-SUM and AVG of integers and decimals are exact whatever the order: the total is kept in digits of 32 bits and looked at only when it is emitted. A
-total that its type cannot hold refuses the row of that group, where Spark fails the query (Spark may also fail on a sum that only passes the bound
-on its way). SUM and AVG of floating point carry the rounding error along (Neumaier, "Rundungsfehleranalyse", ZAMM 54, 1974), so the order hardly
-shows; infinities and NaN are counted apart, so that they can be taken back.
+SUM and AVG of integers and decimals are exact whatever the order: the total is kept in digits of 32 bits and looked at only when it is
+emitted. A total that its type cannot hold refuses the row of that group, where Spark fails the query (Spark may also fail on a sum that
+only passes the bound on its way). SUM and AVG of floating point carry the rounding error along (Neumaier, "Rundungsfehleranalyse",
+ZAMM 54, 1974), so the order hardly shows; infinities and NaN are counted apart, so that they can be taken back.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import polars as pl
 from ouzel.compiler.plan import WEIGHT, Aggregate, EmitRule
 from ouzel.runtime.operators.accumulators import Batch
 from ouzel.runtime.operators.base import Operator, RefusedRow
-from ouzel.runtime.operators.buffers import Ints, Mask, Values, joined, numbers
+from ouzel.runtime.operators.buffers import Ints, Mask, Values, joined, numbers, picked
 from ouzel.runtime.operators.groups import Groups
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.rows import RowStore
@@ -39,7 +39,7 @@ class PartialAggregation(Operator):
         batch = groups.locate(frame, groups.weights(frame, partial=False), None)
         groups.fold(batch)
         columns = groups.export(batch.touched)
-        keys = frame.select(groups.keys)[batch.first].get_columns() if groups.keys else []
+        keys = picked(frame, groups.keys, batch.first).get_columns() if groups.keys else []
         groups.remove(batch.touched)
         return pl.DataFrame([*keys, *columns])
 
@@ -94,6 +94,10 @@ class Aggregation(Operator):
             self._next_end_us = min(self._next_end_us, int(ends.min()))
         frame = groups.normal(frame)
         return groups.locate(frame, groups.weights(frame, self._partial), ends)
+
+    def _one_row(self) -> pl.DataFrame:
+        """A row of NULLs, to make the one group of an aggregate without keys."""
+        return pl.DataFrame(schema=self._node.input.schema.polars()).clear(1)
 
     def _count_late(self, frame: pl.DataFrame, late: Mask) -> None:
         self.counters.late += int(np.abs(self._groups.weights(frame, self._partial)[late]).sum())
@@ -150,8 +154,7 @@ class ChangingAggregation(Aggregation):
         """Without keys there is one row, even of no input."""
         if self._groups.keys or self._shown:
             return None
-        nothing = pl.DataFrame(schema={name: kind for name, kind in self._node.input.schema.polars().items()})
-        batch = self._groups.locate(nothing.clear(1), np.zeros(1, np.int64), None)
+        batch = self._groups.locate(self._one_row(), np.zeros(1, np.int64), None)
         return self._difference(self._before(batch, np.arange(1)))
 
     def _apply(self, batch: Batch) -> pl.DataFrame | None:
@@ -175,7 +178,7 @@ class ChangingAggregation(Aggregation):
         here = self._exist(slots)
         if any(values.refused is not None for values in new):
             changed_to_bad = here & ~_refused(before.results, len(slots))
-            here &= ~self._refuse(before.frame[before.rows].select(self._groups.keys), new, changed_to_bad)
+            here &= ~self._refuse(picked(before.frame, self._groups.keys, before.rows), new, changed_to_bad)
         changed = before.there != here
         for old_values, new_values in zip(before.results, new, strict=True):
             changed |= old_values.differ(new_values)
@@ -189,7 +192,7 @@ class ChangingAggregation(Aggregation):
         columns: list[pl.Series] = []
         if self._groups.keys:
             rows = np.concatenate([before.rows[minus], before.rows[plus]])
-            columns += before.frame.select(self._groups.keys)[rows].get_columns()
+            columns += picked(before.frame, self._groups.keys, rows).get_columns()
         for call, old_values, new_values in zip(self._node.calls, before.results, new, strict=True):
             columns.append(joined([(old_values, minus), (new_values, plus)], call.name))
         weights = np.ones(minus.size + plus.size, np.int64)
@@ -238,7 +241,7 @@ class DelayedAggregation(ChangingAggregation):
 
     def _compact(self, before: Before) -> Before:
         before.frame = (
-            before.frame.select(self._groups.keys)[before.rows] if self._groups.keys else before.frame.head(1)
+            picked(before.frame, self._groups.keys, before.rows) if self._groups.keys else before.frame.head(1)
         )
         before.rows = np.arange(len(before.slots)) if self._groups.keys else before.rows * 0
         return before
@@ -266,8 +269,7 @@ class ClosingAggregation(Aggregation):
         if self._groups.window_end is not None:
             return None
         if not self._groups.keys and not len(self._groups.index):
-            nothing = pl.DataFrame(schema=self._node.input.schema.polars()).clear(1)
-            self._groups.locate(nothing, np.zeros(1, np.int64), None)
+            self._groups.locate(self._one_row(), np.zeros(1, np.int64), None)
         slots = self._groups.index.slots()
         out = self._rows(slots)
         self._forget(slots)
@@ -277,7 +279,7 @@ class ClosingAggregation(Aggregation):
         if self._groups.keys:
             new = np.flatnonzero(self._keys.missing(batch.touched))
             if new.size:
-                self._keys.put(batch.touched[new], batch.frame.select(self._groups.keys)[batch.first[new]])
+                self._keys.put(batch.touched[new], picked(batch.frame, self._groups.keys, batch.first[new]))
         self._add(batch)
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -37,6 +38,11 @@ _WIDTHS: dict[type[pl.DataType], npt.DTypeLike] = {
     pl.Int8: np.int8, pl.Int16: np.int16, pl.Int32: np.int32, pl.Int64: np.int64, pl.Float32: np.float32, pl.Float64: np.float64,
     pl.Date: np.int32, pl.Datetime: np.int64, pl.Duration: np.int64, pl.Decimal: np.int64,
 }  # fmt: skip
+
+
+def picked(frame: pl.DataFrame, names: Sequence[str], rows: Ints) -> pl.DataFrame:
+    """These rows of these columns."""
+    return pl.DataFrame([frame.get_column(name) for name in names])[rows]
 
 
 def valid_rows(series: pl.Series) -> Mask | None:
@@ -97,14 +103,16 @@ class Values:
         """Where two results for the same groups are not the same value."""
         if isinstance(self.data, pl.Series) and isinstance(other.data, pl.Series):
             return self.data.ne_missing(other.data).to_numpy()
-        assert isinstance(self.data, np.ndarray) and isinstance(other.data, np.ndarray)
-        unequal = self.data.view(np.int64) != other.data.view(np.int64)
+        assert isinstance(self.data, np.ndarray)
+        assert isinstance(other.data, np.ndarray)
+        unequal: Mask = self.data.view(np.int64) != other.data.view(np.int64)
         if unequal.ndim == 2:
-            unequal = unequal.any(axis=1)
+            unequal = np.logical_or(unequal[:, 0], unequal[:, 1])
         if self.valid is None and other.valid is None:
             return unequal
         here, there = _mask(self.valid, len(unequal)), _mask(other.valid, len(unequal))
-        return (unequal & here & there) | (here != there)
+        changed: Mask = (unequal & here & there) | (here != there)
+        return changed
 
 
 def _mask(valid: Mask | None, size: int) -> Mask:
@@ -128,10 +136,8 @@ def to_series(name: str, kind: DataType, data: Array, valid: Mask | None = None)
     """Physical numbers, or (n, 2) words of decimals, as a column of this type; NULL where not `valid`."""
     if isinstance(kind, DecimalType):
         return _decimals(name, kind, data, valid)
-    if valid is not None and not valid.all():
-        series = pl.Series(name, pl.from_arrow(pa.array(data, mask=~valid)))
-    else:
-        series = pl.Series(name, data)
+    gaps = valid is not None and not valid.all()
+    series = pl.Series(name, pl.from_arrow(pa.array(data, mask=~_mask(valid, len(data)))) if gaps else data)
     target = _polars(kind)
     return series if series.dtype == target else series.cast(target)
 

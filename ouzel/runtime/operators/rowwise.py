@@ -14,7 +14,7 @@ from ouzel.compiler.functions.registry import Lowered
 from ouzel.compiler.plan import WEIGHT, Filter, Project, Unnest, Watermark
 from ouzel.compiler.types import DataType, DateType, MapType, RowType
 from ouzel.runtime.operators.base import Operator, RefusedRow
-from ouzel.runtime.operators.buffers import Mask
+from ouzel.runtime.operators.buffers import Ints, Mask
 
 _ERROR = "$error"
 
@@ -179,7 +179,7 @@ class Unnesting(_Computing):
         return [elements.struct.field(field).alias(name) for field, name in zip(self._fields, self._names, strict=True)]
 
 
-def _ordinals(name: str, sizes: np.ndarray, repeats: np.ndarray) -> pl.Series:  # type: ignore[type-arg]
+def _ordinals(name: str, sizes: Ints, repeats: Ints) -> pl.Series:
     starts = np.cumsum(repeats) - repeats
     ordinals = np.arange(int(repeats.sum())) - np.repeat(starts, repeats) + 1
     series = pl.Series(name, ordinals, dtype=pl.Int64)

@@ -1,6 +1,7 @@
 """Hashes of keys: null-safe, equal for equal keys (-0.0 and 0.0, any NaN), the same in every process of one topology.
 
-Polars hashes each column; Numba mixes the columns. The seed is the topology's, drawn at random, so that nobody can choose keys that collide.
+Polars hashes each column; Numba mixes the columns. The seed is the topology's, drawn at random, so that nobody can choose keys that
+collide.
 Two words make the 128 bits by which state knows a key: they are trusted, that is, equal hashes are taken for equal keys. With 10^12 keys
 the chance that any two collide is 10^-15.
 """
@@ -8,6 +9,7 @@ the chance that any two collide is 10^-15.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -57,10 +59,17 @@ def _other(seed: int) -> int:
 def _mixed(frame: pl.DataFrame, columns: Sequence[str], seeds: Sequence[int]) -> list[Words]:
     if not columns:
         return [np.full(frame.height, seed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64) for seed in seeds]
-    parts = [pl.col(name).hash(seed).alias(f"{place}:{name}") for place, seed in enumerate(seeds) for name in columns]
-    words = [series.to_numpy() for series in frame.select_seq(parts).get_columns()]
+    hashed = frame.select_seq(
+        _expressions(tuple(columns), tuple(seeds))
+    )  # select would hand tiny work to other threads
+    words = [series.to_numpy() for series in hashed.get_columns()]
     width = len(columns)
     return [_folded(words[place * width : (place + 1) * width], np.uint64(place)) for place in range(len(seeds))]
+
+
+@lru_cache(256)
+def _expressions(columns: tuple[str, ...], seeds: tuple[int, ...]) -> list[pl.Expr]:
+    return [pl.col(name).hash(seed).alias(f"{place}:{name}") for place, seed in enumerate(seeds) for name in columns]
 
 
 def _folded(words: list[Words], salt: np.uint64) -> Words:

@@ -77,7 +77,8 @@ class RowStore:
         ]
         back = np.empty(order.size, np.int64)
         back[order] = np.arange(order.size)
-        return pl.concat(parts, rechunk=True)[back]
+        gathered: pl.DataFrame = pl.concat(parts, rechunk=True)[back]
+        return gathered
 
     def _reserve(self, limit: int) -> None:
         if limit > self._place.size:
