@@ -86,7 +86,10 @@ class SourceRequest:
 
 
 class Source(Protocol):
-    """An opened source. One per task; all of them see the same partitions."""
+    """An opened source. One per task; all of them see the same partitions.
+
+    A source with an attribute `grows` that is true is asked for its partitions again, every few seconds.
+    """
 
     def partitions(self) -> Sequence[Partition]:
         """All partitions, in a stable order; task i of n reads those whose position modulo n is i.

@@ -19,7 +19,7 @@ class FileSource:
 
     def __init__(self, request: SourceRequest) -> None:
         self._request, self._options = request, Options(CONNECTOR, request.options)
-        self._follow = self._options.flag("follow")
+        self._follow = self.grows = self._options.flag("follow")
         self._known: dict[str, None] = {}
 
     def partitions(self) -> Sequence[Partition]:

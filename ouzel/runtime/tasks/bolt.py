@@ -59,13 +59,28 @@ class ChainBolt(TaskMachine):
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
     def _work(self, arrived: list[Data]) -> None:
-        fresh = [message for message in arrived if not self._seen(message)]
+        fresh, again = self._sort(arrived)
         try:
             for group in self._groups(fresh):
                 self._handle(group)
+            for message in again:
+                self._seen(message)
         except OuzelError as error:
             self.give_up(f"{self.task.component}: {error}")
         self._flush_if_due()
+
+    def _sort(self, arrived: list[Data]) -> tuple[list[Data], list[Data]]:
+        """What is to be handled, and what is another attempt of that; frames handled before are answered at once."""
+        if self._ledger is None:
+            return arrived, []
+        fresh: dict[int, Data] = {}
+        again: list[Data] = []
+        for message in arrived:
+            if message.id in fresh:
+                again.append(message)
+            elif not self._seen(message):
+                fresh[message.id] = message
+        return list(fresh.values()), again
 
     def _groups(self, fresh: list[Data]) -> Iterable[list[Data]]:
         if not self.chain.stateful:

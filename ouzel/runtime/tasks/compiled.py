@@ -16,7 +16,7 @@ from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.setting import Results, Setting
-from ouzel.runtime.tasks.source import SourceSpout, partitions_of
+from ouzel.runtime.tasks.source import Partitions, SourceSpout
 
 
 def compiled_task(task: Task, setting: Setting, component: Component, links: Links) -> TaskMachine:
@@ -33,17 +33,17 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     settings, scan = setting.topology.settings, component.chain[0]
     assert isinstance(scan, Scan)
     options = dict(scan.options)
-    source = open_source(scan.connector, _source_request(scan, options, setting))
-    progress = partitions_of(task, component.parallelism, source, setting.offsets or {})
+    source = open_source(scan.connector, _source_request(scan, options, component.parallelism, setting))
+    partitions = Partitions(task, component.parallelism, source, setting.offsets or {})
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)
     refusals = (Refusals(policy, letters), _row_refusals(setting))
     chain = build_chain(component.chain[1:], settings)
-    return SourceSpout(task, links, settings, setting.epoch, source, progress, chain, idle, refusals)
+    return SourceSpout(task, links, settings, setting.epoch, partitions, chain, idle, refusals)
 
 
-def _source_request(scan: Scan, options: dict[str, str], setting: Setting) -> SourceRequest:
+def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Setting) -> SourceRequest:
     return SourceRequest(
         table=scan.table,
         options=options,
@@ -53,6 +53,7 @@ def _source_request(scan: Scan, options: dict[str, str], setting: Setting) -> So
         required=frozenset(field.name for field in scan.columns if not field.nullable),
         predicate=lower(scan.predicate).value if scan.predicate else None,
         name=setting.topology.name,
+        tasks=tasks,
     )
 
 

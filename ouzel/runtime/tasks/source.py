@@ -22,6 +22,9 @@ from ouzel.runtime.tasks.refusals import Refusals, Refused
 COMMIT_MS = 1_000
 """How often offsets are committed."""
 
+LOOK_MS = 2_000
+"""How often a source that grows is asked for partitions that are new."""
+
 SPAN = 4_096
 """How many batches a spout may be ahead of its oldest unacked one."""
 
@@ -59,13 +62,16 @@ class SourceSpout(TaskMachine):
     is_spout = True
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, source: Source, progress: Sequence[Progress],
+        self, task: Task, links: Links, settings: Settings, epoch: int, partitions: Partitions,
         chain: Chain, idle_after_ms: int | None, refusals: tuple[Refusals, Refusals],
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
-        self.source, self.chain, self.idle_after_ms = source, chain, idle_after_ms
+        self.source, self.chain, self.idle_after_ms = partitions.source, chain, idle_after_ms
         self._read_refusals, self._row_refusals = refusals
-        self._progress = progress
+        self._partitions = partitions
+        self._progress = partitions.fresh()
+        self._grows = getattr(partitions.source, "grows", False)
+        self._look_at = 0.0
         self._drained = False
         self._said: Moment | None = None
         self._commit_at = 0.0
@@ -146,8 +152,17 @@ class SourceSpout(TaskMachine):
 
     def _tick(self) -> None:
         self._say_time()
+        if self._grows and self.now_ms >= self._look_at:
+            self._look_for_more()
         if self._uncommitted and self.now_ms >= self._commit_at:
             self._commit()
+
+    def _look_for_more(self) -> None:
+        self._look_at = self.now_ms + LOOK_MS
+        try:
+            self._progress += self._partitions.fresh()
+        except OuzelError as error:
+            self.give_up(str(error))
 
     def _commit(self) -> None:
         """Commit what is acked without a gap; receivers may forget what the commit before this one covered."""
@@ -208,11 +223,26 @@ class SourceSpout(TaskMachine):
         self.source.close()
 
 
-def partitions_of(task: Task, parallelism: int, source: Source, offsets: Mapping[str, int]) -> list[Progress]:
-    """The partitions that this task reads, opened at the offsets known: the source's own, else those the runtime kept."""
-    known = {**offsets, **source.committed()}
-    mine = [partition for number, partition in enumerate(source.partitions()) if number % parallelism == task.index]
-    return [
-        Progress(partition, source.reader(partition, known.get(partition.id)), name_id(partition.id))
-        for partition in mine
-    ]
+class Partitions:
+    """The partitions of a source that one task reads, opened at the offsets known: the source's own, else those the runtime kept.
+
+    They are dealt in turn; those of a source that grows by their ids: whoever asks, and whenever, gets the same answer.
+    """
+
+    def __init__(self, task: Task, parallelism: int, source: Source, offsets: Mapping[str, int]) -> None:
+        self.source = source
+        self._index, self._tasks = task.index, parallelism
+        self._offsets = {**offsets, **source.committed()}
+        self._grows = getattr(source, "grows", False)
+        self._opened: set[str] = set()
+
+    def fresh(self) -> list[Progress]:
+        """Those of this task's that were not there at the last call."""
+        found = []
+        for number, partition in enumerate(self.source.partitions()):
+            turn = name_id(partition.id) if self._grows else number
+            if turn % self._tasks == self._index and partition.id not in self._opened:
+                self._opened.add(partition.id)
+                reader = self.source.reader(partition, self._offsets.get(partition.id))
+                found.append(Progress(partition, reader, name_id(partition.id)))
+        return found
