@@ -121,6 +121,7 @@ class Executor:
             case Start(name, incarnation):
                 self._start(name, incarnation)
             case Kill(name):
+                print(f"{name} has shown no life for too long", file=sys.stderr)
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
             case GiveUp(_, reason):
@@ -165,7 +166,10 @@ class Executor:
         ended = False
         for name, pidfd in list(self._pidfds.items()):
             if has_ended(pidfd):
-                ended |= _exit_code(pidfd) == _TOPOLOGY_ENDED
+                result = _result(pidfd)
+                ended |= result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
+                if not self._ending:
+                    print(f"{name} ended: {_in_words(result)}", file=sys.stderr)
                 os.close(self._pidfds.pop(name))
                 self._supervision.exited(name, now_ms())
         return ended
@@ -182,10 +186,16 @@ class Executor:
                 self._reap()
 
 
-def _exit_code(pidfd: int) -> int | None:
-    """The exit code of a process that has ended; None if a signal ended it or it was adopted."""
+def _result(pidfd: int) -> tuple[int, int] | None:
+    """How a process ended: (CLD_EXITED, exit code) or (CLD_KILLED or CLD_DUMPED, signal); None if it was adopted."""
     try:
         result = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
     except ChildProcessError:
         return None
-    return result.si_status if result is not None and result.si_code == os.CLD_EXITED else None
+    return None if result is None else (result.si_code, result.si_status)
+
+
+def _in_words(result: tuple[int, int] | None) -> str:
+    if result is None:
+        return "it was another executor's child"
+    return f"exit code {result[1]}" if result[0] == os.CLD_EXITED else f"signal {result[1]}"

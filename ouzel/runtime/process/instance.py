@@ -84,6 +84,8 @@ class Reporter:
             if metrics.watermark_us is not None:
                 report.watermark_us = metrics.watermark_us
             report.latency_us.update(metrics.latency_us)
+            for partition, (start, end) in metrics.ranges.items():
+                report.ranges.add(component=self._component, partition=partition, start=start, end=end)
         with contextlib.suppress(OSError):
             self._socket.sendto(wire_pb2.Report(task=report).SerializeToString(), self._path)
 
@@ -208,7 +210,9 @@ class Instance:
             elif isinstance(instruction, Failed):
                 self._fail(instruction.reason)
         if buffers:
+            self.busy_since = None  # to wait for room is not to be stuck
             self._gateway.send(buffers)
+            self.busy_since = now_ms()
 
 
 class Offsets(Thread):
