@@ -31,7 +31,10 @@ class Column(Expression):
 
 @dataclass(frozen=True)
 class Literal(Expression):
-    """A constant as a Python value: None, bool, int, float, Decimal, str, bytes, date, datetime, timedelta; an interval of months is an int."""
+    """A constant as a Python value: None, bool, int, float, Decimal, str, bytes, date, datetime, timedelta.
+
+    An interval of months is an int.
+    """
 
     value: object
 

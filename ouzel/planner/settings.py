@@ -39,6 +39,7 @@ class Settings:
         packing: round-robin or first-fit-decreasing.
         error_policy: what becomes of a row whose expression fails: fail, skip or dead-letter.
         error_table: path of the JSON lines file that dead-letter rows go to, relative to the query's file.
+        late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
         batch_rows: most rows a source reads into one batch.
         max_pending_rows: most rows of a source task that may be on their way, unacked.
         handle_rows: most rows a task handles at once after gathering what has arrived.
@@ -61,6 +62,7 @@ class Settings:
     packing: str = "round-robin"
     error_policy: BadRecordPolicy = BadRecordPolicy.FAIL
     error_table: str = "dead-letters.jsonl"
+    late_path: str = ""
     batch_rows: int = 10_000
     max_pending_rows: int = 40_000
     handle_rows: int = 100_000

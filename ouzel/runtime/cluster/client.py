@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from threading import Condition, Thread
 from typing import Protocol
@@ -174,4 +175,12 @@ def _status_of(message: wire_pb2.TopologyStatus) -> Status:
         back_pressure=message.back_pressure,
         reason=message.reason,
         events=tuple(Event(event.kind, event.text, event.count) for event in message.events),
+        ranges=_ranges_of(message.ranges),
     )
+
+
+def _ranges_of(messages: Iterable[wire_pb2.Range]) -> dict[str, dict[str, tuple[int, int]]]:
+    ranges: dict[str, dict[str, tuple[int, int]]] = {}
+    for message in messages:
+        ranges.setdefault(message.component, {})[message.partition] = (message.start, message.end)
+    return ranges

@@ -65,6 +65,7 @@ class Totals:
         )
         self._put_watermark(status)
         self._put_latency(status, spouts, now_ms)
+        self._put_ranges(status, spouts)
         return status
 
     def _current(self) -> Iterable[wire_pb2.TaskReport]:
@@ -78,6 +79,15 @@ class Totals:
                 self._watermark_us = lowest
         if self._watermark_us is not None:
             status.watermark_us = self._watermark_us
+
+    def _put_ranges(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport]) -> None:
+        """A partition that was read on after a restart has one range: from the first start to the last end."""
+        spans: dict[tuple[str, str], tuple[int, int]] = {}
+        for one in (one for report in spouts for one in report.ranges):
+            start, end = spans.get((one.component, one.partition), (one.start, one.end))
+            spans[one.component, one.partition] = (min(start, one.start), max(end, one.end))
+        for (component, partition), (start, end) in sorted(spans.items()):
+            status.ranges.add(component=component, partition=partition, start=start, end=end)
 
     def _put_latency(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport], now_ms: float) -> None:
         histogram = Histogram()

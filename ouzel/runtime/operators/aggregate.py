@@ -86,7 +86,7 @@ class Aggregation(Operator):
             ends = numbers(frame[groups.window_end])
             if int(ends.min()) <= self._closed_us:
                 in_time = ends > self._closed_us
-                self._count_late(frame, ~in_time)
+                self._drop_late(frame, ~in_time)
                 frame, ends = frame.filter(in_time), ends[in_time]
         if not frame.height:
             return None
@@ -99,7 +99,8 @@ class Aggregation(Operator):
         """A row of NULLs, to make the one group of an aggregate without keys."""
         return pl.DataFrame(schema=self._node.input.schema.polars()).clear(1)
 
-    def _count_late(self, frame: pl.DataFrame, late: Mask) -> None:
+    def _drop_late(self, frame: pl.DataFrame, late: Mask) -> None:
+        self.late_frames.append(frame.filter(late))
         self.counters.late += int(np.abs(self._groups.weights(frame, self._partial)[late]).sum())
 
     def _add(self, batch: Batch) -> None:

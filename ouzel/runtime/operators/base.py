@@ -30,11 +30,12 @@ class Counters:
 
 @dataclass
 class Operator:
-    """One fused step of a component. `refused` and `late_rows` gather until the shell takes them."""
+    """One fused step of a component. `refused` and `late_frames` gather until the shell takes them."""
 
     stateful = False
     counters: Counters = field(default_factory=Counters, init=False)
     refused: list[RefusedRow] = field(default_factory=list, init=False)
+    late_frames: list[pl.DataFrame] = field(default_factory=list, init=False)
 
     def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         """Take a batch and return what comes of it now."""
@@ -89,6 +90,13 @@ class Chain:
         taken = [row for operator in self.operators for row in operator.refused]
         for operator in self.operators:
             operator.refused.clear()
+        return taken
+
+    def take_late(self) -> list[pl.DataFrame]:
+        """The rows dropped as late since the last call, as they reached the operator that dropped them."""
+        taken = [frame for operator in self.operators for frame in operator.late_frames]
+        for operator in self.operators:
+            operator.late_frames.clear()
         return taken
 
     @property

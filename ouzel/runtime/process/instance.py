@@ -85,7 +85,8 @@ class Reporter:
                 report.watermark_us = metrics.watermark_us
             report.latency_us.update(metrics.latency_us)
             for partition, (start, end) in metrics.ranges.items():
-                report.ranges.add(component=self._component, partition=partition, start=start, end=end)
+                component = machine.task.component
+                report.ranges.add(component=component, partition=partition, start=start, end=end)
         with contextlib.suppress(OSError):
             self._socket.sendto(wire_pb2.Report(task=report).SerializeToString(), self._path)
 

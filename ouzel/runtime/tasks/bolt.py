@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import polars as pl
 
@@ -18,7 +19,7 @@ from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import Data, Root, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import Moment
-from ouzel.runtime.tasks.refusals import Refusals, Refused
+from ouzel.runtime.tasks.refusals import Refusals, Refused, append_lines
 
 
 class SinkEnd:
@@ -196,6 +197,9 @@ class ChainBolt(TaskMachine):
             self.tell_user("bad-record", f"{self.task.component}: {refused[0].reason}", len(refused))
 
     def _count_late(self) -> None:
+        dropped = self.chain.take_late()
+        if dropped and self.settings.late_path:
+            append_lines(Path(self.settings.late_path), "".join(frame.write_ndjson() for frame in dropped))
         late = self.chain.late - self.counts.rows_late
         if late:
             self.counts.rows_late += late

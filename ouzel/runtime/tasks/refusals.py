@@ -44,15 +44,21 @@ class Refusals:
             first = records[0]
             raise BadRecord(first.where, f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason)
         if self.policy is BadRecordPolicy.DEAD_LETTER:
-            self._append("".join(json.dumps(vars(record), ensure_ascii=False) + "\n" for record in records))
+            append_lines(self.path, "".join(json.dumps(vars(record), ensure_ascii=False) + "\n" for record in records))
 
-    def _append(self, lines: str) -> None:
+
+def append_lines(path: Path, lines: str) -> None:
+    """Append whole lines at once, so that several tasks may share a file.
+
+    Raises:
+        ConnectorError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            try:
-                os.write(handle, lines.encode())
-            finally:
-                os.close(handle)
-        except OSError as error:
-            raise ConnectorError(f"cannot write dead letters to {self.path}: {error.strerror}") from error
+            os.write(handle, lines.encode())
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise ConnectorError(f"cannot write to {path}: {error.strerror}") from error

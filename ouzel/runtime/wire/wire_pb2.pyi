@@ -123,7 +123,7 @@ class Event(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ...) -> None: ...
 
 class TaskReport(_message.Message):
-    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds")
+    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges")
     class LatencyUsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -147,6 +147,7 @@ class TaskReport(_message.Message):
     LATENCY_US_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     BUSY_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    RANGES_FIELD_NUMBER: _ClassVar[int]
     task: int
     incarnation: int
     finished: bool
@@ -163,7 +164,20 @@ class TaskReport(_message.Message):
     latency_us: _containers.ScalarMap[int, int]
     events: _containers.RepeatedCompositeFieldContainer[Event]
     busy_seconds: float
-    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ...) -> None: ...
+    ranges: _containers.RepeatedCompositeFieldContainer[Range]
+    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ...) -> None: ...
+
+class Range(_message.Message):
+    __slots__ = ("component", "partition", "start", "end")
+    COMPONENT_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    component: str
+    partition: str
+    start: int
+    end: int
+    def __init__(self, component: _Optional[str] = ..., partition: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class StreamManagerReport(_message.Message):
     __slots__ = ("container", "incarnation", "frames", "bytes", "dropped", "waiting_bytes", "slow")
@@ -222,7 +236,7 @@ class WatchRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class TopologyStatus(_message.Message):
-    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events")
+    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges")
     STATE_FIELD_NUMBER: _ClassVar[int]
     ROWS_IN_FIELD_NUMBER: _ClassVar[int]
     ROWS_ACKED_FIELD_NUMBER: _ClassVar[int]
@@ -237,6 +251,7 @@ class TopologyStatus(_message.Message):
     BACK_PRESSURE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
+    RANGES_FIELD_NUMBER: _ClassVar[int]
     state: str
     rows_in: int
     rows_acked: int
@@ -251,4 +266,5 @@ class TopologyStatus(_message.Message):
     back_pressure: bool
     reason: str
     events: _containers.RepeatedCompositeFieldContainer[Event]
-    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ...) -> None: ...
+    ranges: _containers.RepeatedCompositeFieldContainer[Range]
+    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ...) -> None: ...
