@@ -268,3 +268,22 @@ def test_from_start_to_first_rows_in_little_time(tmp_path: Path, started: list[H
     started.append(start_heron(topology, packed(topology), tmp_path))
     wait_until(lambda: len(kept(tmp_path)) > 0)
     assert time.monotonic() - began < 6, "about one second on a quiet machine"
+
+
+def test_a_client_that_leaves_at_the_end_leaves_nothing(tmp_path: Path) -> None:
+    script = textwrap.dedent(f"""
+        import os, time
+        from pathlib import Path
+        from tests.process.topologies import kept, numbers, packed
+        from ouzel.runtime.cluster.local import start_heron
+        here = Path({str(tmp_path)!r})
+        topology = numbers(here, 20)
+        handle = start_heron(topology, packed(topology), here)
+        print(handle._scheduler.pid, handle.job.home, flush=True)
+        while not (handle.job.home / "status").exists():
+            time.sleep(0.001)
+        os._exit(0)
+    """)
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    server, home = output.split()
+    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists(), 10)

@@ -52,7 +52,7 @@ class Server:
         self._job: Job | None = None
         self._executors: dict[int, int] = {}
         self._heartbeats: dict[int, Heartbeats] = {}
-        self._ended = self._client_gone = False
+        self._ended = self._client_gone = self._told_to_end = False
         self._buffer = b""
 
     def run(self) -> None:
@@ -83,7 +83,7 @@ class Server:
                     for container in command["containers"]:
                         self._start(container)
                 case "kill":
-                    self._ended = True
+                    self._ended = self._told_to_end = True
                 case "restart":
                     os.kill(self._executors[command["container"]], signal.SIGTERM)
         return bool(text)
@@ -141,8 +141,14 @@ class Server:
             deadline = time.monotonic() + _FAREWELL_S
             while not all(map(has_ended, pidfds.values())) and time.monotonic() < deadline:
                 time.sleep(_LOOK_MS / 1e4)
-        if self._job is not None and self._client_gone:
+        if self._job is not None and (self._client_gone or self._client_leaves()):
             shutil.rmtree(self._job.home, ignore_errors=True)
+
+    def _client_leaves(self) -> bool:
+        """Whether the client goes without the `kill` that says that it clears away by itself."""
+        poller = select.poll()
+        poller.register(0, select.POLLIN)
+        return not self._told_to_end and bool(poller.poll(_FAREWELL_S * 1e3)) and b"kill" not in os.read(0, 65536)
 
 
 def main() -> None:
