@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -17,6 +18,11 @@ from tests.functions.registry_cases import TYPES, Case, cast_cases, column, comp
 
 pytestmark = pytest.mark.spark
 CHUNK = 150
+SETTINGS = {
+    "spark.sql.subexpressionElimination.enabled": "false",  # it would evaluate outside of try
+    "spark.sql.codegen.wholeStage": "false",  # compiling thousands of expressions for 160 rows each takes minutes
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +31,12 @@ def rows() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def spark_rows(spark: Any, rows: pl.DataFrame) -> Any:
+def spark_rows(spark: Any, rows: pl.DataFrame) -> Iterator[Any]:
     """The same table in Spark, with maps as maps."""
     from pyspark.sql import functions as F
 
-    spark.conf.set("spark.sql.subexpressionElimination.enabled", "false")  # it would evaluate outside of try
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
     frame = spark.createDataFrame(rows.to_arrow(compat_level=pl.CompatLevel.oldest())).coalesce(1)
     zoneless = {column(TIMESTAMP, 0).name.split("_")[0]}
     maps = {column(kind, 0).name.split("_")[0] for kind in TYPES if isinstance(kind, MapType)}
@@ -38,7 +45,9 @@ def spark_rows(spark: Any, rows: pl.DataFrame) -> Any:
             frame = frame.withColumn(name, F.map_from_entries(name))
         if name.split("_")[0] in zoneless:  # Spark takes Arrow's for a TIMESTAMP_LTZ
             frame = frame.withColumn(name, F.col(name).cast("timestamp_ntz"))
-    return frame.cache()
+    yield frame.cache()
+    for name in SETTINGS:
+        spark.conf.unset(name)
 
 
 def tried(spark: Any, column: Any) -> Any:
@@ -122,6 +131,8 @@ def test_every_function_answers_as_spark(spark: Any, spark_rows: Any, rows: pl.D
 
 
 def test_every_cast_answers_as_spark(spark: Any, spark_rows: Any, rows: pl.DataFrame) -> None:
+    # compiled, as in production: Spark's interpreter casts a few extremes otherwise than its compiled code
+    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
     problems = run(spark, spark_rows, rows, cast_cases())
     assert not problems, "\n".join(problems)
 
