@@ -1,4 +1,4 @@
-"""`ouzel`: run a query, explain it."""
+"""`ouzel`: run a query, explain it, reconcile it with its batch job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAIN_WIDTH = 120
 app = typer.Typer(
     name="ouzel",
     help="One question, in SQL or Python, as a topology that runs for ever.",
-    epilog="Exit codes: 0 answered; 1 the topology failed; 2 the query or the command is wrong; 130 stopped by Ctrl-C.",
+    epilog="Exit codes: 0 answered; 1 the topology failed; 2 the query or the command is wrong; 3 stream and batch differ; 130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -73,6 +73,10 @@ def run(
     form: Annotated[
         Format, typer.Option("--format", help="How the result of a trailing SELECT is printed on stdout.")
     ] = Format.TABLE,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."),
+    ] = None,
     settings: Set = [],  # noqa: B006 (typer's way to say that there may be none)
     debug: Debug = False,
 ) -> None:
@@ -90,7 +94,7 @@ def run(
             return
         from ouzel.cli.run import run_job
 
-        raise typer.Exit(run_job(job, engine, form))
+        raise typer.Exit(run_job(job, engine, form, record, pairs))
 
 
 @app.command()
@@ -115,6 +119,39 @@ def explain(
         typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))
 
 
+@app.command()
+def reconcile(
+    file: Query,
+    engine: Annotated[Engine, typer.Option(help="What runs the topology, if it is to run now.")] = Engine.HERON,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", exists=True, file_okay=False, help="An earlier run, of `ouzel run --record DIR`; none runs now."
+        ),
+    ] = None,
+    table: Annotated[str, typer.Option(metavar="NAME", help="Which table, if the query writes several.")] = "",
+    tolerance: Annotated[
+        float, typer.Option(min=0.0, help="How far apart, relative to the larger, equal floats may be.")
+    ] = 1e-9,
+    report: Annotated[
+        Path | None, typer.Option(metavar="DIR", file_okay=False, help="Write index.html and differences.parquet there.")
+    ] = None,
+    master: Annotated[str, typer.Option(metavar="URL", help="Where Spark runs.")] = "local[*]",
+    settings: Set = [],  # noqa: B006
+    debug: Debug = False,
+) -> None:
+    """Run a query as a topology and as a Spark job over the same input, and say where the answers differ, and why.
+
+    The exit code is 0 if nothing differs or each difference is explained, and 3 otherwise.
+    """
+    with reported(debug):
+        from ouzel.cli.reconcile import Request, reconcile_file
+
+        raise typer.Exit(
+            reconcile_file(Request(file, engine, record, table, tolerance, report, master, tuple(_pairs(settings))))
+        )
+
+
 def _pairs(
     settings: list[str], delivery: Delivery | None = None, parallelism: int | None = None
 ) -> list[tuple[str, str]]:
@@ -133,7 +170,7 @@ def _pairs(
 
 def _prepare() -> None:
     """Let the warm server, which the topology's processes fork from, import what it needs while the query is compiled."""
-    from ouzel.runtime.cluster.local import prepare
+    from ouzel.runtime.warm import prepare
 
     prepare()
 

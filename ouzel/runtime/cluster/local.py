@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from ouzel.errors import TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
+from ouzel.runtime import warm
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.process.job import MASTER_CONTAINER, Job, create_home
 
@@ -26,17 +26,7 @@ class LocalScheduler:
 
     def __init__(self) -> None:
         self._job: Job | None = None
-        environment = {
-            **os.environ,
-            "POLARS_MAX_THREADS": os.environ.get("OUZEL_INSTANCE_THREADS", "1"),
-            "GRPC_VERBOSITY": "NONE",
-        }
-        self._server = subprocess.Popen(
-            [sys.executable, "-m", "ouzel.runtime.cluster.server"],
-            stdin=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,
-        )
+        self._server = warm.take()
 
     @property
     def pid(self) -> int:
@@ -96,15 +86,6 @@ class LocalScheduler:
             raise TopologyError("the local scheduler's server has ended; start the topology anew") from error
 
 
-_prepared: list[LocalScheduler] = []
-
-
-def prepare() -> None:
-    """Start warming up a server for the next `start_heron`, while the caller still compiles."""
-    if not _prepared:
-        _prepared.append(LocalScheduler())
-
-
 def start_heron(
     topology: Topology, packing: PackingPlan, directory: Path, *, tcp: bool = False, detached: bool = False
 ) -> HeronHandle:
@@ -125,7 +106,7 @@ def start_heron(
     job = replace(job, tcp=tcp, detached=detached)
     try:
         job.save()
-        scheduler = _prepared.pop() if _prepared else LocalScheduler()
+        scheduler = LocalScheduler()
         scheduler.initialize(job)
         handle = HeronHandle(job, scheduler)
         scheduler.on_schedule(packing)

@@ -35,6 +35,7 @@ def warm_up() -> None:
     import polars
     import pyarrow.ipc
 
+    import ouzel.runtime.tasks.compiled
     import ouzel.runtime.tasks.factory
     import ouzel.runtime.wire.frames
     import ouzel.runtime.wire.wire_pb2_grpc
