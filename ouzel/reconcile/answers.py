@@ -1,0 +1,125 @@
+"""The two answers as tables of one Spark session: what the stream's sink holds, and what the batch job returns for the same input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.functions.spark import to_spark_type
+from ouzel.compiler.plan import Program, Scan, Sink, walk
+from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, DataType, IntervalType, MapType, RowType, Schema
+from ouzel.errors import NotSupported, QueryError
+from ouzel.planner.spark import run_job, spark_job
+from ouzel.planner.spark.tables import read_table
+from ouzel.reconcile.lineage import batch_sink
+from ouzel.record import RESULTS, Ranges, RunRecord
+from ouzel.session import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+def compared_sink(program: Program, table: str = "") -> Sink:
+    """The sink to compare: the one of that name, else the trailing SELECT's, else the only one.
+
+    Raises:
+        QueryError: there is no such sink, or several and none was named.
+        NotSupported: its rows cannot be had again, or compared.
+    """
+    sinks = {sink.table: sink for sink in program.sinks}
+    sink = sinks.get(table or "result")
+    if sink is None and not table and len(sinks) == 1:
+        (sink,) = sinks.values()
+    if sink is None:
+        problem = f"no table '{table}' is written" if table else "this query writes several tables"
+        raise QueryError(problem, instead=f"choose one of {', '.join(sinks)} with --table")
+    _check_readable(sink)
+    for field in sink.columns or sink.input.schema:
+        _check_comparable(field.name, field.type)
+    for node in walk(sink):
+        if isinstance(node, Scan) and node.connector != "file":
+            raise NotSupported(
+                f"table '{node.table}': a reconciliation cannot read connector '{node.connector}' again",
+                instead="reconcile queries over 'file' tables",
+            )
+    return sink
+
+
+def _check_readable(sink: Sink) -> None:
+    if sink.connector not in ("result", "file"):
+        raise NotSupported(
+            f"table '{sink.table}': what connector '{sink.connector}' has been given cannot be read back",
+            instead="end the query with a SELECT, or write into a 'file' table",
+        )
+
+
+def _check_comparable(name: str, kind: DataType) -> None:
+    inner = {ArrayType: ("element",), MapType: ("key", "value")}.get(type(kind), ())
+    kinds = [getattr(kind, part) for part in inner] + [of for _, of in getattr(kind, "fields", ())]
+    if isinstance(kind, IntervalType):
+        raise NotSupported(f"column {name}: an INTERVAL cannot be compared in Spark", instead="cast it to a number")
+    for part in kinds:
+        if isinstance(part, MapType):
+            raise NotSupported(
+                f"column {name}: a MAP inside {type(kind).__name__.removesuffix('Type').upper()} cannot be compared"
+            )
+        _check_comparable(name, part)
+
+
+def batch_job(job: Job, record: RunRecord, sink: Sink) -> str:
+    """The batch job as a person reads it."""
+    return spark_job(_restricted(replace(job.program, sinks=(sink,)), record.ranges), job.directory, record.query)
+
+
+def _restricted(program: Program, ranges: Ranges) -> Program:
+    """The program over exactly the offsets that the stream has read: the one place where a batch job's input is cut.
+
+    A `file` table is finite: a run that has ended has read all of it, and of one that was stopped the windows that had closed are complete.
+    So there is nothing to cut; a connector whose log goes on (Kafka) would get its ranges as options of its Scan here.
+    """
+    return program
+
+
+def batch_answer(job: Job, record: RunRecord, sink: Sink, spark: SparkSession) -> DataFrame:
+    """What the batch job returns, with the group keys carried along (see lineage.batch_sink)."""
+    text = batch_job(job, record, batch_sink(sink))
+    return run_job(text, spark, sink.table)
+
+
+def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> DataFrame:
+    """What the stream's sink holds: the table kept with the record, or the files that were written.
+
+    Raises:
+        QueryError: the record holds no table.
+    """
+    if sink.connector == "result":
+        if not (home / RESULTS).exists():
+            raise QueryError(f"the record in {home} has no {RESULTS}", instead="run the query again with --record")
+        return spark.read.parquet(str(home / RESULTS))
+    from pyspark.sql import functions
+
+    columns = sink.columns or sink.input.schema
+    text = read_table(Scan(sink.table, sink.connector, sink.options, columns))
+    frame: DataFrame = eval(text, {"spark": spark, "folder": str(job.directory), "F": functions})
+    return frame
+
+
+def comparable(frame: DataFrame, schema: Schema, names: Sequence[str]) -> list[Column]:
+    """The frame's first columns, by position, under other names and in the form in which both answers are compared."""
+    triples = zip(frame.columns, schema, names, strict=False)
+    return [_plain(frame, source, field.type).alias(name) for source, field, name in triples]
+
+
+def _plain(frame: DataFrame, name: str, kind: DataType) -> Column:
+    """Spark groups by anything but a MAP; an instant is compared, and shown, as UTC's wall clock."""
+    from pyspark.sql import functions as F
+
+    column = frame[f"`{name}`"]
+    if isinstance(kind, MapType):
+        entries = F.map_entries(column) if dict(frame.dtypes)[name].startswith("map") else column
+        return F.array_sort(entries.cast(to_spark_type(ArrayType(RowType((("key", kind.key), ("value", kind.value)))))))
+    if kind == TIMESTAMP_LTZ:
+        return column.cast("timestamp_ntz")
+    return column.cast(to_spark_type(kind))

@@ -1,0 +1,75 @@
+"""The classes of a difference, and what each needs as evidence: a class explains nothing unless the record of the run bears it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from ouzel.planner.settings import Delivery
+from ouzel.record import LATE, RunRecord
+
+
+class Class(Enum):
+    """Why a row differs. The last three are no explanation."""
+
+    LATE = "late"
+    DUPLICATED = "duplicated"
+    LOST = "lost"
+    IN_FLIGHT = "in flight"
+    FLOAT = "float"
+    VALUE_DIFFERS = "value differs"
+    ONLY_STREAM = "only in stream"
+    ONLY_BATCH = "only in batch"
+
+    @property
+    def explained(self) -> bool:
+        """Whether the record of the run says why."""
+        return self not in (Class.VALUE_DIFFERS, Class.ONLY_STREAM, Class.ONLY_BATCH)
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for whoever reads the report."""
+        return MEANINGS[self]
+
+
+MEANINGS = {
+    Class.LATE: "The stream dropped rows of this group as late; it kept them beside its results.",
+    Class.DUPLICATED: "Rows came twice: the run was replayed after a task had lost what it remembered, or into a sink that keeps no ids.",
+    Class.LOST: "Rows are missing: delivery was at most once, or the state of a task died with it.",
+    Class.IN_FLIGHT: "The window had not closed when the run was stopped.",
+    Class.FLOAT: "Equal within the tolerance: a sum of floats in another order.",
+    Class.VALUE_DIFFERS: "Both have the row, with other values, and nothing in the record says why.",
+    Class.ONLY_STREAM: "The batch job does not have this row, and nothing in the record says why.",
+    Class.ONLY_BATCH: "The stream does not have this row, and nothing in the record says why.",
+}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the record of a run can explain.
+
+    Attributes:
+        replays: something was sent again, or a task started again, under at least once.
+        losses: delivery was at most once, or a task's state died.
+        closed_us: the watermark of a run that was stopped; None if all windows have closed.
+        late: the file of rows dropped as late, if there is one.
+    """
+
+    replays: bool = False
+    losses: bool = False
+    closed_us: int | None = None
+    late: Path | None = None
+
+
+def evidence(record: RunRecord, home: Path) -> Evidence:
+    """What the record in `home` bears out."""
+    kinds = {kind for kind, _, _ in record.events}
+    at_most_once = record.delivery == Delivery.AT_MOST_ONCE.value
+    late = home / LATE
+    return Evidence(
+        replays=not at_most_once and bool(kinds & {"replayed", "state-lost"}),
+        losses=at_most_once or "state-lost" in kinds,
+        closed_us=record.closed_us,
+        late=late if late.exists() and late.stat().st_size else None,
+    )

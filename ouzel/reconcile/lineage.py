@@ -1,0 +1,143 @@
+"""What the plan knows of a sink's rows: which columns name a row, which is its time, which way a value moves when rows are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
+from ouzel.compiler.expressions import columns as columns_as_expressions
+from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, Sink
+from ouzel.compiler.types import DateType, Schema, TimestampType
+
+CARRIED = "_key_"
+"""Prefix of the columns that carry the group's keys, whatever the query makes of them, through to the batch job's answer."""
+
+
+class Direction(Enum):
+    """Which way an aggregate moves as rows come in: a lost row moves it back, a row counted twice moves it on."""
+
+    COUNT = "rises with every row"
+    RISING = "rises or stays, and a row that comes again changes nothing"
+    FALLING = "falls or stays, and a row that comes again changes nothing"
+    SUM = "rises with every row that is positive"
+    FREE = "may go either way"
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """What is known of a sink's rows.
+
+    Attributes:
+        columns: the output's.
+        keys: columns that tell the rows apart, from the top aggregate's group keys; empty if rows are only a multiset.
+        time: the column to show rows over; None without one of a time's type.
+        directions: how each column moves when rows are lost or come twice.
+        carried: the group keys of the top aggregate, as `batch_sink` appends them; empty without one.
+        window_end: that of them which is the end of the row's window.
+    """
+
+    columns: Schema
+    keys: tuple[str, ...] = ()
+    time: str | None = None
+    directions: Mapping[str, Direction] = field(default_factory=dict)
+    carried: Schema = Schema(())
+    window_end: str | None = None
+
+
+def lineage(sink: Sink) -> Lineage:
+    """What the plan below a sink says of its rows."""
+    columns = sink.columns or sink.input.schema
+    names = dict(zip(sink.input.schema.names, columns.names, strict=True))
+    aggregate = _aggregate(sink.input)
+    if aggregate is None:
+        return Lineage(columns, sink.keys, _time(columns, sink, names))
+    made_of = {name: _made_of(sink.input, inner) for inner, name in names.items()}
+    group = frozenset(aggregate.keys)
+    keys = tuple(name for name, parts in made_of.items() if parts and parts <= group)
+    covered = frozenset().union(*(made_of[name] for name in keys))
+    windows = frozenset(aggregate.window or ()) & group
+    covers = covered | (windows if covered & windows else frozenset()) >= group and bool(group)
+    directions = {name: _direction(sink.input, inner) for inner, name in names.items()}
+    end = aggregate.window[1] if aggregate.window else None
+    time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)
+    return Lineage(
+        columns, keys if covers else (), time or _time(columns, sink, names), directions,
+        aggregate.schema.select(aggregate.keys), end,
+    )  # fmt: skip
+
+
+def batch_sink(sink: Sink) -> Sink:
+    """The same sink with the top aggregate's keys as further columns, named with CARRIED: what the batch job computes for a comparison."""
+    if _aggregate(sink.input) is None:
+        return sink
+    return replace(sink, input=_carrying(sink.input), columns=Schema(()))
+
+
+def _carrying(node: Node) -> Node:
+    match node:
+        case Project():
+            below = _carrying(node.input)
+            kept = [(c.name, c) for c in columns_as_expressions(below.schema) if c.name.startswith(CARRIED)]
+            return replace(node, input=below, items=(*node.items, *kept))
+        case Filter():
+            return replace(node, input=_carrying(node.input))
+    assert isinstance(node, Aggregate)
+    items = [(column.name, column) for column in columns_as_expressions(node.schema)]
+    copies = [(f"{CARRIED}{name}", column) for name, column in items if name in node.keys]
+    return Project(node, (*items, *copies))
+
+
+def _aggregate(node: Node) -> Aggregate | None:
+    """The aggregate that makes the rows, if only projections and filters follow it."""
+    while isinstance(node, Project | Filter):
+        node = node.input
+    return node if isinstance(node, Aggregate) and node.keys else None
+
+
+def _made_of(node: Node, name: str) -> frozenset[str]:
+    """The aggregate's columns that a column is computed from."""
+    match node:
+        case Project():
+            parts = (_made_of(node.input, part) for part in columns_of(dict(node.items)[name]))
+            return frozenset[str]().union(*parts)
+        case Filter():
+            return _made_of(node.input, name)
+    return frozenset({name})
+
+
+def _direction(node: Node, name: str) -> Direction:
+    match node:
+        case Project():
+            value = _uncast(dict(node.items)[name])
+            return _direction(node.input, value.name) if isinstance(value, Column) else Direction.FREE
+        case Filter():
+            return _direction(node.input, name)
+    assert isinstance(node, Aggregate)
+    return next((_moves(call) for call in node.calls if call.name == name), Direction.FREE)
+
+
+def _moves(call: AggregateCall) -> Direction:
+    if call.distinct:
+        return Direction.RISING if call.function in ("count", "max") else Direction.FREE
+    by_function = {
+        "count": Direction.COUNT, "max": Direction.RISING, "min": Direction.FALLING, "sum": Direction.SUM,
+    }  # fmt: skip
+    return by_function.get(call.function, Direction.FREE)
+
+
+def _uncast(value: Expression) -> Expression:
+    while isinstance(value, Cast):
+        value = value.operand
+    return value
+
+
+def _time(columns: Schema, sink: Sink, names: Mapping[str, str]) -> str | None:
+    """Event time if it is in the output; else the first column that is a time at all."""
+    named = names.get(sink.input.time_column or "")
+    return named or next((field.name for field in columns if _is_time(columns, field.name)), None)
+
+
+def _is_time(columns: Schema, name: str) -> bool:
+    return isinstance(columns[name].type, DateType | TimestampType)

@@ -1,0 +1,209 @@
+"""The reconciliation of one run: the batch job over the same input, the comparison, the classes, and what a report shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ouzel import session
+from ouzel.errors import QueryError
+from ouzel.reconcile.answers import batch_answer, batch_job, compared_sink, stream_answer
+from ouzel.reconcile.classes import Class, evidence
+from ouzel.reconcile.classification import CLASS, classified
+from ouzel.reconcile.comparison import BATCH, DIFFERING, NEAR, STREAM, compare, names_of, time_us
+from ouzel.reconcile.lineage import Lineage, lineage
+from ouzel.reconcile.timeline import Timeline, timeline
+from ouzel.record import RunRecord, read_record
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+TOLERANCE = 1e-9
+"""How far apart, relative to the larger, two floats may be and still be equal."""
+
+SHOWN = 100
+"""Rows of each class that are fetched from Spark, to be shown."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One row that differs: both sides by the output's columns (None where a side lacks the row), and which columns differ."""
+
+    kind: Class
+    differing: tuple[str, ...]
+    stream: tuple[Any, ...] | None
+    batch: tuple[Any, ...] | None
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """The side that is there."""
+        return self.stream if self.stream is not None else self.batch or ()
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """Where stream and batch differ.
+
+    Attributes:
+        record: the run that was reconciled.
+        table: the sink that was compared.
+        facts: what the plan knows of its rows: columns, keys, time.
+        matched: rows that both have.
+        stream_rows: rows that the sink holds.
+        batch_rows: rows that the batch job returned.
+        counts: rows that differ, by class.
+        differences: all of them, in Spark: `class`, `differing`, the keys, `stream` and `batch`.
+        samples: the first hundred of each class.
+        timeline: how many differ when; None if rows have no time.
+        topology: the topology's plan as text.
+        job: the batch job as text.
+        tolerance: what floats were given.
+    """
+
+    record: RunRecord
+    table: str
+    facts: Lineage
+    matched: int
+    stream_rows: int
+    batch_rows: int
+    counts: Mapping[Class, int]
+    differences: DataFrame
+    samples: Mapping[Class, tuple[Difference, ...]]
+    timeline: Timeline | None
+    topology: str
+    job: str
+    tolerance: float = TOLERANCE
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def differing(self) -> int:
+        """How many rows differ."""
+        return sum(self.counts.values())
+
+    @property
+    def unexplained(self) -> int:
+        """How many rows differ, and nothing says why."""
+        return sum(count for kind, count in self.counts.items() if not kind.explained)
+
+    @property
+    def explained(self) -> bool:
+        """Whether the record says of each difference why it is there."""
+        return not self.unexplained
+
+
+def check(job: session.Job, table: str = "") -> None:
+    """Refuse now what could not be reconciled after the run.
+
+    Raises:
+        QueryError: there is no table to compare, or it is not clear which.
+        NotSupported: a source, sink, type or construct has no place in a reconciliation yet.
+    """
+    sink = compared_sink(job.program, table)
+    empty = RunRecord("", job.text, str(job.directory), "", "", {})
+    batch_job(job, empty, sink)
+
+
+def reconcile(
+    job: session.Job,
+    home: Path,
+    spark: SparkSession,
+    *,
+    table: str = "",
+    tolerance: float = TOLERANCE,
+    say: Callable[[str], None] = lambda text: None,
+) -> Reconciliation:
+    """Compare what the run recorded in `home` holds with what the batch job returns for the same input.
+
+    Args:
+        job: the query, as it ran.
+        table: which of several written tables to compare.
+        tolerance: relative, for floats.
+        say: told what is being done.
+
+    Raises:
+        QueryError: the record is of another query, or there is nothing to compare.
+        NotSupported: something in the query cannot be reconciled yet.
+    """
+    record = _record_of(job, home)
+    sink = compared_sink(job.program, table)
+    facts = lineage(sink)
+    say("comparing the answers in Spark")
+    found = compare(stream_answer(job, sink, home, spark), batch_answer(job, record, sink, spark), facts, tolerance)
+    rows = classified(found.differences, facts, evidence(record, home)).localCheckpoint()
+    counts = {Class(name): count for name, count in rows.groupBy(CLASS).count().collect()}
+    counts = {kind: counts[kind] for kind in Class if kind in counts}
+    return Reconciliation(
+        record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
+        {kind: _sample(rows, facts, kind) for kind in counts}, timeline(rows, facts, found),
+        _topology(job), batch_job(job, record, sink), tolerance, tuple(_notes(record, facts)),
+    )  # fmt: skip
+
+
+def _record_of(job: session.Job, home: Path) -> RunRecord:
+    try:
+        record = read_record(home)
+    except FileNotFoundError:
+        raise QueryError(
+            f"there is no record of a run in {home}", instead="make one with ouzel run --record DIR"
+        ) from None
+    if record.text != job.text:
+        raise QueryError(
+            f"the record in {home} is of another query than this: {record.query}, as it was written when it ran",
+            instead="run it again, or reconcile the query that ran",
+        )
+    return record
+
+
+def _notes(record: RunRecord, facts: Lineage) -> list[str]:
+    stopped = record.closed_us is not None
+    if stopped and facts.window_end is None:
+        return [
+            "The run was stopped before its input ended, and this query has no windows: the batch job has read more than the stream."
+        ]
+    return []
+
+
+def _topology(job: session.Job) -> str:
+    from ouzel.planner.explain import explain
+
+    return explain(job.program, job.topology, job.packing, ("topology",), 100, False).rstrip()
+
+
+def _named(rows: DataFrame, facts: Lineage) -> DataFrame:
+    """The differences under the output's own names."""
+    from pyspark.sql import functions as F
+
+    inner = list(zip(facts.columns.names, names_of(facts), strict=True))
+    keys = [F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}").alias(key) for key, name in inner if key in facts.keys]
+    sides = [
+        F.when(F.col(side).isNotNull(), F.struct(*(F.col(f"{side}.{name}").alias(key) for key, name in inner))).alias(
+            side
+        )
+        for side in (STREAM, BATCH)
+    ]
+    taken = {CLASS, DIFFERING, STREAM, BATCH}
+    return rows.select(CLASS, _marks().alias(DIFFERING), *(key for key in keys if not taken & set(facts.keys)), *sides)
+
+
+def _sample(rows: DataFrame, facts: Lineage, kind: Class) -> tuple[Difference, ...]:
+    """The first rows of a class, by time and then by the columns from left to right."""
+    from pyspark.sql import functions as F
+
+    names = names_of(facts)
+    order = [F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}") for name in names]
+    at = time_us(facts, lambda name: F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}"))
+    first = rows.where(F.col(CLASS) == kind.value).orderBy(at, *order).limit(SHOWN)
+    rows_shown = first.select(_marks(), STREAM, BATCH).collect()
+    return tuple(
+        Difference(kind, tuple(marks), *(side and tuple(side[: len(names)]) for side in sides))
+        for marks, *sides in rows_shown
+    )
+
+
+def _marks() -> Column:
+    """The columns that differ; those within the tolerance only where no other does."""
+    from pyspark.sql import functions as F
+
+    return F.when(F.size(DIFFERING) > 0, F.col(DIFFERING)).otherwise(F.col(NEAR))

@@ -1,0 +1,63 @@
+"""Differences over event time, counted in Spark in as many slices as a chart has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ouzel.reconcile.classes import Class
+from ouzel.reconcile.comparison import BATCH, STREAM, Comparison, time_us
+from ouzel.reconcile.lineage import Lineage
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_SLICES = 80
+
+SECOND_US = 1_000_000
+DAY_US = 86_400 * SECOND_US
+WIDTHS_US = (
+    *(number * SECOND_US for number in (1, 5, 15, 60, 300, 900, 3_600, 3 * 3_600, 6 * 3_600)),
+    *(number * DAY_US for number in (1, 7, 28, 91, 364, 3_640, 36_400)),
+)
+"""Widths that people think in."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """How many rows of each class differ in each slice of event time; the slices span the whole answer, also where nothing differs."""
+
+    first_us: int
+    width_us: int
+    slices: int
+    counts: Mapping[Class, tuple[int, ...]]
+
+
+def timeline(rows: DataFrame, facts: Lineage, found: Comparison) -> Timeline | None:
+    """Count classified rows over time; None if there is no time to count over."""
+    from pyspark.sql import functions as F
+
+    from ouzel.reconcile.classification import CLASS
+
+    if found.first_us is None or found.last_us is None:
+        return None
+    width = slice_width(found.last_us - found.first_us)
+    first = found.first_us // width
+    slices = found.last_us // width - first + 1
+    at = time_us(facts, lambda name: F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}"))
+    slot = F.floor(at / F.lit(width)).cast("bigint") - F.lit(first)
+    counts: dict[Class, list[int]] = {}
+    for name, number, count in rows.groupBy(CLASS, slot).count().collect():
+        if number is not None:
+            counts.setdefault(Class(name), [0] * slices)[number] = count
+    ordered = {kind: tuple(counts[kind]) for kind in Class if kind in counts}
+    return Timeline(first * width, width, slices, ordered)
+
+
+def slice_width(span_us: int) -> int:
+    """The narrowest usual width that cuts the span into at most MOST_SLICES."""
+    for width in WIDTHS_US:
+        if span_us // width < MOST_SLICES - 1:
+            return width
+    return span_us // (MOST_SLICES - 2) + 1

@@ -1,0 +1,180 @@
+"""Each kind of fault is planted in a run, and found: its class, its rows, and nothing else."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.reconcile import Class
+from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, classes, drop_late, edit, flights, found, run, say
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark]
+
+DAY, PLACE = date(2013, 1, 5), "JFK"
+CHOSEN = pl.col("departure_day").eq_missing(DAY) & pl.col("origin").eq_missing(PLACE)
+
+
+def changed(name: str, by: object) -> pl.Expr:
+    """The column with something added in the chosen row."""
+    return pl.when(CHOSEN).then(pl.col(name) + by).otherwise(pl.col(name)).alias(name)
+
+
+@pytest.mark.parametrize("query", [DAYS, ORIGINS, ROWS], ids=["windows", "changes", "rows"])
+def test_a_clean_run_has_no_difference(query: str, tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(query, tmp_path)
+    result = found(job, home, spark)
+    assert set(classes(result)) <= {Class.FLOAT}
+    assert result.explained
+    assert result.matched + result.differing == result.stream_rows == result.batch_rows > 0
+
+
+def test_a_corrupted_value_differs(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: frame.with_columns(changed("max_delay", 1)))
+    result = found(job, home, spark, 1e-12)
+    (row,) = result.samples[Class.VALUE_DIFFERS]
+    assert (row.row[:2], row.differing) == ((DAY, PLACE), ("max_delay",))
+    assert row.stream is not None
+    assert row.batch is not None
+    assert row.stream[3] == row.batch[3] + 1
+    assert not result.explained
+    assert result.timeline is not None
+    day = (datetime.combine(DAY, datetime.min.time()) - FIRST).days
+    per_day = 86_400_000_000 // result.timeline.width_us
+    counts = result.timeline.counts[Class.VALUE_DIFFERS]
+    assert [number for number, count in enumerate(counts) if count] == [day * per_day]
+
+
+def test_a_row_that_was_removed_is_only_in_the_batch(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: frame.filter(~CHOSEN))
+    result = found(job, home, spark)
+    (row,) = result.samples[Class.ONLY_BATCH]
+    assert (row.row[:2], row.stream) == ((DAY, PLACE), None)
+    assert result.unexplained == 1
+
+
+def test_a_row_that_was_added_is_only_in_the_stream(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: pl.concat([frame, frame.filter(CHOSEN).with_columns(origin=pl.lit("SFO"))]))
+    result = found(job, home, spark)
+    (row,) = result.samples[Class.ONLY_STREAM]
+    assert (row.row[:2], row.batch) == ((DAY, "SFO"), None)
+    assert result.unexplained == 1
+
+
+def test_null_keys_are_keys(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(ORIGINS, tmp_path)
+    edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") + pl.col("origin").is_null().cast(pl.Int64)))
+    result = found(job, home, spark)
+    (row,) = result.samples[Class.VALUE_DIFFERS]
+    assert row.row[0] is None
+    assert classes(result) == {Class.VALUE_DIFFERS: 1}
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told", "not told"])
+def test_a_batch_counted_twice_is_duplicated_only_if_the_run_told_of_a_replay(
+    told: bool, tmp_path: Path, spark: SparkSession
+) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: frame.with_columns(changed("flights", 7), changed("miles", 7_000.0)))
+    if told:
+        say(home, "replayed")
+    kind = Class.DUPLICATED if told else Class.VALUE_DIFFERS
+    result = found(job, home, spark)
+    (row,) = result.samples[kind]
+    assert (row.row[:2], row.differing) == ((DAY, PLACE), ("flights", "miles"))
+    assert result.explained is told
+
+
+def test_a_row_written_twice_is_duplicated(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(ROWS, tmp_path)
+    edit(home, lambda frame: pl.concat([frame, frame.slice(10, 3)]))
+    say(home, "replayed")
+    expected = pl.read_parquet(home / "results.parquet").slice(10, 3)["id"].to_list()
+    result = found(job, home, spark)
+    assert classes(result) == {Class.DUPLICATED: 3}
+    assert [row.row[0] for row in result.samples[Class.DUPLICATED]] == sorted(expected)
+
+
+def test_a_replay_does_not_explain_a_maximum(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: frame.with_columns(changed("flights", 7), changed("max_delay", 1)))
+    say(home, "replayed")
+    assert found(job, home, spark).counts[Class.VALUE_DIFFERS] == 1
+
+
+def test_a_lost_row_is_lost_only_at_most_once(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(
+        home,
+        lambda frame: frame.with_columns(changed("flights", -2)).filter(pl.col("departure_day") != date(2013, 1, 9)),
+    )
+    say(home, "note")
+    before = found(job, home, spark)
+    assert before.counts[Class.VALUE_DIFFERS] == 1
+    assert before.counts[Class.ONLY_BATCH] == 4
+    say(home, "note", "at-most-once")
+    after = found(job, home, spark)
+    assert after.counts[Class.LOST] == 5
+    assert after.explained
+
+
+def test_lost_state_does_not_explain_a_higher_count(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(ORIGINS, tmp_path)
+    edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") + 1))
+    say(home, "note", "at-most-once")
+    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
+
+
+def test_rows_dropped_as_late_explain_their_groups_only(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    drop_late(home, [{"window_start": "2013-01-05T00:00:00", "window_end": "2013-01-06T00:00:00", "origin": PLACE}])
+    edit(home, lambda frame: frame.with_columns(changed("flights", -1)))
+    result = found(job, home, spark)
+    assert result.counts[Class.LATE] == 1
+    assert result.explained
+    edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") - 1))
+    result = found(job, home, spark)
+    assert result.counts[Class.LATE] == 1
+    assert result.counts[Class.VALUE_DIFFERS] == result.batch_rows - 1
+
+
+def test_a_window_still_open_is_in_flight(tmp_path: Path, spark: SparkSession) -> None:
+    from dataclasses import replace
+
+    from ouzel.record import read_record
+
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: frame.filter(pl.col("departure_day") < date(2013, 1, 15)))
+    closed = datetime(2013, 1, 16, 5)
+    replace(read_record(home), closed_us=int((closed - datetime(1970, 1, 1)).total_seconds()) * 1_000_000).save(home)
+    result = found(job, home, spark)
+    assert result.counts[Class.IN_FLIGHT] == 5 * 4
+    assert {row.row[0] for row in result.samples[Class.ONLY_BATCH]} == {date(2013, 1, 15)}
+
+
+def test_the_last_digits_of_a_float_are_float(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: frame.with_columns(miles=pl.col("miles") * (1 + 1e-12)))
+    result = found(job, home, spark)
+    assert result.counts[Class.FLOAT] > 70
+    assert result.explained
+    assert all(row.differing == ("miles",) for row in result.samples[Class.FLOAT])
+    strict = found(job, home, spark, 1e-13)
+    assert strict.counts[Class.VALUE_DIFFERS] > 70
+
+
+def test_floats_without_keys_are_paired_by_what_is_exact(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run("SELECT origin, miles FROM flights;", tmp_path, flights(300))
+    edit(home, lambda frame: frame.with_columns(miles=pl.col("miles") * (1 + 1e-12)))
+    result = found(job, home, spark)
+    assert set(classes(result)) == {Class.FLOAT}
+    assert result.matched + result.counts[Class.FLOAT] == 300
