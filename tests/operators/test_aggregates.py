@@ -28,8 +28,7 @@ from ouzel.compiler.types import (
     DecimalType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
-
-from .nodes import FINAL, call, chain, group, table
+from tests.operators.nodes import FINAL, call, chain, group, table
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from ouzel.compiler.plan import WEIGHT
 from ouzel.compiler.types import BIGINT, VARCHAR, Field, Schema
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.operators.result_table import ResultTable
-
-from .nodes import folded
+from tests.operators.nodes import folded
 
 SCHEMA = Schema((Field("k", VARCHAR), Field("v", BIGINT)))
 changes = st.lists(

@@ -28,8 +28,7 @@ from ouzel.compiler.types import (
     FloatType,
     IntegerType,
 )
-
-from .nodes import CHANGES, FINAL, call, chain, folded, group, split, table
+from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, split, table
 
 COLUMNS: dict[str, DataType] = {
     "i": BIGINT, "t": IntegerType(8), "f": DOUBLE, "g": FloatType(32), "d": DecimalType(9, 2), "w": DecimalType(30, 4),

@@ -12,8 +12,7 @@ from ouzel.compiler.functions import resolve_call
 from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Sink, SinkMode, Unnest, Watermark
 from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
 from ouzel.errors import NotSupported
-
-from .nodes import chain, table
+from tests.operators.nodes import chain, table
 
 
 def two() -> tuple[Scan, Column, Column]:

@@ -15,8 +15,7 @@ from ouzel.compiler.plan import WEIGHT, AssignWindow, Emit, EmitRule, WindowKind
 from ouzel.compiler.types import BIGINT, DATE, TIMESTAMP, TIMESTAMP_LTZ, VARCHAR, DataType
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.messages import END_OF_TIME
-
-from .nodes import CHANGES, FINAL, call, chain, folded, group, split, table
+from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, split, table
 
 EPOCH = datetime(1970, 1, 1)
 SECOND = 1_000_000
