@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ouzel.cli.batch import batch
 from ouzel.cli.choices import Engine, Format
 from ouzel.cli.failure import reported
 from ouzel.planner.settings import Delivery
@@ -23,7 +24,8 @@ PLAIN_WIDTH = 120
 app = typer.Typer(
     name="ouzel",
     help="One question, in SQL or Python, as a topology that runs for ever.",
-    epilog="Exit codes: 0 answered; 1 the topology failed; 2 the query or the command is wrong; 3 stream and batch differ; 130 stopped by Ctrl-C.",
+    epilog="Exit codes: 0 answered; 1 the topology failed; 2 the query or the command is wrong; 3 stream and batch differ; "
+    "130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -75,7 +77,9 @@ def run(
     ] = Format.TABLE,
     record: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."),
+        typer.Option(
+            metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."
+        ),
     ] = None,
     settings: Set = [],  # noqa: B006 (typer's way to say that there may be none)
     debug: Debug = False,
@@ -126,7 +130,10 @@ def reconcile(
     record: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", exists=True, file_okay=False, help="An earlier run, of `ouzel run --record DIR`; none runs now."
+            metavar="DIR",
+            exists=True,
+            file_okay=False,
+            help="An earlier run, of `ouzel run --record DIR`; none runs now.",
         ),
     ] = None,
     table: Annotated[str, typer.Option(metavar="NAME", help="Which table, if the query writes several.")] = "",
@@ -134,7 +141,8 @@ def reconcile(
         float, typer.Option(min=0.0, help="How far apart, relative to the larger, equal floats may be.")
     ] = 1e-9,
     report: Annotated[
-        Path | None, typer.Option(metavar="DIR", file_okay=False, help="Write index.html and differences.parquet there.")
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Write index.html and differences.parquet there."),
     ] = None,
     master: Annotated[str, typer.Option(metavar="URL", help="Where Spark runs.")] = "local[*]",
     settings: Set = [],  # noqa: B006
@@ -150,6 +158,9 @@ def reconcile(
         raise typer.Exit(
             reconcile_file(Request(file, engine, record, table, tolerance, report, master, tuple(_pairs(settings))))
         )
+
+
+app.command()(batch)
 
 
 def _pairs(

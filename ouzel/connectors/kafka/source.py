@@ -83,6 +83,10 @@ class KafkaSource:
             self._consumer.incremental_assign([TopicPartition(*place, start)])
         return reader
 
+    def span(self, partition: Partition) -> tuple[int, int | None]:
+        """Where reading starts and before which offset it ends, as the options say now; None is never."""
+        return self._start(partition.id), self._end(partition.id)
+
     def _start(self, name: str) -> int:
         how = self._options.text("start")
         if self._resumes:

@@ -1,50 +1,50 @@
-"""Plan nodes to PySpark: one function for each node, which gives the text of a DataFrame."""
+"""Plan nodes to PySpark: one function for each node, which gives the calls that make its rows of its input's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import singledispatch
 
-from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.expressions import Column, Expression, columns_of
 from ouzel.compiler.functions.aggregates import spark_aggregate
-from ouzel.compiler.functions.spark import column_name, to_spark, to_spark_type
-from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Project, Scan, Sink, Union, Unnest, WindowKind
-from ouzel.compiler.types import ArrayType, RowType
+from ouzel.compiler.functions.spark import column_name, to_spark
+from ouzel.compiler.plan import (
+    Aggregate,
+    AssignWindow,
+    Filter,
+    Node,
+    Project,
+    Scan,
+    Sink,
+    Union,
+    Unnest,
+    Watermark,
+    WindowKind,
+)
+from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.tables import quoted, read_table, write_table
+from ouzel.planner.spark.tables import quoted, read_table
 
 ELEMENT, POSITION = "$element", "$position"
 """Columns that exist between two steps of one statement."""
 
-VARIABLES: dict[type[Node], str] = {
-    AssignWindow: "windowed", Aggregate: "grouped", Filter: "filtered", Project: "projected", Union: "united", Unnest: "unnested",
-}  # fmt: skip
+UNITS = (
+    ("day", 86_400_000_000),
+    ("hour", 3_600_000_000),
+    ("minute", 60_000_000),
+    ("second", 1_000_000),
+    ("millisecond", 1_000),
+)
 
-
-@dataclass(frozen=True)
-class Frames:
-    """The variables of a job, by `id()` of their nodes."""
-
-    names: Mapping[int, str]
-
-    def input(self, node: Node) -> str:
-        """The variable of the node's only input."""
-        return self.names[id(node.inputs[0])]
-
-    def endings(self, sink: Sink) -> Iterator[str]:
-        """What the program does with a sink's rows in the end."""
-        yield write_table(self.names[id(sink)], sink)
-
-
-def variable_of(node: Node) -> str:
-    """What to call the node's frame, if the name is free."""
-    return node.table if isinstance(node, Scan | Sink) else VARIABLES.get(type(node), type(node).__name__.lower())
+Names = Mapping[int, str]
+"""The variables of a job, by `id()` of the nodes whose rows they hold."""
 
 
 @singledispatch
-def lower(node: Node, frames: Frames) -> str:
-    """The text of a DataFrame that holds the node's rows.
+def lower(node: Node, names: Names) -> list[str]:
+    """The node's lines: calls that start with a dot and go on from its input, and comments; of a node without one input, first a frame.
 
     Raises:
         NotSupported: it has no batch form.
@@ -53,79 +53,136 @@ def lower(node: Node, frames: Frames) -> str:
 
 
 @lower.register
-def _(node: Scan, frames: Frames) -> str:
+def _(node: Scan, names: Names) -> list[str]:
     return read_table(node)
 
 
 @lower.register
-def _(node: Project, frames: Frames) -> str:
-    return _call(f"{frames.input(node)}.select", [aliased(name, value) for name, value in node.items])
+def _(node: Watermark, names: Names) -> list[str]:
+    """Nothing: no row of a batch is late."""
+    return []
 
 
 @lower.register
-def _(node: Filter, frames: Frames) -> str:
-    return f"{frames.input(node)}.where({to_spark(node.predicate)})"
+def _(node: Sink, names: Names) -> list[str]:
+    return []
 
 
 @lower.register
-def _(node: Union, frames: Frames) -> str:
-    first, *others = (frames.names[id(branch)] for branch in node.branches)
-    return first + "".join(f".union({other})" for other in others)
+def _(node: Project, names: Names) -> list[str]:
+    return [call(".select", [aliased(name, value) for name, value in node.items])]
 
 
 @lower.register
-def _(node: Sink, frames: Frames) -> str:
-    return frames.input(node)
+def _(node: Filter, names: Names) -> list[str]:
+    return [f".where({_condition(node.predicate)})"]
 
 
 @lower.register
-def _(node: Aggregate, frames: Frames) -> str:
-    keys = ", ".join(quoted(column_name(key)) for key in node.keys)
+def _(node: Union, names: Names) -> list[str]:
+    first, *others = (names[id(branch)] for branch in node.branches)
+    return [first, *(f".union({other})" for other in others)]
+
+
+@lower.register
+def _(node: Aggregate, names: Names) -> list[str]:
+    values = _inlined(node, names)
+    keys = [values.get(key, quoted(column_name(key))) for key in node.keys]
     if not node.calls:
-        return f"{frames.input(node)}.select({keys}).distinct()"
-    grouped = f"{frames.input(node)}.groupBy({keys})" if keys else frames.input(node)
-    return _call(f"{grouped}.agg", [spark_aggregate(call) for call in node.calls])
+        return [call(".select", keys), ".distinct()"]
+    grouped = [call(".groupBy", keys)] if keys else []
+    return [*grouped, call(".agg", [_aggregate(text, values) for text in map(spark_aggregate, node.calls)])]
 
 
 @lower.register
-def _(node: Unnest, frames: Frames) -> str:
-    names = [quoted(name) for name, _ in node.names]
-    values, position = (names[:-1], [quoted(POSITION)]) if node.ordinality else (names, [])
+def _(node: Unnest, names: Names) -> list[str]:
+    new = [quoted(name) for name, _ in node.names]
+    values, position = (new[:-1], [quoted(POSITION)]) if node.ordinality else (new, [])
     is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
     made = ", ".join([*position, *([quoted(ELEMENT)] if is_row else values)])
     explode = f"F.{'pos' * node.ordinality}explode{'_outer' * node.outer}({to_spark(node.array)}).alias({made})"
-    exploded = f'{frames.input(node)}.select("*", {explode})'
+    exploded = f'.select("*", {explode})'
     if not is_row and not node.ordinality:
-        return exploded
+        return [exploded]
     kept = [quoted(column_name(name)) for name in node.input.schema.names]
     taken = _fields(node, values) if is_row else values
-    counted = [f'(F.col({quoted(POSITION)}) + 1).cast("bigint").alias({names[-1]})'] if node.ordinality else []
-    return _call(f"{exploded}.select", [*kept, *taken, *counted])
+    counted = [f'(F.col({quoted(POSITION)}) + 1).cast("bigint").alias({new[-1]})'] if node.ordinality else []
+    return [exploded, call(".select", [*kept, *taken, *counted])]
 
 
 @lower.register
-def _(node: AssignWindow, frames: Frames) -> str:
-    """Whole microseconds since the epoch, as the topology counts; a row without time is in no window."""
-    (start, end, time), us = map(quoted, node.names), column(node.names[0])
-    kind = to_spark_type(node.schema[node.names[2]].type)
-    since = f"{us} - {node.offset_us}" if node.offset_us else us
-    steps = [
-        f'({start}, F.unix_micros({column(node.column)}.cast("timestamp")))',
-        f"({start}, {us} - F.pmod({since}, F.lit({node.slide_us})))",
-        *([f"({start}, {_each_start(node, us)})"] if node.kind is WindowKind.HOP else []),
-        f'({end}, F.timestamp_micros({us} + {node.size_us}).cast("timestamp_ntz"))',
-        f"({time}, F.timestamp_micros({us} + {node.size_us - 1000}).cast({quoted(kind)}))",
-        f'({start}, F.timestamp_micros({us}).cast("timestamp_ntz"))',
-    ]
-    timed = f"{frames.input(node)}.where({column(node.column)}.isNotNull())"
-    return "\n".join(["(", f"    {timed}", *(f"    .withColumn{step}" for step in steps), ")"])
+def _(node: AssignWindow, names: Names) -> list[str]:
+    """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
+    is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
+    spans = [node.size_us, *([node.slide_us] if is_hop or node.offset_us else [])]
+    arguments = [quoted(column_name(node.column)), *(quoted(span(length)) for length in spans)]
+    if node.offset_us:
+        arguments.append(quoted(span(node.offset_us % node.slide_us)))
+    window, cast = f"F.window({', '.join(arguments)})", '.cast("timestamp_ntz")' if is_local else ""
+    values = (f"{window}.start{cast}", f"{window}.end{cast}", f"{window}.end - F.expr(\"INTERVAL '0.001' SECOND\")")
+    columns = "".join(f"    {quoted(name)}: {value},\n" for name, value in zip(node.names, values, strict=True) if name)
+    every = f", one every {span(node.slide_us)}" if is_hop else ""
+    mark = f"# {node.kind.value}: windows of {span(node.size_us)}{every}; a row without {node.column} is in none"
+    return [mark, f".withColumns({{\n{columns}}})"]
 
 
-def _each_start(node: AssignWindow, last: str) -> str:
-    """One row for each window that the row lies in: the last one, and those a slide earlier."""
-    if node.size_us % node.slide_us:
-        raise NotSupported("HOP has no Spark form when its slide does not divide its size")
-    return f"F.explode(F.sequence({last} - {node.size_us - node.slide_us}, {last}, F.lit({node.slide_us})))"
+def without_unread_time(node: AssignWindow, following: Sequence[Node]) -> AssignWindow:
+    """The node without its third column, named by an empty text, if it can be seen that nothing reads that."""
+    time = node.names[2]
+    for reader in following:
+        match reader:
+            case Project(items=items):
+                read = {name for _, value in items for name in columns_of(value)}
+                return node if time in read else replace(node, names=(*node.names[:2], ""))
+            case Filter(predicate=predicate) if time not in columns_of(predicate):
+                continue
+        break
+    return node
+
+
+def span(length_us: int) -> str:
+    """A span of time in its largest unit: "6 hours"."""
+    unit, size = next(((unit, size) for unit, size in UNITS if length_us % size == 0), ("microsecond", 1))
+    count = length_us // size
+    return f"{count} {unit}{'' if count == 1 else 's'}"
+
+
+def computes_below(node: Node, names: Names) -> bool:
+    """Whether an aggregate computes the columns of the projection it reads by itself, so that the projection needs no line."""
+    return (
+        isinstance(node, Aggregate)
+        and isinstance(node.input, Project)
+        and id(node.input) not in names
+        and not any("F.expr" in spark_aggregate(call) for call in node.calls)
+    )
+
+
+def _inlined(node: Aggregate, names: Names) -> dict[str, str]:
+    """What computes the columns of the projection below, by name; a key with its name."""
+    if not computes_below(node, names):
+        return {}
+    assert isinstance(node.input, Project)
+    values = dict(node.input.items)
+    return {name: aliased(name, value) if name in node.keys else to_spark(value) for name, value in values.items()}
+
+
+def _aggregate(text: str, values: Mapping[str, str]) -> str:
+    """The text of a call, with what computes its columns in their place; a mere column by its name."""
+
+    def column(match: re.Match[str]) -> str:
+        name = match[1].replace("``", "`")
+        return _unaliased(values[name]) if name in values else f"F.col({quoted(column_name(name))})"
+
+    text = re.sub(r'F\.col\("`((?:[^`]|``)+)`"\)', column, text)
+    text = re.sub(r'^F\.(\w+)\(F\.col\(("[^"\\]+")\)\)', r"F.\1(\2)", text)
+    return text.replace("F.count(F.lit(1))", 'F.count("*")').replace(", F.lit(1)))", ", 1))")
+
+
+def _unaliased(text: str) -> str:
+    """A key that is aggregated too is computed without its name."""
+    if text.startswith('"'):
+        return f"F.col({text})"
+    return text.rpartition(".alias(")[0] or text
 
 
 def _fields(node: Unnest, values: Sequence[str]) -> list[str]:
@@ -142,9 +199,8 @@ def aliased(name: str, value: Expression) -> str:
     return f"{_operand(to_spark(value))}.alias({quoted(name)})"
 
 
-def column(name: str) -> str:
-    """A column by name."""
-    return f"F.col({quoted(column_name(name))})"
+def _condition(predicate: Expression) -> str:
+    return re.sub(r"^~(F\.col\([^()]*\))\.isNull\(\)$", r"\1.isNotNull()", to_spark(predicate))
 
 
 def _operand(text: str) -> str:
@@ -157,7 +213,7 @@ def _operand(text: str) -> str:
     return text
 
 
-def _call(function: str, arguments: Sequence[str]) -> str:
+def call(function: str, arguments: Sequence[str]) -> str:
     """A call; one argument a line when there are many, or when one computes something."""
     short = ", ".join(arguments)
     if len(arguments) == 1 or (len(short) <= 100 and "(" not in short):

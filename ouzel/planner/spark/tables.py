@@ -6,26 +6,56 @@ from collections.abc import Callable, Mapping
 
 from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Scan, Sink
-from ouzel.compiler.types import Field, Schema
+from ouzel.compiler.types import Field, Schema, VarcharType
 from ouzel.errors import NotSupported
 
 
-def read_table(scan: Scan) -> str:
-    """The text of a DataFrame with the table's columns.
+def read_table(scan: Scan) -> list[str]:
+    """A frame with the table's columns, and calls on it. Files are read by Spark, all else, and METADATA columns, by Ouzel's own reader.
 
     Raises:
-        NotSupported: its connector, format or metadata cannot be read in batch.
+        NotSupported: its connector or format cannot be read in batch.
     """
-    if scan.connector not in READERS:
+    if scan.connector in HERE:
         raise NotSupported(
-            f"table '{scan.table}': a Spark job cannot read connector '{scan.connector}'",
-            instead=f"use one of {', '.join(READERS)}",
+            f"table '{scan.table}': a Spark job cannot read connector '{scan.connector}', which lives in one process",
+            instead="use 'file'",
         )
-    if scan.metadata:
+    options = dict(scan.options)
+    if scan.connector != "file" or scan.metadata:
+        return [_read_by_ouzel(scan)]
+    shape = options.get("format", "")
+    if shape not in FORMATS:
         raise NotSupported(
-            f"table '{scan.table}': a Spark job has no METADATA columns", instead=f"leave out {scan.metadata[0][0]}"
+            f"table '{scan.table}': a Spark job cannot read format '{shape}'",
+            instead=f"use one of {', '.join(FORMATS)}",
         )
-    return READERS[scan.connector](scan, dict(scan.options))
+    return FORMATS[shape](scan, options)
+
+
+def read_range(scan: Scan) -> str:
+    """A frame with the rows of the table that the job's OFFSETS name."""
+    return _read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")
+
+
+def _read_by_ouzel(scan: Scan, *more: str) -> str:
+    columns = ", ".join(
+        f"{column_name(field.name)} {to_spark_type(field.type)}{'' if field.nullable else ' NOT NULL'}"
+        for field in scan.columns
+    )
+    options = {"connector": scan.connector, **dict(scan.options)}
+    shown = "".join(f"        {quoted(name)}: {quoted(value)},\n" for name, value in options.items())
+    metadata = ", ".join(f"{quoted(name)}: {quoted(key)}" for name, key in scan.metadata)
+    arguments = [
+        "spark",
+        quoted(scan.table),
+        quoted(columns),
+        f"{{\n{shown}    }}",
+        *([f"metadata={{{metadata}}}"] if metadata else []),
+        *(["folder=folder"] if "path" in options else []),
+        *more,
+    ]
+    return "read_table(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
 
 
 def write_table(frame: str, sink: Sink) -> str:
@@ -49,48 +79,59 @@ def write_table(frame: str, sink: Sink) -> str:
     return f"{frame}.write{header}.{options['format']}({_path(options)})"
 
 
+HERE = frozenset({"memory"})
+"""Tables that no other process can read."""
+
+OFFSETS, READ_TABLE = (
+    "OFFSETS",
+    "from ouzel.batch import read_table  # tables that Spark has no reader for: needs the wheel of Ouzel",
+)
+"""Names that a job uses for what Ouzel's own reader reads."""
+
 SHOWN = frozenset({"memory", "print", "result"})
 """Sinks whose rows a job prints."""
 
 
-def _read_file(scan: Scan, options: Mapping[str, str]) -> str:
-    shape = options.get("format", "")
-    if shape not in FORMATS:
-        raise NotSupported(
-            f"table '{scan.table}': a Spark job cannot read format '{shape}'",
-            instead=f"use one of {', '.join(FORMATS)}",
-        )
-    return FORMATS[shape](scan, options)
+def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
+    return [f"spark.read.parquet({_path(options)})", _typed(scan.columns, "cast")]
 
 
-def _parquet(scan: Scan, options: Mapping[str, str]) -> str:
-    return _typed(f"spark.read.parquet({_path(options)})", scan.columns, "cast")
-
-
-def _json(scan: Scan, options: Mapping[str, str]) -> str:
+def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
     """Where bad records are left out, whole lines are parsed: Spark's own reader would not look at columns that the query does not need."""
     schema = ", ".join(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns)
     if not _is_lenient(options):
-        return f'spark.read.schema({quoted(schema)}).json({_path(options)}, mode="FAILFAST")'
+        return [f"spark.read.schema({quoted(schema)})", f'.json({_path(options)}, mode="FAILFAST")']
     parse = f'F.from_json("value", {quoted(f"{schema}, {BAD} string")}, {{"columnNameOfCorruptRecord": {quoted(BAD)}}})'
-    lines = [f"spark.read.text({_path(options)})", f'.select({parse}.alias("record"))', '.select("record.*")']
-    lines += [f".where(F.col({quoted(BAD)}).isNull())", f".drop({quoted(BAD)})"]
-    return _required("(\n" + "".join(f"    {line}\n" for line in lines) + ")", scan.columns, options)
+    return [
+        f"spark.read.text({_path(options)})",
+        f'.select({parse}.alias("record"))',
+        '.select("record.*")',
+        "# Bad records are left out, as the table says.",
+        f".where(F.col({quoted(BAD)}).isNull())",
+        f".drop({quoted(BAD)})",
+        *_required(scan.columns, options),
+    ]
 
 
-def _raw(scan: Scan, options: Mapping[str, str]) -> str:
+def _raw(scan: Scan, options: Mapping[str, str]) -> list[str]:
     (field,) = scan.columns
-    return f'spark.read.text({_path(options)}).select({_cast("value", field, "cast")}.alias("{field.name}"))'
+    value = 'F.col("value")' if isinstance(field.type, VarcharType) else _cast("value", field, "cast")
+    return [f"spark.read.text({_path(options)})", f".select({value}.alias({quoted(field.name)}))"]
 
 
-def _csv(scan: Scan, options: Mapping[str, str]) -> str:
+def _csv(scan: Scan, options: Mapping[str, str]) -> list[str]:
     """Fields are read as text and cast, so that the header's names count and not their order."""
     reader = _csv_reader(scan, options)
     if not _is_lenient(options):
-        return _typed(reader, scan.columns, "cast")
-    columns = [(f'F.col("{column_name(field.name)}")', _cast(field.name, field, "try_cast")) for field in scan.columns]
-    readable = "".join(f"\n    .where({raw}.isNull() | {value}.isNotNull())" for raw, value in columns)
-    return _required(_typed(f"(\n    {reader}{readable}\n)", scan.columns, "try_cast"), scan.columns, options)
+        return [reader, _typed(scan.columns, "cast", texts=True)]
+    columns = [
+        (f"F.col({quoted(column_name(field.name))})", _cast(field.name, field, "try_cast"))
+        for field in scan.columns
+        if not isinstance(field.type, VarcharType)
+    ]
+    readable = [f".where({raw}.isNull() | {value}.isNotNull())" for raw, value in columns]
+    mark = ["# Records with a field that cannot be read are left out, as the table says."] if readable else []
+    return [reader, *mark, *readable, _typed(scan.columns, "try_cast", texts=True), *_required(scan.columns, options)]
 
 
 def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
@@ -112,13 +153,19 @@ def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
     return f"spark.read{schema}.csv({_path(options)}, {', '.join(arguments)})"
 
 
-def _typed(reader: str, schema: Schema, how: str) -> str:
-    lines = "".join(f"    {_cast(field.name, field, how)}.alias({quoted(field.name)}),\n" for field in schema)
-    return f"{reader}.select(\n{lines})"
+def _typed(schema: Schema, how: str, texts: bool = False) -> str:
+    """The columns in their types; what has been read as text needs none of it to stay text."""
+    items = [
+        quoted(column_name(field.name))
+        if texts and isinstance(field.type, VarcharType)
+        else f"{_cast(field.name, field, how)}.alias({quoted(field.name)})"
+        for field in schema
+    ]
+    return ".select(\n" + "".join(f"    {item},\n" for item in items) + ")"
 
 
 def _cast(name: str, field: Field, how: str) -> str:
-    return f'F.col("{column_name(name)}").{how}("{to_spark_type(field.type)}")'
+    return f"F.col({quoted(column_name(name))}).{how}({quoted(to_spark_type(field.type))})"
 
 
 def quoted(text: str) -> str:
@@ -126,10 +173,10 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
 
 
-def _required(read: str, schema: Schema, options: Mapping[str, str]) -> str:
+def _required(schema: Schema, options: Mapping[str, str]) -> list[str]:
     """Without the records that lack a NOT NULL column, where those are not to fail the query."""
     needed = [field.name for field in schema if not field.nullable]
-    return f"{read}.dropna(subset=[{', '.join(map(quoted, needed))}])" if needed and _is_lenient(options) else read
+    return [f".dropna(subset=[{', '.join(map(quoted, needed))}])"] if needed and _is_lenient(options) else []
 
 
 def _is_lenient(options: Mapping[str, str]) -> bool:
@@ -147,9 +194,7 @@ BAD = "_bad"
 CSV_DEFAULTS = {"sep": ",", "quote": '"', "nullValue": "", "escape": "\\", "mode": "PERMISSIVE"}
 """Spark's own, which a job need not say."""
 
-READERS: dict[str, Callable[[Scan, Mapping[str, str]], str]] = {"file": _read_file}
-
-FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], str]] = {
+FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], list[str]]] = {
     "csv": _csv,
     "json": _json,
     "parquet": _parquet,

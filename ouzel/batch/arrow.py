@@ -1,0 +1,55 @@
+"""Rows from Polars to Spark: Arrow record batches in exactly the types that Spark's schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+import pyarrow as pa
+
+
+def polars_types(schema: pa.Schema) -> dict[str, pl.DataType]:
+    """What a connector is asked for, so that its rows fit the schema; a map is a list of keys and values there."""
+    frame = pl.from_arrow(schema.empty_table())
+    assert isinstance(frame, pl.DataFrame)
+    return dict(frame.schema)
+
+
+def record_batches(frame: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows in the schema's types."""
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest()).combine_chunks()
+    columns = [_fitted(column, field.type) for column, field in zip(table.itercolumns(), schema, strict=True)]
+    yield from pa.Table.from_arrays(columns, schema=schema).to_batches()
+
+
+def _fitted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if not _has_map(kind):
+        return column.cast(kind)
+    return pa.chunked_array([_shaped(chunk, kind) for chunk in column.chunks], kind)
+
+
+def _has_map(kind: pa.DataType) -> bool:
+    return pa.types.is_map(kind) or any(_has_map(kind.field(place).type) for place in range(kind.num_fields))
+
+
+def _shaped(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The array as `kind`, which holds a map somewhere: Arrow has no cast that makes one of a list of structs."""
+    if pa.types.is_map(kind):
+        offsets, entries = _lists(array)
+        keys, items = (
+            _shaped(entries.field(place), part) for place, part in enumerate((kind.key_type, kind.item_type))
+        )
+        return pa.MapArray.from_arrays(offsets, keys, items, kind, mask=array.is_null())
+    if pa.types.is_list(kind) and _has_map(kind):
+        offsets, values = _lists(array)
+        return pa.ListArray.from_arrays(offsets, _shaped(values, kind.value_type), kind, mask=array.is_null())
+    if pa.types.is_struct(kind) and _has_map(kind):
+        fields = [kind.field(place) for place in range(kind.num_fields)]
+        inner = [_shaped(array.field(place), field.type) for place, field in enumerate(fields)]
+        return pa.StructArray.from_arrays(inner, fields=fields, mask=array.is_null())
+    return array.cast(kind)
+
+
+def _lists(array: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Where each list starts, in 32 bits, and the values of all of them."""
+    return array.offsets.cast(pa.int32()), array.values

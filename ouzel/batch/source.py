@@ -1,0 +1,260 @@
+"""Ouzel's connectors as a PySpark data source: any table, by exact offsets, as Arrow record batches. No jars.
+
+A partition of the connector is a partition of Spark, with the offsets to read of it. They are settled once, on the driver, so a task that
+is run again reads the same rows. Bad records fail the job or are left out, as the table's 'bad.record' says.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+)
+
+from ouzel.batch.arrow import polars_types, record_batches
+from ouzel.batch.bounds import batch_options
+from ouzel.connectors import CONNECTORS, open_source
+from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, SourceRequest
+from ouzel.errors import BadRecord
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+NAME = "ouzel"
+ROWS = 1 << 16
+"""Most rows of a record batch."""
+
+WAIT_S = 0.005
+
+Offsets = Mapping[str, Sequence[int]]
+"""Partition id -> first offset, offset to stop before."""
+
+
+def read_table(
+    spark: SparkSession,
+    table: str,
+    columns: str,
+    options: Mapping[str, str],
+    *,
+    metadata: Mapping[str, str] | None = None,
+    folder: str = ".",
+    offsets: Offsets | None = None,
+) -> DataFrame:
+    """A table of any connector as a DataFrame.
+
+    Args:
+        spark: the session; its workers must be able to import ouzel.
+        table: name of the table, for messages.
+        columns: names and types in Spark's DDL; those that are NOT NULL must be there in every record.
+        options: the table's WITH, 'connector' included.
+        metadata: column -> key, for those columns that the connector gives beside the data.
+        folder: where relative paths start.
+        offsets: what to read of each partition; without it all that is there, from the earliest to the latest.
+    """
+    from pyspark.sql.types import StructType
+
+    schema = StructType.fromDDL(columns)
+    spark.dataSource.register(OuzelSource)
+    given = Table(
+        table,
+        dict(options),
+        dict(metadata or {}),
+        [column.name for column in schema if not column.nullable],
+        str(Path(folder).resolve()),
+        None if offsets is None else {name: [*span] for name, span in offsets.items()},
+        spark.sparkContext.defaultParallelism,
+    )
+    return spark.read.format(NAME).schema(schema).option("table", json.dumps(vars(given))).load()
+
+
+@dataclass
+class Table:
+    """What `read_table` was asked for, as it travels to the workers."""
+
+    table: str
+    options: dict[str, str]
+    metadata: dict[str, str]
+    required: list[str]
+    folder: str
+    offsets: dict[str, list[int]] | None
+    tasks: int
+    predicates: list[tuple[str, str, Any]] = field(default_factory=list)
+
+    @property
+    def connector(self) -> str:
+        """What 'connector' = says."""
+        return self.options["connector"]
+
+    def request(self, columns: Mapping[str, pl.DataType]) -> SourceRequest:
+        """The table as its connector is asked for it."""
+        given = {name: value for name, value in self.options.items() if name != "connector"}
+        applies = CONNECTORS[self.connector].filters
+        return SourceRequest(
+            self.table,
+            batch_options(self.connector, given),
+            columns,
+            Path(self.folder),
+            self.metadata,
+            frozenset(self.required),
+            self.predicate if applies else None,
+            tasks=self.tasks,
+        )
+
+    @property
+    def predicate(self) -> pl.Expr | None:
+        """The filters that Spark has pushed down, as one expression."""
+        parts = [COMPARISONS[how](pl.col(name), value) for name, how, value in self.predicates]
+        return pl.all_horizontal(parts) if parts else None
+
+
+@dataclass
+class Span(InputPartition):  # type: ignore[misc]
+    """What one task reads: offsets [start, end) of a partition; None is where the options say."""
+
+    id: str
+    start: int | None = None
+    end: int | None = None
+
+
+class OuzelSource(DataSource):  # type: ignore[misc]
+    """`spark.read.format("ouzel")`; made by `read_table`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What `format` calls it."""
+        return NAME
+
+    def reader(self, schema: StructType) -> TableReader:
+        """The reader of one DataFrame."""
+        return TableReader(schema, Table(**json.loads(self.options["table"])))
+
+
+class TableReader(DataSourceReader):  # type: ignore[misc]
+    """Cuts a table into spans on the driver, and reads each in a task."""
+
+    def __init__(self, schema: StructType, table: Table) -> None:
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        self._schema: pa.Schema = to_arrow_schema(schema)
+        self._table = table
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Take comparisons with plain constants, so that fewer rows travel; Spark looks at all of them again."""
+        for each in filters:
+            predicate = _comparison(each)
+            if predicate is not None:
+                self._table.predicates.append(predicate)
+            yield each
+
+    def partitions(self) -> Sequence[Span]:
+        """The partitions and their offsets, settled now."""
+        if self._table.offsets is not None:
+            return [Span(name, *span) for name, span in self._table.offsets.items() if span[0] < span[1]]
+        source = self._open()
+        try:
+            return [_settled(source, partition) for partition in source.partitions()]
+        finally:
+            source.close()
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The span's rows."""
+        assert isinstance(partition, Span)
+        predicate = self._table.predicate
+        if CONNECTORS[self._table.connector].filters:
+            predicate = None
+        lenient = self._table.options.get("bad.record", "fail") != "fail"
+        source = self._open(partition)
+        try:
+            for batch in _batches(source, partition):
+                if batch.bad and not lenient:
+                    raise BadRecord(batch.bad[0].where, batch.bad[0].reason)
+                frame = batch.frame if predicate is None else batch.frame.filter(predicate)
+                yield from record_batches(frame, self._schema)
+        finally:
+            source.close()
+
+    def _open(self, span: Span | None = None) -> Source:
+        request = self._table.request(polars_types(self._schema))
+        if span is not None and span.end is not None and self._table.connector == "kafka":
+            kept = {name: value for name, value in request.options.items() if not name.startswith("end")}
+            end = {
+                "end": "offsets",
+                "end.offsets": f"{span.id}:{span.end}",
+            }  # gaps between records hide where the end is
+            request = replace(request, options=kept | end)
+        return open_source(self._table.connector, request)
+
+
+def _settled(source: Source, partition: Partition) -> Span:
+    """The partition with offsets, if its source can tell them."""
+    span = getattr(source, "span", None)
+    return Span(partition.id, *(span(partition) if span else ()))
+
+
+def _batches(source: Source, span: Span) -> Iterator[ReadBatch]:
+    """The span's batches. Records may have gaps between their offsets, or be several lines long: one too far is read again, with less."""
+    partition, at, most = Partition(span.id, True), span.start or 0, ROWS
+    reader = source.reader(partition, span.start)
+    try:
+        while span.end is None or at < span.end:
+            batch = reader.read(most if span.end is None else min(most, span.end - at))
+            if batch is ReadState.END:
+                return
+            if not isinstance(batch, ReadBatch):
+                time.sleep(WAIT_S)
+            elif span.end is not None and batch.end > span.end and batch.end - batch.start > 1:
+                most = max(1, min(most, span.end - at) // 2)
+                reader.close()
+                reader = source.reader(partition, at)
+            else:
+                at = batch.end
+                yield batch
+    finally:
+        reader.close()
+
+
+def _comparison(each: Filter) -> tuple[str, str, Any] | None:
+    """The filter as (column, how, value), if it compares a column with a constant that means the same to Polars."""
+    how = type(each).__name__
+    attribute: tuple[str, ...] = getattr(each, "attribute", ())
+    if how not in COMPARISONS or len(attribute) != 1:
+        return None
+    if isinstance(each, IsNotNull):
+        return attribute[0], how, None
+    value: Any = list(each.value) if isinstance(each, In) else getattr(each, "value", None)
+    return (attribute[0], how, value) if all(map(_is_plain, value if isinstance(each, In) else [value])) else None
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, (bool, int, str, date)) and not isinstance(value, datetime)
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], pl.Expr]] = {
+    EqualTo.__name__: lambda column, value: column == value,
+    GreaterThan.__name__: lambda column, value: column > value,
+    GreaterThanOrEqual.__name__: lambda column, value: column >= value,
+    LessThan.__name__: lambda column, value: column < value,
+    LessThanOrEqual.__name__: lambda column, value: column <= value,
+    In.__name__: lambda column, value: column.is_in(value),
+    IsNotNull.__name__: lambda column, _: column.is_not_null(),
+}

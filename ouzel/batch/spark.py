@@ -1,0 +1,99 @@
+"""A Spark session for batches: started once, quiet, and its failures in one sentence."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+
+
+def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[str, str]] = ()) -> SparkSession:
+    """A session on `master`, by default this machine's cores; workers run this Python. What the JVM says goes to a file.
+
+    Raises:
+        OuzelError: PySpark or a JDK is missing, or Spark does not start.
+    """
+    _require()
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    master = master or os.environ.get("SPARK_MASTER") or LOCAL
+    given = {"spark.ui.showConsoleProgress": "false", "spark.sql.python.filterPushdown.enabled": "true"}
+    if master.startswith("local"):  # 200 tasks are for a cluster
+        given |= {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2), "spark.driver.host": "127.0.0.1"}
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in [*given.items(), *settings]:
+        builder = builder.config(key, value)
+    log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
+    try:
+        with _stderr_to(log):
+            return builder.getOrCreate()
+    except Exception as error:
+        raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
+
+
+def _require() -> None:
+    try:
+        import pyspark  # noqa: F401
+    except ModuleNotFoundError:
+        raise OuzelError('a batch runs on PySpark, which is not installed; write: pip install "ouzel[spark]"') from None
+    home = os.environ.get("JAVA_HOME")
+    if home and not Path(home, "bin", "java").exists():
+        raise OuzelError(f"Spark needs a JDK, and JAVA_HOME is {home}, where there is no bin/java; correct it")
+    if not home and not shutil.which("java"):
+        raise OuzelError("Spark needs a JDK, and there is no 'java' here; install JDK 17 or newer, or set JAVA_HOME")
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """Processes started inside write their stderr to the file, for as long as they live."""
+    sys.stderr.flush()
+    kept, file = os.dup(2), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(file)
+
+
+def _reason(error: Exception, log: Path) -> str:
+    """What the JVM said last that is an error, else what PySpark says."""
+    lines = []
+    with suppress(OSError):
+        lines = [
+            line for line in log.read_text(errors="replace").splitlines() if re.search(r"error|exception", line, re.I)
+        ]
+    return (lines or str(error).splitlines() or [type(error).__name__])[-1].strip()
+
+
+def explained(error: Exception) -> OuzelError:
+    """What Spark raised, in one sentence: our own error if one is at its bottom."""
+    text = str(error)
+    ours = re.findall(r"ouzel\.errors\.\w+: (.+)", text)
+    if ours:
+        return OuzelError(ours[-1].strip())
+    there = re.search(r"\[PATH_ALREADY_EXISTS\] Path (\S+) already exists", text)
+    if there:
+        return OuzelError(
+            f"{there[1].removeprefix('file:')} is there already, and a batch overwrites nothing; remove it"
+        )
+    missing = re.search(r"\[PATH_NOT_FOUND\] Path does not exist: (\S+?)\.? ", text + " ")
+    if missing:
+        return OuzelError(f"there is no {missing[1].removeprefix('file:')}")
+    told = re.search(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)
+    return OuzelError(f"Spark: {(told[1] if told else (text.splitlines() or [type(error).__name__])[0]).strip()}")

@@ -1,0 +1,202 @@
+"""`ouzel batch`: the query as a PySpark job, run here or written to a file."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ouzel.cli.choices import Format
+from ouzel.cli.failure import reported
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import SparkSession
+    from rich.progress import TaskID
+
+    from ouzel.batch.run import Batch
+
+POLL_S = 0.1
+
+
+class Shape(Enum):
+    """How a batch's answer is printed; it has no changes."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+def batch(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.sql", help="The query; paths in it are relative to it.", exists=True, dir_okay=False
+        ),
+    ],
+    emit: Annotated[
+        Path | None,
+        typer.Option(metavar="JOB.py", help="Write the job as a PySpark program instead of running it; - is stdout."),
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")
+    ] = None,
+    offsets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Read exactly these rows: JSON of table, partition, [first offset, end], or the record of a run.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Write the trailing SELECT's rows to a folder, as .parquet, .csv or .json."),
+    ] = None,
+    form: Annotated[Shape, typer.Option("--format", help="How the trailing SELECT's rows are printed.")] = Shape.TABLE,
+    conf: Annotated[
+        list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
+    ] = [],  # noqa: B006
+    debug: Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")] = False,
+) -> None:
+    """Run a query as a PySpark job over all its input, or write that job.
+
+    It answers as `ouzel run` does once the input has ended and no row is late. INSERT INTO writes files.
+    """  # fmt: skip
+    with reported(debug):
+        made = _load(file, offsets)
+        if emit is not None:
+            _emit(made.text(), emit)
+            return
+        _run(made, master, [_pair(text) for text in conf], output, form)
+
+
+def _load(file: Path, offsets: Path | None) -> Batch:
+    from ouzel import session
+    from ouzel.batch.offsets import read_offsets
+    from ouzel.batch.run import batch
+
+    made = batch(session.load(file), read_offsets(offsets) if offsets else None)
+    made.text()  # what has no Spark form is refused before Spark starts
+    return made
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"'{text}' has no '='; write --conf key=value", param_hint="--conf")
+    return key.strip(), value.strip()
+
+
+def _emit(text: str, path: Path) -> None:
+    if str(path) == "-":
+        typer.echo(text, nl=False)
+        return
+    path.write_text(text, encoding="utf-8")
+    typer.echo(f"{path} is the job; run it with: spark-submit {path}", err=True)
+
+
+def _run(made: Batch, master: str | None, conf: list[tuple[str, str]], output: Path | None, form: Shape) -> None:
+    from ouzel.batch.spark import start_spark
+
+    console = Console(stderr=True, highlight=False)
+    if output and made.result is None:
+        raise OuzelError("--output is for the rows of a trailing SELECT, and the query has none")
+    started = time.monotonic()
+    with _stages(console) as follow:
+        spark = start_spark(made.job.topology.name, master, conf)
+        try:
+            if spark.sparkContext.uiWebUrl:
+                console.print(Text(f"Spark's pages: {spark.sparkContext.uiWebUrl}", style="dim"))
+            frame = _awaited(lambda: made.run(spark, output), spark, lambda: follow(spark))
+        finally:
+            spark.stop()
+    if frame is not None:
+        _print(frame, made, form)
+    console.print(Text(f"batch: {_told(frame, output)} in {time.monotonic() - started:.1f} s", style="dim"))
+
+
+def _told(frame: pl.DataFrame | None, output: Path | None) -> str:
+    if frame is not None:
+        return "1 row" if frame.height == 1 else f"{frame.height:,} rows"
+    return f"written to {output}" if output else "written"
+
+
+def _print(frame: pl.DataFrame, made: Batch, form: Shape) -> None:
+    from ouzel.cli.answer import Folded, answer
+
+    sink = made.result
+    assert sink is not None
+    rows = answer(Format(form.value), sink.columns or sink.input.schema, False)
+    assert isinstance(rows, Folded)
+    rows.retracts = sink.input.retracts  # so that the table is in the order in which `ouzel run` shows it
+    rows.add(frame)
+    rows.finish()
+
+
+def _awaited(work: Callable[[], Any], spark: SparkSession, follow: Callable[[], None]) -> Any:
+    """What `work` gives, with `follow` called while it runs; Ctrl-C cancels Spark's jobs."""
+    outcome: dict[str, Any] = {}
+
+    def run() -> None:
+        try:
+            outcome["value"] = work()
+        except BaseException as error:
+            outcome["error"] = error
+
+    thread = threading.Thread(target=run, name="batch", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            follow()
+            thread.join(POLL_S)
+    except KeyboardInterrupt:
+        spark.sparkContext.cancelAllJobs()
+        thread.join(10)
+        raise
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]
+
+
+@contextmanager
+def _stages(console: Console) -> Iterator[Callable[[SparkSession], None]]:
+    """What shows, when called again and again, a bar for each stage that runs; nothing where there is no terminal."""
+    if not console.is_terminal:
+        yield lambda spark: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("tasks"),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        starting = progress.add_task("Spark starts", total=None)
+        bars: dict[int, TaskID] = {}
+
+        def follow(spark: SparkSession) -> None:
+            progress.update(starting, visible=False)
+            tracker = spark.sparkContext.statusTracker()
+            active = set(tracker.getActiveStageIds())
+            for stage in sorted(active | bars.keys()):
+                told = tracker.getStageInfo(stage)
+                if told is not None:
+                    if stage not in bars:
+                        bars[stage] = progress.add_task(f"stage {stage}", total=told.numTasks)
+                    progress.update(bars[stage], completed=told.numCompletedTasks, visible=stage in active)
+
+        yield follow
