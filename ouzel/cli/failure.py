@@ -20,6 +20,7 @@ class Exit(IntEnum):
     ANSWERED = 0
     FAILED = 1
     WRONG_QUERY = 2
+    DIFFERENT = 3
     INTERRUPTED = 130
 
 

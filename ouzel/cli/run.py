@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
@@ -19,7 +20,7 @@ from ouzel.cli.status import Progress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Sink
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.run import Handle, RunState, Status
 
 MOST_EVENTS = 20
 """More than so many different events are only counted."""
@@ -27,15 +28,17 @@ MOST_EVENTS = 20
 EXITS = {RunState.FINISHED: Exit.ANSWERED, RunState.STOPPED: Exit.INTERRUPTED}
 
 
-def run_job(job: session.Job, engine: Engine, form: Format) -> Exit:
-    """Run it to its end and print the answer; the exit code.
+def run_job(
+    job: session.Job, engine: Engine, form: Format, record: Path | None = None, pairs: Sequence[tuple[str, str]] = ()
+) -> Exit:
+    """Run it to its end and print the answer; the exit code. With `record` that directory keeps what a reconciliation needs.
 
     Raises:
         OuzelError: it could not be started.
     """
     progress = Progress()
     with interrupts() as interrupted:
-        handle = session.start(job, engine.value)
+        handle = session.start(job, engine.value) if record is None else _recorded(job, engine, record, pairs)
         rows = _answer(job.program, form)  # what this imports comes in while the processes start
         try:
             with screen(form, rows, title(job, engine), progress) as shown:
@@ -43,6 +46,12 @@ def run_job(job: session.Job, engine: Engine, form: Format) -> Exit:
         finally:
             handle.stop()
         return _end(status, rows, progress)
+
+
+def _recorded(job: session.Job, engine: Engine, home: Path, pairs: Sequence[tuple[str, str]]) -> Handle:
+    from ouzel.reconcile.recorder import Recorder, recordable
+
+    return Recorder(session.start(recordable(job, home), engine.value), job, engine.value, home, pairs)
 
 
 def title(job: session.Job, engine: Engine) -> str:

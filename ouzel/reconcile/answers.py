@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.functions.spark import to_spark_type
-from ouzel.compiler.plan import Program, Scan, Sink, walk
+from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, DataType, IntervalType, MapType, RowType, Schema
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark import run_job, spark_job
-from ouzel.planner.spark.tables import read_table
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.record import RESULTS, Ranges, RunRecord
 from ouzel.session import Job
@@ -98,12 +97,10 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
         if not (home / RESULTS).exists():
             raise QueryError(f"the record in {home} has no {RESULTS}", instead="run the query again with --record")
         return spark.read.parquet(str(home / RESULTS))
-    from pyspark.sql import functions
-
     columns = sink.columns or sink.input.schema
-    text = read_table(Scan(sink.table, sink.connector, sink.options, columns))
-    frame: DataFrame = eval(text, {"spark": spark, "folder": str(job.directory), "F": functions})
-    return frame
+    scan = Scan(sink.table, sink.connector, sink.options, columns)
+    reading = Program((Sink(scan, "written", "result", (), SinkMode.APPEND, columns=columns),))
+    return run_job(spark_job(reading, job.directory), spark, "written")
 
 
 def comparable(frame: DataFrame, schema: Schema, names: Sequence[str]) -> list[Column]:

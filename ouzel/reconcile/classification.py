@@ -134,7 +134,7 @@ def _with_late(differences: DataFrame, facts: Lineage, late: Path | None) -> Dat
 
 
 def late_groups(differences: DataFrame, facts: Lineage, late: Path) -> DataFrame:
-    """The groups of the rows dropped as late, from a file of JSON lines: rows as they reached the aggregate, its keys among their columns."""
+    """The groups of the rows dropped as late, from JSON lines: rows as the aggregate was given them, its keys among them."""
     from pyspark.sql import functions as F
 
     keys = ", ".join(f"`{name}` string" for name in facts.carried.names)

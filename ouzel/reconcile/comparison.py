@@ -50,8 +50,8 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     seen = Observation("rows")
     rest = _unequal(_counted(stream, batch, facts), facts, seen).localCheckpoint()
     counts = seen.get
-    numbers = [int(counts[name] or 0) for name in ("matched", STREAM_ROWS, BATCH_ROWS)]
-    return Comparison(_paired(rest, facts, tolerance), *numbers, counts["first_us"], counts["last_us"])
+    matched, ours, theirs = (int(counts[name] or 0) for name in ("matched", STREAM_ROWS, BATCH_ROWS))
+    return Comparison(_paired(rest, facts, tolerance), matched, ours, theirs, counts["first_us"], counts["last_us"])
 
 
 def names_of(facts: Lineage) -> list[str]:

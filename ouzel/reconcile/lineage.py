@@ -8,8 +8,10 @@ from enum import Enum
 
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
-from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, Sink
+from ouzel.compiler.plan import Aggregate, AggregateCall, AssignWindow, Filter, Node, Project, Sink, walk
 from ouzel.compiler.types import DateType, Schema, TimestampType
+
+DAY_US = 86_400_000_000
 
 CARRIED = "_key_"
 """Prefix of the columns that carry the group's keys, whatever the query makes of them, through to the batch job's answer."""
@@ -34,6 +36,7 @@ class Lineage:
         keys: columns that tell the rows apart, from the top aggregate's group keys; empty if rows are only a multiset.
         time: the column to show rows over; None without one of a time's type.
         directions: how each column moves when rows are lost or come twice.
+        step_us: how far apart times are at least: the slide of the windows, or a day for a DATE; 0 if they may be as near as they like.
         carried: the group keys of the top aggregate, as `batch_sink` appends them; empty without one.
         window_end: that of them which is the end of the row's window.
     """
@@ -42,6 +45,7 @@ class Lineage:
     keys: tuple[str, ...] = ()
     time: str | None = None
     directions: Mapping[str, Direction] = field(default_factory=dict)
+    step_us: int = 0
     carried: Schema = Schema(())
     window_end: str | None = None
 
@@ -52,7 +56,8 @@ def lineage(sink: Sink) -> Lineage:
     names = dict(zip(sink.input.schema.names, columns.names, strict=True))
     aggregate = _aggregate(sink.input)
     if aggregate is None:
-        return Lineage(columns, sink.keys, _time(columns, sink, names))
+        time = _time(columns, sink, names)
+        return Lineage(columns, sink.keys, time, step_us=_step_of(columns, time, 0))
     made_of = {name: _made_of(sink.input, inner) for inner, name in names.items()}
     group = frozenset(aggregate.keys)
     keys = tuple(name for name, parts in made_of.items() if parts and parts <= group)
@@ -62,9 +67,10 @@ def lineage(sink: Sink) -> Lineage:
     directions = {name: _direction(sink.input, inner) for inner, name in names.items()}
     end = aggregate.window[1] if aggregate.window else None
     time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)
+    step = _step(aggregate) if time else 0
+    time = time or _time(columns, sink, names)
     return Lineage(
-        columns, keys if covers else (), time or _time(columns, sink, names), directions,
-        aggregate.schema.select(aggregate.keys), end,
+        columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end
     )  # fmt: skip
 
 
@@ -141,3 +147,11 @@ def _time(columns: Schema, sink: Sink, names: Mapping[str, str]) -> str | None:
 
 def _is_time(columns: Schema, name: str) -> bool:
     return isinstance(columns[name].type, DateType | TimestampType)
+
+
+def _step(aggregate: Aggregate) -> int:
+    return next((node.slide_us for node in walk(aggregate) if isinstance(node, AssignWindow)), 0)
+
+
+def _step_of(columns: Schema, time: str | None, step_us: int) -> int:
+    return max(step_us, DAY_US) if time and isinstance(columns[time].type, DateType) else step_us

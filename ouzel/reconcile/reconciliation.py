@@ -27,6 +27,10 @@ SHOWN = 100
 """Rows of each class that are fetched from Spark, to be shown."""
 
 
+PLAN_WIDTH = 72
+"""Width of the topology's plan, so that two plans fit side by side."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """One row that differs: both sides by the output's columns (None where a side lacks the row), and which columns differ."""
@@ -168,7 +172,7 @@ def _notes(record: RunRecord, facts: Lineage) -> list[str]:
 def _topology(job: session.Job) -> str:
     from ouzel.planner.explain import explain
 
-    return explain(job.program, job.topology, job.packing, ("topology",), 100, False).rstrip()
+    return explain(job.program, job.topology, job.packing, ("topology",), PLAN_WIDTH, False).rstrip()
 
 
 def _named(rows: DataFrame, facts: Lineage) -> DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.reconcile.classes import Class
 from ouzel.reconcile.comparison import BATCH, STREAM, Comparison, time_us
-from ouzel.reconcile.lineage import Lineage
+from ouzel.reconcile.lineage import DAY_US, Lineage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 MOST_SLICES = 80
 
 SECOND_US = 1_000_000
-DAY_US = 86_400 * SECOND_US
 WIDTHS_US = (
     *(number * SECOND_US for number in (1, 5, 15, 60, 300, 900, 3_600, 3 * 3_600, 6 * 3_600)),
     *(number * DAY_US for number in (1, 7, 28, 91, 364, 3_640, 36_400)),
@@ -42,7 +41,7 @@ def timeline(rows: DataFrame, facts: Lineage, found: Comparison) -> Timeline | N
 
     if found.first_us is None or found.last_us is None:
         return None
-    width = slice_width(found.last_us - found.first_us)
+    width = slice_width(found.last_us - found.first_us, facts.step_us)
     first = found.first_us // width
     slices = found.last_us // width - first + 1
     at = time_us(facts, lambda name: F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}"))
@@ -55,9 +54,9 @@ def timeline(rows: DataFrame, facts: Lineage, found: Comparison) -> Timeline | N
     return Timeline(first * width, width, slices, ordered)
 
 
-def slice_width(span_us: int) -> int:
-    """The narrowest usual width that cuts the span into at most MOST_SLICES."""
-    for width in WIDTHS_US:
-        if span_us // width < MOST_SLICES - 1:
+def slice_width(span_us: int, step_us: int = 0) -> int:
+    """The step between times, or the narrowest usual width above it, that cuts the span into at most MOST_SLICES."""
+    for width in (step_us, *WIDTHS_US):
+        if width and width >= step_us and span_us // width < MOST_SLICES - 1:
             return width
     return span_us // (MOST_SLICES - 2) + 1

@@ -1,0 +1,96 @@
+"""Differences over event time as an SVG of stacked bars, one colour a class."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from html import escape
+
+from ouzel.reconcile.classes import Class
+from ouzel.reconcile.lineage import DAY_US
+from ouzel.reconcile.timeline import SECOND_US, Timeline
+
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 1040, 210, 46, 12, 30
+LEAST_HEIGHT = 2.0
+"""A single row among thousands must still be seen."""
+
+LABELS = 6
+
+
+def chart(timeline: Timeline) -> str:
+    """The chart; a bar says its numbers when one points at it."""
+    totals = [sum(counts) for counts in zip(*timeline.counts.values(), strict=True)] or [0] * timeline.slices
+    most = _ceiling(max(totals))
+    parts = [*_grid(most), *_bars(timeline, most), *_time_axis(timeline)]
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Differences over event time">{"".join(parts)}</svg>'
+
+
+def colour_of(kind: Class) -> str:
+    """The CSS colour of a class."""
+    return f"var(--{kind.value.replace(' ', '-')})"
+
+
+def width_in_words(width_us: int) -> str:
+    """The width of a slice, as people say it."""
+    for unit_us, name in (
+        (DAY_US, "day"),
+        (3_600 * SECOND_US, "hour"),
+        (60 * SECOND_US, "minute"),
+        (SECOND_US, "second"),
+    ):
+        if width_us % unit_us == 0:
+            number = width_us // unit_us
+            return f"{number} {name}s" if number > 1 else f"one {name}"
+    return f"{width_us / SECOND_US:g} seconds"
+
+
+def _bars(timeline: Timeline, most: int) -> list[str]:
+    step = (WIDTH - LEFT) / timeline.slices
+    bars = []
+    for number in range(timeline.slices):
+        x, y = LEFT + number * step, float(HEIGHT - BOTTOM)
+        for kind, counts in timeline.counts.items():
+            if counts[number]:
+                height = max(LEAST_HEIGHT, counts[number] / most * (HEIGHT - BOTTOM - TOP))
+                y -= height
+                title = f"{_moment(timeline, number)}: {counts[number]:,} {kind.value}"
+                bars.append(
+                    f'<rect x="{x + step * 0.12:.1f}" y="{y:.1f}" width="{step * 0.76:.1f}" height="{height:.1f}" rx="1.5" '
+                    f'fill="{colour_of(kind)}"><title>{escape(title)}</title></rect>'
+                )
+    return bars
+
+
+def _grid(most: int) -> list[str]:
+    lines = []
+    for share in (0, 0.5, 1):
+        y = HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)
+        lines.append(
+            f'<line class="{"grid" if share else "axis"}" x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
+        if share * most == int(share * most):
+            lines.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{int(share * most):,}</text>')
+    return lines
+
+
+def _time_axis(timeline: Timeline) -> list[str]:
+    step = (WIDTH - LEFT) / timeline.slices
+    every = max(1, -(-timeline.slices // LABELS))
+    return [
+        f'<text x="{LEFT + (number + 0.5) * step:.1f}" y="{HEIGHT - 9}" text-anchor="middle">{_moment(timeline, number)}</text>'
+        for number in range(every // 2, timeline.slices, every)
+    ]
+
+
+def _moment(timeline: Timeline, number: int) -> str:
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=timeline.first_us + number * timeline.width_us)
+    if timeline.width_us >= DAY_US:
+        return f"{at:%Y-%m-%d}"
+    return f"{at:%m-%d %H:%M}" if timeline.width_us >= 60 * SECOND_US else f"{at:%H:%M:%S}"
+
+
+def _ceiling(value: int) -> int:
+    """The next round number, for the top of the axis."""
+    size = 1
+    while value > 10 * size:
+        size *= 10
+    return next(step * size for step in (2, 4, 6, 8, 10) if value <= step * size)
