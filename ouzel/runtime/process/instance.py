@@ -275,7 +275,9 @@ def run_instance(job: Job, container: int, task_id: int, incarnation: int, life:
 
 def _make(job: Job, container: int, task: Task, offsets: dict[str, int], incarnation: int) -> TaskMachine:
     from ouzel.runtime.tasks.factory import Setting, make_task
+    from ouzel.runtime.tasks.journal import FileJournal
 
     local = frozenset(one.id for one in job.tasks_in(container))
     results = ResultWriter(job.home, task.id).write
-    return make_task(task, Setting(job.topology, job.directory, local, offsets, results, incarnation))
+    journal = FileJournal(job.container(container) / f"cuts-{task.id}")
+    return make_task(task, Setting(job.topology, job.directory, local, offsets, results, incarnation, journal))

@@ -20,6 +20,7 @@ from ouzel.planner.topology import Task, Topology
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Results, Setting, make_task
+from ouzel.runtime.tasks.journal import MemoryJournal
 
 TICK_MS = 50.0
 """How often a task is ticked."""
@@ -67,6 +68,7 @@ class World:
         self.happened: list[str] = []
         self.failed = ""
         self.delay_ms = 0.0
+        self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
         self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
         self._last = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
 
@@ -109,7 +111,8 @@ class World:
 
     def _start(self, task: Task, offsets: dict[str, int], epoch: int) -> Host:
         local = self.container_tasks(task.id)
-        setting = Setting(self.topology, self.directory, local, dict(offsets), self.results, epoch)
+        journal = self._journals[task.id]
+        setting = Setting(self.topology, self.directory, local, dict(offsets), self.results, epoch, journal)
         return Host(task, make_task(task, setting), offsets, epoch, self.now_ms + TICK_MS)
 
     def _keep(self, batch_id: int, frame: pl.DataFrame) -> None:

@@ -14,9 +14,10 @@ from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
+from ouzel.runtime.tasks.partitions import Partitions
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.setting import Results, Setting
-from ouzel.runtime.tasks.source import Partitions, SourceSpout
+from ouzel.runtime.tasks.source import SourceSpout
 
 
 def compiled_task(task: Task, setting: Setting, component: Component, links: Links) -> TaskMachine:
@@ -34,7 +35,7 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     assert isinstance(scan, Scan)
     options = dict(scan.options)
     source = open_source(scan.connector, _source_request(scan, options, component.parallelism, setting))
-    partitions = Partitions(task, component.parallelism, source, setting.offsets or {})
+    partitions = Partitions(task, component.parallelism, source, setting.offsets or {}, setting.journal)
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)

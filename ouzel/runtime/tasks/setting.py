@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from ouzel.planner.topology import Topology
+from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
 Results = Callable[[int, pl.DataFrame], None]
 """Where a `result` sink's batches go: (batch id, frame)."""
@@ -18,7 +19,8 @@ Results = Callable[[int, pl.DataFrame], None]
 class Setting:
     """What a task is placed in: its topology, the tasks that share its container, where relative paths start, and its past.
 
-    `offsets` are those kept for it by Commit instructions; `epoch` counts how often it was started before.
+    `offsets` are those kept for it by Commit instructions, `journal` where its batches were cut; `epoch` counts how often it was started
+    before.
     """
 
     topology: Topology
@@ -27,3 +29,4 @@ class Setting:
     offsets: Mapping[str, int] | None = None
     results: Results | None = None
     epoch: int = 0
+    journal: Journal = field(default_factory=MemoryJournal)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import cast
 
-from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source
+from ouzel.connectors.base import ReadBatch, ReadState
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Task
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.acker import Held
-from ouzel.runtime.protocol.ids import mix, name_id
+from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instruction, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+from ouzel.runtime.tasks.partitions import Partitions, Progress
 from ouzel.runtime.tasks.refusals import Refusals, Refused
 
 COMMIT_MS = 1_000
@@ -27,29 +26,6 @@ LOOK_MS = 2_000
 
 SPAN = 4_096
 """How many batches a spout may be ahead of its oldest unacked one."""
-
-
-@dataclass
-class Progress:
-    """Where reading one partition stands. `ends` holds [end offset, acked] of the batches emitted and not yet committed, in order."""
-
-    partition: Partition
-    reader: Reader
-    id: int
-    watermark_us: int = BEGINNING_OF_TIME
-    heard_ms: float = 0.0
-    ended: bool = False
-    ends: deque[list[int]] = field(default_factory=deque)
-    first: int = -1
-    committed: int | None = None
-
-    def settle(self) -> bool:
-        """Move `committed` over what is acked without a gap; True if it moved."""
-        moved = False
-        while self.ends and self.ends[0][1]:
-            self.committed = self.ends.popleft()[0]
-            moved = True
-        return moved
 
 
 class SourceSpout(TaskMachine):
@@ -76,6 +52,7 @@ class SourceSpout(TaskMachine):
         self._said: Moment | None = None
         self._commit_at = 0.0
         self._uncommitted = False
+        self._committed: dict[str, int] = {}
         self.acker.safe = self._safe_next = self.acker.settled
 
     def poll(self, now_ms: float) -> list[Instruction]:
@@ -102,7 +79,7 @@ class SourceSpout(TaskMachine):
     def _read_one(self) -> None:
         alive = [progress for progress in self._progress if not progress.ended]
         for progress in sorted(alive, key=lambda progress: progress.watermark_us):
-            batch = progress.reader.read(self.settings.batch_rows)
+            batch = progress.read(self.settings.batch_rows)
             if isinstance(batch, ReadBatch):
                 self._emit(progress, batch)
                 return
@@ -125,6 +102,7 @@ class SourceSpout(TaskMachine):
         progress.ends.append(end)
         frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
         frame_id = mix(progress.id, batch.start, batch.end)
+        self._partitions.journal.note((progress.partition.id, batch.start, batch.end))
         self.emit_root(frames, batch.frame.height, (progress, end), frame_id)
 
     def _refuse_unread(self, batch: ReadBatch) -> None:
@@ -173,6 +151,8 @@ class SourceSpout(TaskMachine):
         }
         if not self.source.commit(offsets):
             self._out.append(Commit(offsets))
+        self._partitions.journal.forget(self._committed)
+        self._committed = offsets
 
     def _say_time(self) -> None:
         """Let this task's time go as far as its partitions allow."""
@@ -221,28 +201,3 @@ class SourceSpout(TaskMachine):
             if not progress.ended:
                 progress.reader.close()
         self.source.close()
-
-
-class Partitions:
-    """The partitions of a source that one task reads, opened at the offsets known: the source's own, else those the runtime kept.
-
-    They are dealt in turn; those of a source that grows by their ids: whoever asks, and whenever, gets the same answer.
-    """
-
-    def __init__(self, task: Task, parallelism: int, source: Source, offsets: Mapping[str, int]) -> None:
-        self.source = source
-        self._index, self._tasks = task.index, parallelism
-        self._offsets = {**offsets, **source.committed()}
-        self._grows = getattr(source, "grows", False)
-        self._opened: set[str] = set()
-
-    def fresh(self) -> list[Progress]:
-        """Those of this task's that were not there at the last call."""
-        found = []
-        for number, partition in enumerate(self.source.partitions()):
-            turn = name_id(partition.id) if self._grows else number
-            if turn % self._tasks == self._index and partition.id not in self._opened:
-                self._opened.add(partition.id)
-                reader = self.source.reader(partition, self._offsets.get(partition.id))
-                found.append(Progress(partition, reader, name_id(partition.id)))
-        return found

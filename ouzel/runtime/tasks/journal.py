@@ -1,0 +1,86 @@
+"""Where a spout's batches were cut, so that after a crash it cuts them there again.
+
+A source gives what is there, so what is read twice may be cut otherwise; a receiver knows a replay by its frame, that is, by its cut.
+Each cut is written down before the batch leaves. A file in the page cache outlives a killed process, though not its host: there a replay
+may be cut anew, and is then handled at least once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+Cut = tuple[str, int, int]
+"""Partition id, first offset, end."""
+
+
+class Journal(Protocol):
+    """The cuts of one spout task, oldest first."""
+
+    def cuts(self) -> list[Cut]:
+        """What was noted before, by this process or those before it."""
+
+    def note(self, cut: Cut) -> None:
+        """This batch is about to leave."""
+
+    def forget(self, committed: Mapping[str, int]) -> None:
+        """What ends at or before these offsets will never be read again."""
+
+
+class MemoryJournal:
+    """A journal for the simulator, which keeps it over the tasks it kills."""
+
+    def __init__(self) -> None:
+        self._cuts: list[Cut] = []
+
+    def cuts(self) -> list[Cut]:
+        """See Journal."""
+        return list(self._cuts)
+
+    def note(self, cut: Cut) -> None:
+        """See Journal."""
+        self._cuts.append(cut)
+
+    def forget(self, committed: Mapping[str, int]) -> None:
+        """See Journal."""
+        self._cuts = [cut for cut in self._cuts if cut[2] > committed.get(cut[0], -1)]
+
+
+class FileJournal(MemoryJournal):
+    """A journal in a file: a line a cut, rewritten without what is committed."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._cuts = _read(path)
+        self._file = self._rewritten()
+
+    def note(self, cut: Cut) -> None:
+        """Append a line, which is whole or not there."""
+        super().note(cut)
+        os.write(self._file, _line(cut))
+
+    def forget(self, committed: Mapping[str, int]) -> None:
+        """Rewrite the file."""
+        super().forget(committed)
+        os.close(self._file)
+        self._file = self._rewritten()
+
+    def _rewritten(self) -> int:
+        fresh = self._path.with_suffix(".new")
+        fresh.write_bytes(b"".join(map(_line, self._cuts)))
+        fresh.rename(self._path)
+        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+
+
+def _line(cut: Cut) -> bytes:
+    partition, start, end = cut
+    return f"{start} {end} {partition}\n".encode()
+
+
+def _read(path: Path) -> list[Cut]:
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    fields = (line.decode().split(" ", 2) for line in lines)
+    return [(partition, int(start), int(end)) for start, end, partition in fields]
