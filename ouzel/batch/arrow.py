@@ -10,9 +10,21 @@ import pyarrow as pa
 
 def polars_types(schema: pa.Schema) -> dict[str, pl.DataType]:
     """What a connector is asked for, so that its rows fit the schema; a map is a list of keys and values there."""
-    frame = pl.from_arrow(schema.empty_table())
+    plain = pa.schema([field.with_type(_without_maps(field.type)) for field in schema])
+    frame = pl.from_arrow(plain.empty_table())
     assert isinstance(frame, pl.DataFrame)
     return dict(frame.schema)
+
+
+def _without_maps(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_map(kind):
+        entries = (("key", _without_maps(kind.key_type)), ("value", _without_maps(kind.item_type)))
+        return pa.list_(pa.struct(entries))
+    if pa.types.is_list(kind):
+        return pa.list_(_without_maps(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_maps(field.type)) for field in kind])
+    return kind
 
 
 def record_batches(frame: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

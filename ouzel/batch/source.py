@@ -155,7 +155,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
     def __init__(self, schema: StructType, table: Table) -> None:
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        self._schema: pa.Schema = to_arrow_schema(schema)
+        self._schema: pa.Schema = to_arrow_schema(schema, timezone="UTC")
         self._table = table
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 
-from ouzel.compiler.expressions import Column, Expression, columns_of
+from ouzel.compiler.expressions import Call, Column, Expression, columns_of, rewrite
 from ouzel.compiler.functions.aggregates import spark_aggregate
 from ouzel.compiler.functions.spark import column_name, to_spark
 from ouzel.compiler.plan import (
@@ -173,9 +173,9 @@ def _aggregate(text: str, values: Mapping[str, str]) -> str:
         name = match[1].replace("``", "`")
         return _unaliased(values[name]) if name in values else f"F.col({quoted(column_name(name))})"
 
-    text = re.sub(r'F\.col\("`((?:[^`]|``)+)`"\)', column, text)
-    text = re.sub(r'^F\.(\w+)\(F\.col\(("[^"\\]+")\)\)', r"F.\1(\2)", text)
-    return text.replace("F.count(F.lit(1))", 'F.count("*")').replace(", F.lit(1)))", ", 1))")
+    plain = text.replace("F.count(F.lit(1))", 'F.count("*")').replace(", F.lit(1)))", ", 1))")
+    inlined = re.sub(r'F\.col\("`((?:[^`]|``)+)`"\)', column, plain)
+    return re.sub(r'^F\.(\w+)\(F\.col\(("[^"\\]+")\)\)', r"F.\1(\2)", inlined)
 
 
 def _unaliased(text: str) -> str:
@@ -200,7 +200,15 @@ def aliased(name: str, value: Expression) -> str:
 
 
 def _condition(predicate: Expression) -> str:
-    return re.sub(r"^~(F\.col\([^()]*\))\.isNull\(\)$", r"\1.isNotNull()", to_spark(predicate))
+    return to_spark(rewrite(predicate, _is_not_null))
+
+
+def _is_not_null(part: Expression) -> Expression:
+    """NOT x IS NULL as people say it."""
+    match part:
+        case Call(function="not", arguments=(Call(function="is_null") as inner,)):
+            return Call(part.type, "is_not_null", inner.arguments)
+    return part
 
 
 def _operand(text: str) -> str:

@@ -1,0 +1,139 @@
+"""The command `ouzel batch`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+from ouzel.batch.spark import explained, start_spark
+from ouzel.cli.main import app
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUERY = """CREATE TABLE t (a BIGINT, b VARCHAR) WITH ('connector' = 'file', 'path' = 't.csv', 'format' = 'csv');
+SELECT b, SUM(a) AS total FROM t GROUP BY b EMIT CHANGES;
+"""
+INSERT = """CREATE TABLE t (a BIGINT, b VARCHAR) WITH ('connector' = 'file', 'path' = 't.csv', 'format' = 'csv');
+CREATE TABLE out (a BIGINT) WITH ('connector' = 'file', 'path' = 'out', 'format' = 'parquet');
+INSERT INTO out SELECT a FROM t WHERE a > 1;
+"""
+
+
+@pytest.fixture
+def query(tmp_path: Path) -> Path:
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\n5,x\n")
+    (tmp_path / "q.sql").write_text(QUERY)
+    (tmp_path / "insert.sql").write_text(INSERT)
+    return tmp_path / "q.sql"
+
+
+def ouzel(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["batch", *map(str, arguments)])
+
+
+def test_the_job_is_written_and_the_way_to_run_it_said(query: Path) -> None:
+    done = ouzel(query, "--emit", query.with_name("job.py"))
+    assert done.exit_code == 0
+    assert "run it with: spark-submit" in done.stderr
+    compile(query.with_name("job.py").read_text(), "job.py", "exec")
+    printed = ouzel(query, "--emit", "-")
+    assert printed.stdout == query.with_name("job.py").read_text()
+
+
+def test_what_has_no_batch_is_refused_before_spark_starts(query: Path) -> None:
+    query.write_text("CREATE TABLE t (a BIGINT) WITH ('connector' = 'datagen'); SELECT a FROM t;")
+    done = ouzel(query)
+    assert done.exit_code == 2
+    assert "table 't' has no end" in done.stderr
+
+
+def test_output_needs_a_select(query: Path) -> None:
+    done = ouzel(query.with_name("insert.sql"), "--output", "x")
+    assert done.exit_code == 1
+    assert "the query has none" in done.stderr
+    assert ouzel(query, "--conf", "spark.x").exit_code == 2
+
+
+def test_a_missing_pyspark_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(OuzelError, match=r'which is not installed; write: pip install "ouzel\[spark\]"'):
+        start_spark("q")
+
+
+def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(OuzelError, match="where there is no bin/java; correct it"):
+        start_spark("q")
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(OuzelError, match="Spark needs a JDK, and there is no 'java' here; install JDK 17 or newer"):
+        start_spark("q")
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("x\nouzel.errors.BadRecord: bad record at t.csv:3: no number\n\tat JVM", "bad record at t.csv:3: no number"),
+        ("[PATH_ALREADY_EXISTS] Path file:/a/b already exists. Set", "/a/b is there already, and a batch overwrites nothing; remove it"),
+        ("[PATH_NOT_FOUND] Path does not exist: file:/a/b. SQLSTATE: 42K03", "there is no /a/b"),
+        ("Job aborted\norg.apache: [DIVIDE_BY_ZERO] Division by zero.\n\tat", "Spark: [DIVIDE_BY_ZERO] Division by zero."),
+        ("strange", "Spark: strange"),
+    ],
+)  # fmt: skip
+def test_what_spark_raises_is_one_sentence(raised: str, said: str) -> None:
+    assert str(explained(RuntimeError(raised))) == said
+
+
+@pytest.fixture
+def warm(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command finds a session that runs already, and leaves it running."""
+    monkeypatch.setattr("ouzel.batch.spark.start_spark", lambda *_: spark)
+    monkeypatch.setattr(type(spark), "stop", lambda self: None)
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("warm")
+def test_the_answer_is_printed_as_run_prints_it(query: Path) -> None:
+    assert ouzel(query, "--format", "csv").stdout == "b,total\nx,6\ny,2\n"
+    assert [json.loads(line) for line in ouzel(query, "--format", "jsonl").stdout.splitlines()] == [
+        {"b": "x", "total": 6},
+        {"b": "y", "total": 2},
+    ]
+    table = ouzel(query)
+    assert table.stdout.splitlines()[-1].strip() == "2 rows"
+    assert "batch: 2 rows in" in table.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("warm")
+def test_output_insert_and_offsets(query: Path, tmp_path: Path) -> None:
+    assert ouzel(query, "--output", tmp_path / "o.parquet").stdout == ""
+    assert sorted(pl.read_parquet(tmp_path / "o.parquet/*.parquet").rows()) == [("x", 6), ("y", 2)]
+    insert = query.with_name("insert.sql")
+    assert ouzel(insert).exit_code == 0
+    assert sorted(pl.read_parquet(tmp_path / "out/*.parquet").rows()) == [(2,), (5,)]
+    again = ouzel(insert)
+    assert again.exit_code == 1
+    assert "out is there already" in again.stderr
+    (tmp_path / "o.json").write_text(json.dumps({"t": {str(tmp_path / "t.csv"): [1, 3]}}))
+    assert ouzel(query, "--offsets", tmp_path / "o.json", "--format", "csv").stdout == "b,total\nx,1\ny,2\n"
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("warm")
+def test_a_bad_record_is_one_sentence(query: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,x\noops,y\n")
+    (tmp_path / "o.json").write_text(json.dumps({"t": {str(tmp_path / "t.csv"): [1, 2]}}))
+    assert ouzel(query, "--offsets", tmp_path / "o.json", "--format", "csv").stdout == "b,total\nx,1\n"
+    (tmp_path / "o.json").write_text(json.dumps({"t": {str(tmp_path / "t.csv"): [2, 3]}}))
+    done = ouzel(query, "--offsets", tmp_path / "o.json")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1].startswith("error: bad record at ")
