@@ -144,7 +144,9 @@ def reconcile(
         Path | None,
         typer.Option(metavar="DIR", file_okay=False, help="Write index.html and differences.parquet there."),
     ] = None,
-    master: Annotated[str, typer.Option(metavar="URL", help="Where Spark runs.")] = "local[*]",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")
+    ] = None,
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:

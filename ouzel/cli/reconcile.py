@@ -19,7 +19,6 @@ from ouzel.cli.choices import Engine
 from ouzel.cli.failure import Exit
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.cli.values import texts
-from ouzel.record import read_record
 
 if TYPE_CHECKING:
     from ouzel.reconcile import Reconciliation
@@ -39,7 +38,7 @@ class Request:
     table: str
     tolerance: float
     report: Path | None
-    master: str
+    master: str | None
     pairs: tuple[tuple[str, str], ...]
 
 
@@ -49,16 +48,18 @@ def reconcile_file(request: Request) -> Exit:
     Raises:
         OuzelError: it could not be run or compared.
     """
+    from ouzel.batch.spark import start_spark
     from ouzel.reconcile import check, reconcile
-    from ouzel.reconcile.spark import spark_session
+    from ouzel.reconcile.recorder import record_in
 
-    job = session.load(request.file, (*_recorded_pairs(request.record), *request.pairs))
-    check(job, request.table)
+    earlier = None if request.record is None else record_in(request.record)
+    job = session.load(request.file, (*(earlier.settings if earlier else ()), *request.pairs))
+    check(job, request.table, earlier.ranges if earlier else None)
     with _home(request) as home:
         if request.record is None:
             _run(job, request, home)
-        _say(f"starting Spark on {request.master}")
-        spark = spark_session(request.master)
+        _say("starting Spark")
+        spark = start_spark(f"reconcile {job.topology.name}", request.master)
         found = reconcile(job, home, spark, table=request.table, tolerance=request.tolerance, say=_say)
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     Console(highlight=False, width=width).print(summary(found))
@@ -67,14 +68,6 @@ def reconcile_file(request: Request) -> Exit:
 
         _say(f"the report is {write_report(found, request.report)}")
     return Exit.ANSWERED if found.explained else Exit.DIFFERENT
-
-
-def _recorded_pairs(record: Path | None) -> tuple[tuple[str, str], ...]:
-    """The settings of the run that is reconciled."""
-    try:
-        return () if record is None else read_record(record).settings
-    except FileNotFoundError:
-        return ()  # `reconcile` says so in a sentence
 
 
 @contextmanager

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.batch.run import Batch, batch
 from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, DataType, IntervalType, MapType, RowType, Schema
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark import run_job, spark_job
+from ouzel.planner.spark.job import job_frames
 from ouzel.reconcile.lineage import batch_sink
-from ouzel.record import RESULTS, Ranges, RunRecord
+from ouzel.record import RESULTS, Ranges
 from ouzel.session import Job
 
 if TYPE_CHECKING:
@@ -37,12 +39,6 @@ def compared_sink(program: Program, table: str = "") -> Sink:
     _check_readable(sink)
     for field in sink.columns or sink.input.schema:
         _check_comparable(field.name, field.type)
-    for node in walk(sink):
-        if isinstance(node, Scan) and node.connector != "file":
-            raise NotSupported(
-                f"table '{node.table}': a reconciliation cannot read connector '{node.connector}' again",
-                instead="reconcile queries over 'file' tables",
-            )
     return sink
 
 
@@ -67,23 +63,21 @@ def _check_comparable(name: str, kind: DataType) -> None:
         _check_comparable(name, part)
 
 
-def batch_job(job: Job, record: RunRecord, sink: Sink) -> str:
-    """The batch job as a person reads it."""
-    return spark_job(_restricted(replace(job.program, sinks=(sink,)), record.ranges), job.directory, record.query)
+def batch_of(job: Job, sink: Sink, ranges: Ranges) -> Batch:
+    """The batch job of one sink over exactly the offsets that the stream has read; without ranges, over all there is.
 
-
-def _restricted(program: Program, ranges: Ranges) -> Program:
-    """The program over exactly the offsets that the stream has read: the one place where a batch job's input is cut.
-
-    A `file` table is finite: a run that has ended has read all of it, and of one that was stopped the windows that had closed are complete.
-    So there is nothing to cut; a connector whose log goes on (Kafka) would get its ranges as options of its Scan here.
+    Raises:
+        NotSupported: a table has no end, or something has no Spark form.
     """
-    return program
+    program = replace(job.program, sinks=(sink,))
+    tables = {node.table for node in walk(sink) if isinstance(node, Scan)}
+    return batch(replace(job, program=program), {name: parts for name, parts in ranges.items() if name in tables})
 
 
-def batch_answer(job: Job, record: RunRecord, sink: Sink, spark: SparkSession) -> DataFrame:
+def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession) -> DataFrame:
     """What the batch job returns, with the group keys carried along (see lineage.batch_sink)."""
-    text = batch_job(job, record, batch_sink(sink))
+    made = batch_of(job, batch_sink(sink), ranges)
+    text = job_frames(made.program, job.directory, job.topology.name, "", made.offsets)
     return run_job(text, spark, sink.table)
 
 

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel import session
-from ouzel.errors import QueryError
-from ouzel.reconcile.answers import batch_answer, batch_job, compared_sink, stream_answer
+from ouzel.batch.spark import explained
+from ouzel.compiler.plan import Sink
+from ouzel.errors import OuzelError, QueryError
+from ouzel.reconcile.answers import batch_answer, batch_of, compared_sink, stream_answer
 from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, classified
 from ouzel.reconcile.comparison import BATCH, DIFFERING, NEAR, STREAM, compare, names_of, time_us
 from ouzel.reconcile.lineage import Lineage, lineage
+from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.timeline import Timeline, timeline
-from ouzel.record import RunRecord, read_record
+from ouzel.record import Ranges, RunRecord
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -97,16 +100,14 @@ class Reconciliation:
         return not self.unexplained
 
 
-def check(job: session.Job, table: str = "") -> None:
-    """Refuse now what could not be reconciled after the run.
+def check(job: session.Job, table: str = "", ranges: Ranges | None = None) -> None:
+    """Refuse now what could not be reconciled after the run; `ranges` are those of a run that is over.
 
     Raises:
         QueryError: there is no table to compare, or it is not clear which.
         NotSupported: a source, sink, type or construct has no place in a reconciliation yet.
     """
-    sink = compared_sink(job.program, table)
-    empty = RunRecord("", job.text, str(job.directory), "", "", {})
-    batch_job(job, empty, sink)
+    batch_of(job, compared_sink(job.program, table), ranges or {}).text()
 
 
 def reconcile(
@@ -129,29 +130,37 @@ def reconcile(
     Raises:
         QueryError: the record is of another query, or there is nothing to compare.
         NotSupported: something in the query cannot be reconciled yet.
+        OuzelError: Spark refuses or fails.
     """
     record = _record_of(job, home)
     sink = compared_sink(job.program, table)
-    facts = lineage(sink)
     say("comparing the answers in Spark")
-    found = compare(stream_answer(job, sink, home, spark), batch_answer(job, record, sink, spark), facts, tolerance)
+    try:
+        return _compared(job, record, home, sink, spark, tolerance)
+    except OuzelError:
+        raise
+    except Exception as error:
+        raise explained(error) from error
+
+
+def _compared(
+    job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float
+) -> Reconciliation:
+    facts = lineage(sink)
+    theirs = batch_answer(job, sink, record.ranges, spark)
+    found = compare(stream_answer(job, sink, home, spark), theirs, facts, tolerance)
     rows = classified(found.differences, facts, evidence(record, home)).localCheckpoint()
-    counts = {Class(name): count for name, count in rows.groupBy(CLASS).count().collect()}
-    counts = {kind: counts[kind] for kind in Class if kind in counts}
+    counted = {Class(name): count for name, count in rows.groupBy(CLASS).count().collect()}
+    counts = {kind: counted[kind] for kind in Class if kind in counted}
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
         {kind: _sample(rows, facts, kind) for kind in counts}, timeline(rows, facts, found),
-        _topology(job), batch_job(job, record, sink), tolerance, tuple(_notes(record, facts)),
+        _topology(job), batch_of(job, sink, record.ranges).text(), tolerance, tuple(_notes(record, facts)),
     )  # fmt: skip
 
 
 def _record_of(job: session.Job, home: Path) -> RunRecord:
-    try:
-        record = read_record(home)
-    except FileNotFoundError:
-        raise QueryError(
-            f"there is no record of a run in {home}", instead="make one with ouzel run --record DIR"
-        ) from None
+    record = record_in(home)
     if record.text != job.text:
         raise QueryError(
             f"the record in {home} is of another query than this: {record.query}, as it was written when it ran",
@@ -161,12 +170,9 @@ def _record_of(job: session.Job, home: Path) -> RunRecord:
 
 
 def _notes(record: RunRecord, facts: Lineage) -> list[str]:
-    stopped = record.closed_us is not None
-    if stopped and facts.window_end is None:
-        return [
-            "The run was stopped before its input ended, and this query has no windows: the batch job has read more than the stream."
-        ]
-    return []
+    if record.closed_us is None or record.ranges or facts.window_end is not None:
+        return []
+    return ["The run was stopped and names no offsets, and this query has no windows: the batch job has read more."]
 
 
 def _topology(job: session.Job) -> str:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from ouzel import session
 from ouzel.compiler.plan import Scan
-from ouzel.errors import TopologyError
+from ouzel.errors import QueryError, TopologyError
 from ouzel.planner.topology import Topology
-from ouzel.record import LATE, RECORD, RESULTS, Ranges, RunRecord
+from ouzel.record import LATE, RECORD, RESULTS, Ranges, RunRecord, read_record
 from ouzel.runtime.run import Handle, RunState, Status
 
 if TYPE_CHECKING:
@@ -87,6 +87,20 @@ class Recorder:
             events=tuple(_events(status)),
             settings=self._pairs,
         )
+
+
+def record_in(home: Path) -> RunRecord:
+    """The record that is in a directory.
+
+    Raises:
+        QueryError: there is none.
+    """
+    try:
+        return read_record(home)
+    except FileNotFoundError:
+        raise QueryError(
+            f"there is no record of a run in {home}", instead="make one with ouzel run --record DIR"
+        ) from None
 
 
 def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> Status:

@@ -1,0 +1,119 @@
+"""What the plan says of a sink's rows, without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ouzel.compiler.plan import Aggregate, Project
+from ouzel.errors import NotSupported, QueryError
+from ouzel.planner.spark import spark_job
+from ouzel.reconcile import check
+from ouzel.reconcile.answers import compared_sink
+from ouzel.reconcile.lineage import CARRIED, Direction, Lineage, batch_sink, lineage
+from ouzel.reconcile.timeline import MOST_SLICES, slice_width
+from ouzel.session import load_text
+from tests.reconcile.planting import DAYS, ORIGINS, ROWS, TABLE
+
+TUMBLE = "FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+
+
+def facts(query: str) -> Lineage:
+    """Of the trailing SELECT."""
+    return lineage(compared_sink(load_text(TABLE + query, Path(), "q").program))
+
+
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        (DAYS, ("departure_day", "origin")),
+        (ORIGINS, ("origin",)),
+        (ROWS, ()),
+        (f"SELECT COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end;", ()),
+        (f"SELECT window_end, COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end;", ("window_end",)),
+        (f"SELECT window_end, COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end, origin;", ()),
+        ("SELECT UPPER(origin) AS o, SUM(delay) AS s FROM flights GROUP BY origin EMIT CHANGES;", ("o",)),
+        ("SELECT DISTINCT origin FROM flights EMIT CHANGES;", ("origin",)),
+        ("SELECT COUNT(*) AS n FROM flights EMIT CHANGES;", ()),
+    ],
+)
+def test_keys_are_the_group_keys_that_survive(query: str, keys: tuple[str, ...]) -> None:
+    assert facts(query).keys == keys
+
+
+def test_directions_follow_the_aggregates() -> None:
+    found = facts(
+        "SELECT origin, COUNT(*) AS n, CAST(COUNT(*) AS INT) AS m, COUNT(DISTINCT delay) AS d, MAX(delay) AS hi, MIN(delay) AS lo,"
+        " SUM(miles) AS s, AVG(miles) AS a, COUNT(*) - COUNT(delay) AS x FROM flights GROUP BY origin EMIT CHANGES;"
+    )
+    assert found.directions == {
+        "origin": Direction.FREE, "n": Direction.COUNT, "m": Direction.COUNT, "d": Direction.RISING, "hi": Direction.RISING,
+        "lo": Direction.FALLING, "s": Direction.SUM, "a": Direction.FREE, "x": Direction.FREE,
+    }  # fmt: skip
+
+
+def test_time_and_its_step() -> None:
+    assert (facts(DAYS).time, facts(DAYS).step_us, facts(DAYS).window_end) == (
+        "departure_day",
+        86_400_000_000,
+        "window_end",
+    )
+    hourly = facts(f"SELECT window_start, COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end;")
+    assert (hourly.time, hourly.step_us) == ("window_start", 3_600_000_000)
+    assert facts(ORIGINS).time is None
+    assert facts("SELECT id, ts FROM flights;").time == "ts"
+
+
+def test_the_batch_job_carries_the_group_keys_through_having_and_select() -> None:
+    query = f"SELECT COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end, origin HAVING COUNT(*) > 1;"
+    program = load_text(TABLE + query, Path(), "q").program
+    (sink,) = program.sinks
+    carrying = batch_sink(sink)
+    assert carrying.input.schema.names == ("n", *(f"{CARRIED}{name}" for name in lineage(sink).carried.names))
+    assert CARRIED in spark_job(type(program)((carrying,)), Path())
+    assert sink.input.schema.names == ("n",)
+
+
+def test_rows_without_an_aggregate_carry_nothing() -> None:
+    (sink,) = load_text(TABLE + ROWS, Path(), "q").program.sinks
+    assert batch_sink(sink) is sink
+    assert not any(isinstance(node, Aggregate) for node in (sink.input,))
+    assert isinstance(sink.input, Project)
+
+
+@pytest.mark.parametrize(
+    ("statements", "kind", "words"),
+    [
+        ("CREATE TABLE p (o VARCHAR) WITH ('connector' = 'print'); INSERT INTO p SELECT origin FROM flights;",
+         NotSupported, "what connector 'print' has been given cannot be read back; end the query with a SELECT"),
+        ("CREATE TABLE d (i BIGINT) WITH ('connector' = 'datagen'); SELECT i FROM d;",
+         NotSupported, "has no end"),
+        ("SELECT INTERVAL '1' DAY AS i FROM flights;", NotSupported, "column i: an INTERVAL cannot be compared in Spark"),
+    ],
+    ids=["sink", "endless source", "interval"],
+)  # fmt: skip
+def test_what_cannot_be_reconciled_is_refused_before_the_run(
+    statements: str, kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        check(load_text(TABLE + statements, Path(), "q"))
+
+
+def test_one_of_several_tables_has_to_be_chosen() -> None:
+    into = "CREATE TABLE {0} (o VARCHAR) WITH ('connector' = 'file', 'path' = '{0}', 'format' = 'parquet');"
+    both = "INSERT INTO a SELECT origin FROM flights; INSERT INTO b SELECT origin FROM flights;"
+    job = load_text(TABLE + into.format("a") + into.format("b") + both, Path(), "q")
+    with pytest.raises(QueryError, match="writes several tables; choose one of a, b with --table"):
+        check(job)
+    with pytest.raises(QueryError, match="no table 'c' is written; choose one of a, b"):
+        check(job, "c")
+    check(job, "b")
+
+
+@pytest.mark.parametrize("span_days", [0, 1, 20, 365, 40_000, 10_000_000])
+def test_slices_are_few_and_not_narrower_than_the_step(span_days: int) -> None:
+    day = 86_400_000_000
+    width = slice_width(span_days * day, day)
+    assert width >= day
+    assert span_days * day // width + 1 <= MOST_SLICES

@@ -1,0 +1,203 @@
+"""Whole runs: late rows, lost rows, recorded runs, files that were written, and the command itself."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from ouzel.cli.main import app
+from ouzel.reconcile import Class, Recorder, reconcile, record_run
+from ouzel.reconcile.report import write_report
+from ouzel.record import LATE, read_record
+from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.simulator.faults import lose_link
+from ouzel.runtime.simulator.world import simulate
+from ouzel.session import load, load_text
+from tests.cli.fakes import FakeHandle
+from tests.reconcile.planting import DAYS, ROWS, TABLE, classes, edit, flights, found, job_of, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark]
+
+IN_TIME = "WATERMARK FOR ts AS ts - INTERVAL '1' HOUR"
+
+
+def shaken(rows: int, seed: int) -> pl.DataFrame:
+    """Flights of which some come days after their time."""
+    random = Random(seed)
+    frame = flights(rows)
+    places = [number + (random.randint(400, 900) if random.random() < 0.02 else 0) for number in range(rows)]
+    return frame.with_columns(place=pl.Series(places)).sort("place").drop("place")
+
+
+def test_rows_dropped_as_late_are_found_in_the_record_and_explain_all(tmp_path: Path, spark: SparkSession) -> None:
+    text = TABLE.replace(IN_TIME, "WATERMARK FOR ts AS ts") + DAYS
+    shaken(4_000, 3).write_parquet(tmp_path / "flights.parquet")
+    job = load_text(text, tmp_path, "late", (("batch.rows", "100"), ("max.pending.rows", "100")))
+    record_run(job, "memory", tmp_path / "record", (("batch.rows", "100"),))
+    dropped = pl.read_ndjson(tmp_path / "record" / LATE)
+    result = found(job, tmp_path / "record", spark)
+    assert dropped.height > 10
+    assert result.counts[Class.LATE] > 5
+    assert result.explained, result.counts
+    lacking = sum(
+        row.batch[2] - (row.stream[2] if row.stream else 0) for row in result.samples[Class.LATE] if row.batch
+    )
+    assert lacking == sum(count for kind, _, count in result.record.events if kind == "late-rows")
+    (tmp_path / "record" / LATE).unlink()
+    assert found(job, tmp_path / "record", spark).unexplained == result.counts[Class.LATE]
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_what_broken_links_lose_at_most_once_is_lost(seed: int, tmp_path: Path, spark: SparkSession) -> None:
+    flights().write_parquet(tmp_path / "flights.parquet")
+    job = load_text(TABLE + ROWS, tmp_path, "lossy", (("delivery", "at-most-once"), ("parallelism", "2")))
+    world = simulate(job.topology, job.packing, tmp_path, seed=seed, faults=[lose_link] * 12)
+    recorder = Recorder(FakeHandle([list(world.frames.values())]), job, "memory", tmp_path / "record")
+    recorder.results()
+    recorder.record(Status(RunState.FINISHED)).save(tmp_path / "record")
+    recorder.stop()
+    result = found(job, tmp_path / "record", spark)
+    assert result.explained, (result.counts, world.faults)
+    assert result.batch_rows - result.stream_rows == result.counts.get(Class.LOST, 0)
+
+
+def test_a_table_of_files_is_read_back(tmp_path: Path, spark: SparkSession) -> None:
+    into = (
+        "CREATE TABLE late (id BIGINT, delay INT) WITH ('connector' = 'file', 'path' = 'late', 'format' = 'parquet');"
+    )
+    job, home = run(f"{into} INSERT INTO late SELECT id, delay FROM flights WHERE delay > 0;", tmp_path)
+    result = found(job, home, spark)
+    assert classes(result) == {}
+    part = next((tmp_path / "late").glob("*.parquet"))
+    pl.read_parquet(part).with_columns(delay=pl.col("delay") + 1).write_parquet(part)
+    assert set(classes(found(job, home, spark))) == {Class.ONLY_STREAM, Class.ONLY_BATCH}
+
+
+def test_maps_arrays_and_instants_are_compared(tmp_path: Path, spark: SparkSession) -> None:
+    query = (
+        "SELECT id, MAP['a', delay, 'b', 1] AS m, ARRAY[delay, 2] AS l, CAST(ts AS TIMESTAMP_LTZ(3)) AS t FROM flights;"
+    )
+    job, home = run(query, tmp_path, flights(200))
+    result = found(job, home, spark)
+    assert (classes(result), result.matched) == ({}, 200)
+
+
+def test_generated_rows_are_read_again_by_their_offsets(tmp_path: Path, spark: SparkSession) -> None:
+    made = "CREATE TABLE d (i BIGINT) WITH ('connector' = 'datagen', 'rows' = '500', 'fields.i.kind' = 'sequence');"
+    job = load_text(f"{made} SELECT i % 7 AS k, COUNT(*) AS n FROM d GROUP BY i % 7 EMIT CHANGES;", tmp_path, "made")
+    record_run(job, "memory", tmp_path / "record")
+    result = reconcile(job, tmp_path / "record", spark)
+    assert (classes(result), result.matched) == ({}, 7)
+
+
+class Tags(HTMLParser):
+    """Whatever would load something from outside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.outside: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.outside += [f"{tag} {name}" for name, value in attrs if name in ("src", "href") or "url(" in (value or "")]
+        self.outside += [tag] if tag in ("link", "script", "img", "iframe") else []
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_the_report_is_one_page_with_everything(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(
+        home,
+        lambda frame: frame.with_columns(max_delay=pl.col("max_delay") + 1, origin=pl.col("origin").fill_null("<b>&")),
+    )
+    result = found(job, home, spark)
+    page = write_report(result, tmp_path / "report")
+    tags = Tags()
+    tags.feed(page.read_text(encoding="utf-8"))
+    assert tags.outside == []
+    assert "@import" not in page.read_text()
+    said = " ".join(tags.text)
+    for part in (
+        "<b>&",
+        "only in stream",
+        "value differs",
+        "GROUP BY window_start",
+        "groupBy",
+        "aggregate_by_origin",
+        "flights.parquet#0-4000",
+    ):
+        assert part in said, part
+    assert "<svg" in page.read_text()
+    rows = pl.read_parquet(tmp_path / "report/differences.parquet/*.parquet")
+    assert rows["class"].value_counts().sort("class").rows() == sorted(
+        (kind.value, n) for kind, n in result.counts.items()
+    )
+    assert rows.columns == ["class", "differing", "departure_day", "origin", "stream", "batch"]
+
+
+def ouzel(*arguments: str | Path) -> tuple[int, str, str]:
+    """The command's exit code, stdout and stderr."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_command_reconciles_a_recorded_run(tmp_path: Path, spark: SparkSession) -> None:
+    job_of(DAYS, tmp_path)
+    query, home = tmp_path / "days.sql", tmp_path / "record"
+    query.write_text(TABLE + DAYS)
+    code, _, said = ouzel(
+        "run", query, "--engine", "memory", "--record", home, "--format", "changelog", "--set", "parallelism=2"
+    )
+    assert code == 0, said
+    assert read_record(home).settings == (("parallelism", "2"),)
+    code, out, said = ouzel(
+        "reconcile", query, "--record", home, "--report", tmp_path / "report", "--tolerance", "1e-6"
+    )
+    assert (code, "Stream and batch agree" in out) == (0, True), said
+    assert (tmp_path / "report/index.html").exists()
+    edit(home, lambda frame: frame.with_columns(max_delay=pl.lit(-1, pl.Int32)))
+    code, out, _ = ouzel("reconcile", query, "--record", home)
+    assert code == 3
+    assert "without an explanation" in out
+    assert "-1 stream" in out
+    query.write_text(TABLE + ROWS)
+    code, _, said = ouzel("reconcile", query, "--record", home)
+    assert (code, "is of another query" in said) == (2, True), said
+
+
+def test_the_command_runs_the_topology_itself(tmp_path: Path, spark: SparkSession) -> None:
+    job_of(ROWS, tmp_path)
+    (tmp_path / "rows.sql").write_text(TABLE + ROWS)
+    code, out, said = ouzel("reconcile", tmp_path / "rows.sql", "--engine", "memory")
+    assert (code, "no difference" in out) == (0, True), said
+
+
+def test_no_record_and_no_result_are_said(tmp_path: Path) -> None:
+    (tmp_path / "rows.sql").write_text(TABLE + ROWS)
+    (tmp_path / "record").mkdir()
+    code, _, said = ouzel("reconcile", tmp_path / "rows.sql", "--record", tmp_path / "record")
+    assert code == 2
+    assert "there is no record of a run in" in said
+
+
+@pytest.mark.server
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["flight_delays", "word_count"])
+def test_the_main_examples_have_no_unexplained_difference(name: str, tmp_path: Path, spark: SparkSession) -> None:
+    job = load(Path(__file__).parents[2] / f"sql_examples/{name}.sql", (("parallelism", "2"),))
+    record_run(job, "heron", tmp_path, (("parallelism", "2"),))
+    result = found(job, tmp_path, spark)
+    assert result.explained
+    assert result.matched > 100
