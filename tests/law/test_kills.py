@@ -150,7 +150,8 @@ def test_counts_that_died_with_their_instance_are_announced(tmp_path: Path) -> N
     expected, answer = table_of(duckdb.connect(), WINDOWS_ORACLE), folded(job, frames)
     assert [event for event in status.events if event.kind == "state-lost"], status
     windows = expected.join(answer, on=["window_start", "k"], suffix="_here")
-    assert windows.height == expected.height, "every window is still there, if only with what came after the crash"
+    keys = expected["k"].n_unique()
+    assert windows.height >= expected.height - 2 * keys, "only windows that were open, complete or not, may be gone"
     assert (windows["n_here"] <= windows["n"]).all()
     assert (windows["n_here"] == windows["n"]).sum() > expected.height // 2, (
         "only windows that were open may have lost rows"

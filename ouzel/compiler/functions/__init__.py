@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from functools import cache
 
 from ouzel.compiler.coercion import can_cast, cast_to
-from ouzel.compiler.expressions import Call, Expression
+from ouzel.compiler.expressions import Call, Expression, Literal
 from ouzel.compiler.functions.registry import Function, Signature
-from ouzel.compiler.types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, VARCHAR
+from ouzel.compiler.types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, VARCHAR, DataType, DateType, TimestampType
 from ouzel.errors import QueryError
 
 
@@ -61,6 +61,8 @@ def resolve_call(name: str, arguments: Sequence[Expression]) -> Expression:
     function = lookup(name)
     if function is None:
         raise QueryError(f"there is no function {name.upper()}", instead=_near(name))
+    if function.name in _COMPARING:
+        arguments = _with_times(arguments)
     signature = function.resolve([argument.type for argument in arguments])
     if signature is None:
         raise _refusal(name, function, arguments)
@@ -68,6 +70,35 @@ def resolve_call(name: str, arguments: Sequence[Expression]) -> Expression:
         function.check(arguments)
     cast = tuple(cast_to(argument, kind) for argument, kind in zip(arguments, signature.parameters, strict=True))
     return Call(signature.result, function.name, cast)
+
+
+_COMPARING = frozenset(
+    {"eq", "ne", "lt", "le", "gt", "ge", "between", "in", "is_distinct_from", "is_not_distinct_from"}
+)
+
+
+def _with_times(arguments: Sequence[Expression]) -> Sequence[Expression]:
+    """Text constants that are compared with a date or a timestamp are read as one: `ts >= '2013-01-01'`."""
+    kinds = [one.type for one in arguments if isinstance(one.type, DateType | TimestampType)]
+    return [_as_time(one, kinds[0]) if kinds and _is_text(one) else one for one in arguments]
+
+
+def _is_text(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and isinstance(expression.value, str)
+
+
+def _as_time(text: Expression, kind: DataType) -> Expression:
+    import polars as pl
+
+    from ouzel.compiler.functions.kernel import evaluate, lower
+
+    cast = cast_to(text, kind)
+    _, failed = evaluate(pl.DataFrame({"": [0]}), [("time", lower(cast))])
+    if failed is not None and failed.any():
+        shown = str(kind).removesuffix("(6)")
+        form = "'2013-01-31'" if isinstance(kind, DateType) else "'2013-01-31 12:30:00'"
+        raise QueryError(f"{text} is not a {shown}", instead=f"write it like {form}")
+    return cast
 
 
 def _near(name: str) -> str:

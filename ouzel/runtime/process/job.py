@@ -82,9 +82,23 @@ class Job:
         path.with_suffix(".new").rename(path)
 
 
+_SOCKET_PATH = 107
+"""Most bytes in the path of a Unix socket (sun_path, less its end)."""
+
+_LONGEST = "container-9999/metrics-manager.sock"
+
+
 def create_home(parent: Path) -> Path:
-    """A new job directory with a key of its own, readable by its owner alone."""
+    """A new job directory with a key of its own, readable by its owner alone.
+
+    Raises:
+        TopologyError: the path is so long that the sockets in it would have none.
+    """
     home = parent / f"ouzel-{secrets.token_hex(4)}"
+    if len(os.fsencode(home / _LONGEST)) > _SOCKET_PATH:
+        raise TopologyError(
+            f"the temporary directory {parent} has too long a path for Unix sockets; set TMPDIR to a shorter one"
+        )
     home.mkdir(mode=0o700, parents=True)
     descriptor = os.open(home / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
