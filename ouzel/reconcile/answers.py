@@ -74,9 +74,15 @@ def batch_of(job: Job, sink: Sink, ranges: Ranges) -> Batch:
     return batch(replace(job, program=program), {name: parts for name, parts in ranges.items() if name in tables})
 
 
+def batch_text(made: Batch) -> str:
+    """The batch job as a person reads it."""
+    return spark_job(made.program, made.job.directory, made.job.topology.name, "", made.offsets)
+
+
 def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession) -> DataFrame:
     """What the batch job returns, with the group keys carried along (see lineage.batch_sink)."""
     made = batch_of(job, batch_sink(sink), ranges)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")  # our own readers take filters
     text = job_frames(made.program, job.directory, job.topology.name, "", made.offsets)
     return run_job(text, spark, sink.table)
 

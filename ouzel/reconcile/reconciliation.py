@@ -11,7 +11,7 @@ from ouzel import session
 from ouzel.batch.spark import explained
 from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
-from ouzel.reconcile.answers import batch_answer, batch_of, compared_sink, stream_answer
+from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared_sink, stream_answer
 from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, classified
 from ouzel.reconcile.comparison import BATCH, DIFFERING, NEAR, STREAM, compare, names_of, time_us
@@ -107,7 +107,7 @@ def check(job: session.Job, table: str = "", ranges: Ranges | None = None) -> No
         QueryError: there is no table to compare, or it is not clear which.
         NotSupported: a source, sink, type or construct has no place in a reconciliation yet.
     """
-    batch_of(job, compared_sink(job.program, table), ranges or {}).text()
+    batch_text(batch_of(job, compared_sink(job.program, table), ranges or {}))
 
 
 def reconcile(
@@ -155,7 +155,7 @@ def _compared(
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
         {kind: _sample(rows, facts, kind) for kind in counts}, timeline(rows, facts, found),
-        _topology(job), batch_of(job, sink, record.ranges).text(), tolerance, tuple(_notes(record, facts)),
+        _topology(job), batch_text(batch_of(job, sink, record.ranges)), tolerance, tuple(_notes(record, facts)),
     )  # fmt: skip
 
 

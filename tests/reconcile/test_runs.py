@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
@@ -201,3 +202,13 @@ def test_the_main_examples_have_no_unexplained_difference(name: str, tmp_path: P
     result = found(job, tmp_path, spark)
     assert result.explained
     assert result.matched > 100
+
+
+def test_the_page_of_the_docs_runs(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    (text,) = re.findall(r"^```python\n(.*?)^```", (root / "docs/reconcile.md").read_text(), re.M | re.S)
+    exec(compile(text, "reconcile.md", "exec"), {"__name__": "page"})
+    assert capsys.readouterr().out.startswith("True ")

@@ -13,6 +13,9 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 1040, 210, 46, 12, 30
 LEAST_HEIGHT = 2.0
 """A single row among thousands must still be seen."""
 
+WIDEST = 30.0
+"""A bar that is as wide as high is a block."""
+
 LABELS = 6
 
 
@@ -45,6 +48,7 @@ def width_in_words(width_us: int) -> str:
 
 def _bars(timeline: Timeline, most: int) -> list[str]:
     step = (WIDTH - LEFT) / timeline.slices
+    bar = min(step * 0.76, WIDEST)
     bars = []
     for number in range(timeline.slices):
         x, y = LEFT + number * step, float(HEIGHT - BOTTOM)
@@ -54,7 +58,7 @@ def _bars(timeline: Timeline, most: int) -> list[str]:
                 y -= height
                 title = f"{_moment(timeline, number)}: {counts[number]:,} {kind.value}"
                 bars.append(
-                    f'<rect x="{x + step * 0.12:.1f}" y="{y:.1f}" width="{step * 0.76:.1f}" height="{height:.1f}" rx="1.5" '
+                    f'<rect x="{x + (step - bar) / 2:.1f}" y="{y:.1f}" width="{bar:.1f}" height="{height:.1f}" rx="1.5" '
                     f'fill="{colour_of(kind)}"><title>{escape(title)}</title></rect>'
                 )
     return bars
