@@ -75,6 +75,7 @@ def read_table(
 
     schema = StructType.fromDDL(columns)
     spark.dataSource.register(OuzelSource)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     given = Table(
         table,
         dict(options),

@@ -31,7 +31,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     master = master or os.environ.get("SPARK_MASTER") or LOCAL
-    given = {"spark.ui.showConsoleProgress": "false", "spark.sql.python.filterPushdown.enabled": "true"}
+    given = {"spark.ui.showConsoleProgress": "false"}
     if master.startswith("local"):  # 200 tasks are for a cluster
         given |= {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2), "spark.driver.host": "127.0.0.1"}
     builder = SparkSession.builder.master(master).appName(name)
@@ -95,5 +95,7 @@ def explained(error: Exception) -> OuzelError:
     missing = re.search(r"\[PATH_NOT_FOUND\] Path does not exist: (\S+?)\.? ", text + " ")
     if missing:
         return OuzelError(f"there is no {missing[1].removeprefix('file:')}")
-    told = re.search(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)
-    return OuzelError(f"Spark: {(told[1] if told else (text.splitlines() or [type(error).__name__])[0]).strip()}")
+    python = re.findall(r"^[a-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
+    told = re.findall(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)
+    lines = (*python[-1:], *told[:1], *text.splitlines()[:1], type(error).__name__)
+    return OuzelError(f"Spark: {lines[0].strip()}")

@@ -85,6 +85,7 @@ def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("[PATH_ALREADY_EXISTS] Path file:/a/b already exists. Set", "/a/b is there already, and a batch overwrites nothing; remove it"),
         ("[PATH_NOT_FOUND] Path does not exist: file:/a/b. SQLSTATE: 42K03", "there is no /a/b"),
         ("Job aborted\norg.apache: [DIVIDE_BY_ZERO] Division by zero.\n\tat", "Spark: [DIVIDE_BY_ZERO] Division by zero."),
+        ("[PYTHON_DATA_SOURCE_ERROR] x: Traceback (most recent call last):\n  File\nimport.ImportError: no x\n at", "Spark: no x"),
         ("strange", "Spark: strange"),
     ],
 )  # fmt: skip
@@ -124,7 +125,8 @@ def test_output_insert_and_offsets(query: Path, tmp_path: Path) -> None:
     assert again.exit_code == 1
     assert "out is there already" in again.stderr
     (tmp_path / "o.json").write_text(json.dumps({"t": {str(tmp_path / "t.csv"): [1, 3]}}))
-    assert ouzel(query, "--offsets", tmp_path / "o.json", "--format", "csv").stdout == "b,total\nx,1\ny,2\n"
+    exact = ouzel(query, "--offsets", tmp_path / "o.json", "--format", "csv")
+    assert exact.stdout == "b,total\nx,1\ny,2\n", exact.stderr
 
 
 @pytest.mark.spark

@@ -1,0 +1,137 @@
+"""Generated PySpark jobs against Spark SQL that a person wrote for the same query, in one session. One JSON line for each query.
+
+    python -m bench.batch                       the word count and every Nexmark query
+    python -m bench.batch q12_event_time q17    some
+    python -m bench.batch --events 2000000 --repeat 5
+
+Input is Parquet (the word count: text) of `events` Nexmark events; output goes nowhere (noop). The two are run in turn; seconds are the
+least of `repeat` runs, after one of each to warm up. `same` says whether both gave the same rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from bench.nexmark import QUERIES, query_names
+from ouzel.batch.spark import start_spark
+from ouzel.connectors import open_source
+from ouzel.connectors.base import ReadBatch, SourceRequest
+from ouzel.planner.spark.job import job_endings, job_frames, job_names, variable
+from ouzel.session import Job, load_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+WRITTEN = Path(__file__).parent / "batch_queries"
+BATCH_ROWS = 100_000
+BID = {
+    "auction": pl.Int64(), "bidder": pl.Int64(), "price": pl.Int64(), "channel": pl.String(), "url": pl.String(),
+    "dateTime": pl.Datetime("us"), "extra": pl.String(),
+}  # fmt: skip
+TABLE = """CREATE TABLE bid (
+  auction BIGINT, bidder BIGINT, price BIGINT, channel VARCHAR, url VARCHAR, `dateTime` TIMESTAMP(3), extra VARCHAR,
+  WATERMARK FOR `dateTime` AS `dateTime` - INTERVAL '4' SECOND
+) WITH ('connector' = 'file', 'path' = 'bid/*.parquet', 'format' = 'parquet');
+"""
+WORD_COUNT = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');
+CREATE TABLE answer (word VARCHAR, n BIGINT, PRIMARY KEY (word) NOT ENFORCED) WITH ('connector' = 'blackhole');
+INSERT INTO answer SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT(line, ' ')) AS w (word) GROUP BY word EMIT CHANGES;
+"""
+
+
+def bids(events: int) -> Iterator[pl.DataFrame]:
+    """The bids among so many Nexmark events."""
+    options = {"table": "bid", "events": str(events)}
+    source = open_source("nexmark", SourceRequest("bid", options, BID, Path()))
+    reader = source.reader(source.partitions()[0], None)
+    while isinstance(batch := reader.read(BATCH_ROWS), ReadBatch):
+        yield batch.frame
+
+
+def write_input(folder: Path, events: int) -> int:
+    """Bids as Parquet, and a text of their channels' and urls' words; the number of bids."""
+    (folder / "bid").mkdir()
+    rows = 0
+    with (folder / "lines.txt").open("w", encoding="utf-8") as lines:
+        for number, frame in enumerate(bids(events)):
+            frame.write_parquet(folder / "bid" / f"{number}.parquet")
+            words = frame.select(pl.concat_str(pl.lit("bid on"), "auction", pl.lit("by"), "channel", separator=" "))
+            lines.write("\n".join(words.to_series().to_list()) + "\n")
+            rows += frame.height
+    return rows
+
+
+def generated(job: Job, spark: SparkSession) -> DataFrame:
+    """The frame that the generated job makes for its sink."""
+    names = job_names(job_frames(job.program, job.directory, job.topology.name), spark)
+    frame: DataFrame = names[variable(next(iter(job_endings(job.program))))]
+    return frame
+
+
+def seconds(make: Callable[[], DataFrame]) -> float:
+    """How long it takes to make the frame and to compute all its rows."""
+    started = time.perf_counter()
+    make().write.format("noop").mode("overwrite").save()
+    return time.perf_counter() - started
+
+
+def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
+    """The same for frames with the same rows."""
+    from pyspark.sql import functions as F
+
+    plain = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+    digest = F.sum(F.xxhash64(*(F.col(name).cast("string") for name in plain.columns)).cast("decimal(38,0)"))
+    return tuple(plain.agg(F.count("*"), digest).first() or ())
+
+
+def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[str, Any]:
+    """One query, both ways."""
+    text = WORD_COUNT if query == "word_count" else TABLE + (QUERIES / f"{query}.sql").read_text(encoding="utf-8")
+    job, sql = load_text(text, folder, query), (WRITTEN / f"{query}.sql").read_text(encoding="utf-8")
+    ways: tuple[Callable[[], DataFrame], ...] = (lambda: generated(job, spark), lambda: spark.sql(sql))
+    same = len({fingerprint(make()) for make in ways}) == 1
+    for make in ways:
+        seconds(make)
+    runs = [[seconds(make) for make in ways] for _ in range(repeat)]
+    ours, written = (min(way) for way in zip(*runs, strict=True))
+    return {
+        "generated_s": round(ours, 3),
+        "written_s": round(written, 3),
+        "ratio": round(ours / written, 3),
+        "same": same,
+    }
+
+
+def main() -> None:
+    """Run the queries named, one after the other."""
+    names = ["word_count", *query_names()]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(names)}")
+    parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--master", default="local[2]")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="batch-") as place:
+        folder = Path(place)
+        rows = write_input(folder, options.events)
+        spark = start_spark(
+            "bench", options.master, [("spark.ui.enabled", "false"), ("spark.sql.session.timeZone", "UTC")]
+        )
+        spark.read.parquet(str(folder / "bid")).createOrReplaceTempView("bid")
+        spark.read.text(str(folder / "lines.txt")).withColumnRenamed("value", "line").createOrReplaceTempView("lines")
+        for query in options.queries or names:
+            figures = compare(spark, folder, query, options.repeat)
+            print(json.dumps({"engine": "spark", "workload": f"batch-{query}", "rows": rows} | figures), flush=True)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+SELECT max(price) AS maxprice, window.end AS endtime FROM bid GROUP BY window(dateTime, '10 seconds')
