@@ -45,7 +45,7 @@ class WordSpout(Spout):
 
     def open(self, context: Context) -> None:
         """Make the list."""
-        self.words = distinct_words(self.distinct)
+        self.words = distinct_words(self.distinct).to_frame()
         self.random = np.random.default_rng(context.index)
         self.share = self.rate / context.parallelism
         self.opened_s, self.sent = time.monotonic(), 0
@@ -55,7 +55,7 @@ class WordSpout(Spout):
         if self.share and self.sent >= (time.monotonic() - self.opened_s) * self.share:
             return None
         places = self.random.integers(0, self.distinct, self.batch, dtype=np.uint32)
-        collector.emit(pl.DataFrame([self.words.gather(places)]), message_id=self.sent)
+        collector.emit(self.words[places], message_id=self.sent)
         self.sent += self.batch
         return True
 
