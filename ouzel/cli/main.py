@@ -155,6 +155,8 @@ def reconcile(
     The exit code is 0 if nothing differs or each difference is explained, and 3 otherwise.
     """
     with reported(debug):
+        if record is None and engine is Engine.HERON:
+            _prepare()
         from ouzel.cli.reconcile import Request, reconcile_file
 
         raise typer.Exit(

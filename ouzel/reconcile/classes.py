@@ -34,7 +34,7 @@ class Class(Enum):
 
 
 MEANINGS = {
-    Class.LATE: "The stream dropped rows of this group as late; it kept them beside its results.",
+    Class.LATE: "The stream dropped rows of this group as late, no fewer than are missing.",
     Class.DUPLICATED: "Rows came twice: the run was replayed after a task had lost what it remembered, or into a sink that keeps no ids.",
     Class.LOST: "Rows are missing: delivery was at most once, or the state of a task died with it.",
     Class.IN_FLIGHT: "The window had not closed when the run was stopped.",

@@ -8,6 +8,7 @@ from operator import and_, or_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.reconcile.classes import Class, Evidence
 from ouzel.reconcile.comparison import BATCH, BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, names_of
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 CLASS = "class"
+
+DROPPED, LATE_ROWS = "_late_", "late_rows"
+"""Prefix of the keys of groups with late rows, and how many rows each has."""
 
 
 def classified(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFrame:
@@ -30,7 +34,7 @@ def classified(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataF
     rules = [
         (Class.FLOAT, paired & (F.size(DIFFERING) == 0)),
         (Class.IN_FLIGHT, _is_open(facts, proof.closed_us)),
-        (Class.LATE, F.col("late") & (fewer if _telling(facts) else fewer | paired)),
+        (Class.LATE, _within_late(facts) & (fewer if _telling(facts) else fewer | paired)),
         (Class.LOST, F.lit(proof.losses) & fewer),
         (Class.DUPLICATED, F.lit(proof.replays) & more),
         (Class.VALUE_DIFFERS, paired),
@@ -39,7 +43,7 @@ def classified(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataF
     value = F.lit(Class.ONLY_BATCH.value)
     for kind, condition in reversed(rules):
         value = F.when(F.coalesce(condition, F.lit(False)), F.lit(kind.value)).otherwise(value)
-    return marked.withColumn(CLASS, value).drop("late")
+    return marked.withColumn(CLASS, value).drop(LATE_ROWS)
 
 
 def _is_open(facts: Lineage, closed_us: int | None) -> Column:
@@ -122,24 +126,40 @@ def _sides(facts: Lineage) -> tuple[dict[str, Column], dict[str, Column]]:
     return ours, {name: F.col(f"{BATCH}.{column}") for name, column in inner.items()}
 
 
+def _within_late(facts: Lineage) -> Column:
+    """Whether rows of this group were dropped as late, and no count lacks more than those."""
+    from pyspark.sql import functions as F
+
+    ours, theirs = _sides(facts)
+    counts = [name for name, direction in facts.directions.items() if direction is Direction.COUNT]
+    lacking = [theirs[name] - F.coalesce(ours[name], F.lit(0)) <= F.col(LATE_ROWS) for name in counts]
+    return reduce(and_, lacking, F.col(LATE_ROWS) > 0)
+
+
 def _with_late(differences: DataFrame, facts: Lineage, late: Path | None) -> DataFrame:
-    """A column `late`: whether rows of this row's group were dropped as late."""
+    """A column LATE_ROWS: how many rows of this row's group were dropped as late, at most, for a replay drops them again."""
     from pyspark.sql import functions as F
 
     if late is None or not facts.carried:
-        return differences.withColumn("late", F.lit(False))
+        return differences.withColumn(LATE_ROWS, F.lit(0))
     groups = late_groups(differences, facts, late)
-    same = reduce(and_, (F.col(f"{CARRIED}{name}").eqNullSafe(F.col(f"late_{name}")) for name in facts.carried.names))
-    return differences.join(F.broadcast(groups), same, "left").withColumn("late", F.coalesce("late", F.lit(False)))
+    same = reduce(
+        and_, (F.col(f"{CARRIED}{name}").eqNullSafe(F.col(f"{DROPPED}{name}")) for name in facts.carried.names)
+    )
+    return differences.join(F.broadcast(groups), same, "left").withColumn(LATE_ROWS, F.coalesce(LATE_ROWS, F.lit(0)))
 
 
 def late_groups(differences: DataFrame, facts: Lineage, late: Path) -> DataFrame:
-    """The groups of the rows dropped as late, from JSON lines: rows as the aggregate was given them, its keys among them."""
+    """The groups of the rows dropped as late and how many those are, from JSON lines: rows as the aggregate was given them.
+
+    Its keys are among their columns; what a combiner has added up already says in ROWS of how many rows.
+    """
     from pyspark.sql import functions as F
 
-    keys = ", ".join(f"`{name}` string" for name in facts.carried.names)
-    lines = differences.sparkSession.read.schema(keys).json(str(late))
-    columns = [
-        F.col(f"`{field.name}`").cast(to_spark_type(field.type)).alias(f"late_{field.name}") for field in facts.carried
+    schema = ", ".join([*(f"`{name}` string" for name in facts.carried.names), f"`{ROWS}` bigint"])
+    lines = differences.sparkSession.read.schema(schema).json(str(late))
+    keys = [
+        F.col(f"`{field.name}`").cast(to_spark_type(field.type)).alias(f"{DROPPED}{field.name}")
+        for field in facts.carried
     ]
-    return lines.select(*columns).distinct().withColumn("late", F.lit(True))
+    return lines.groupBy(*keys).agg(F.sum(F.coalesce(f"`{ROWS}`", F.lit(1))).alias(LATE_ROWS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -78,7 +78,7 @@ def say(home: Path, kind: str, delivery: str = "at-least-once") -> None:
     replace(record, delivery=delivery, events=(*record.events, (kind, "planted", 1))).save(home)
 
 
-def drop_late(home: Path, rows: list[dict[str, str]]) -> None:
+def drop_late(home: Path, rows: Sequence[Mapping[str, object]]) -> None:
     """Keep rows as dropped."""
     (home / LATE).write_text("".join(json.dumps(row) + "\n" for row in rows))
 

@@ -136,12 +136,17 @@ def test_lost_state_does_not_explain_a_higher_count(tmp_path: Path, spark: Spark
 
 def test_rows_dropped_as_late_explain_their_groups_only(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
-    drop_late(home, [{"window_start": "2013-01-05T00:00:00", "window_end": "2013-01-06T00:00:00", "origin": PLACE}])
+    line = {"window_start": "2013-01-05T00:00:00", "window_end": "2013-01-06T00:00:00", "origin": PLACE}
+    drop_late(home, [line])
     edit(home, lambda frame: frame.with_columns(changed("flights", -1)))
     result = found(job, home, spark)
     assert result.counts[Class.LATE] == 1
     assert result.explained
     edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") - 1))
+    result = found(job, home, spark)
+    assert Class.LATE not in result.counts, "one row was dropped, and two are missing"
+    assert result.counts[Class.VALUE_DIFFERS] == result.batch_rows
+    drop_late(home, [{**line, "$rows": rows} for rows in (1, 1)])
     result = found(job, home, spark)
     assert result.counts[Class.LATE] == 1
     assert result.counts[Class.VALUE_DIFFERS] == result.batch_rows - 1
