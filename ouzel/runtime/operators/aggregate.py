@@ -144,7 +144,12 @@ class Before:
 
 
 class ChangingAggregation(Aggregation):
-    """EMIT CHANGES: after each batch the old row of each group that changed is taken back and the new one put in."""
+    """EMIT CHANGES: after each batch the old row of each group that changed is taken back and the new one put in.
+
+    With `upserts` an old row is taken back only when its group has gone: the new one replaces it.
+    """
+
+    upserts = False
 
     def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
         super().__init__(aggregate, seed, partial)
@@ -183,7 +188,8 @@ class ChangingAggregation(Aggregation):
         changed = before.there != here
         for old_values, new_values in zip(before.results, new, strict=True):
             changed |= old_values.differ(new_values)
-        minus, plus = np.flatnonzero(before.there & changed), np.flatnonzero(here & changed)
+        gone = before.there & changed & ~here if self.upserts else before.there & changed
+        minus, plus = np.flatnonzero(gone), np.flatnonzero(here & changed)
         self._shown = True
         if self._retracting and self._groups.keys:
             self._groups.remove(self._groups.vanished(slots))

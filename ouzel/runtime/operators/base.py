@@ -57,8 +57,11 @@ class Operator:
 class Chain:
     """The operators of one component, in order; itself used like an operator.
 
-    After `process` of a chain with a Watermark, `event_time_us` is the largest watermark expression in that batch, or None.
+    After `process` of a chain with a Watermark, `event_time_us` is the largest watermark expression in that batch, or None. What comes
+    out of a `consolidated` chain is ready for an upsert sink: of each key one row.
     """
+
+    consolidated = False
 
     def __init__(self, operators: list[Operator]) -> None:
         self.operators = operators

@@ -25,14 +25,14 @@ from ouzel.runtime.tasks.refusals import Refusals, Refused, append_lines
 class SinkEnd:
     """The sink at the end of a chain: consolidates for upserts, writes, and says when what was written is safe."""
 
-    def __init__(self, node: Sink, writer: SinkWriter) -> None:
-        self.node, self.writer = node, writer
+    def __init__(self, node: Sink, writer: SinkWriter, consolidated: bool) -> None:
+        self.node, self.writer, self.consolidated = node, writer, consolidated
         self.unsafe: list[Data] = []
         self.flushed_ms = 0.0
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
-        """Give the sink one batch, renamed to the sink's own columns."""
-        if self.node.mode is SinkMode.UPSERT:
+        """Give the sink one batch."""
+        if self.node.mode is SinkMode.UPSERT and not self.consolidated:
             frame = consolidate(frame, list(self.node.keys))
         if frame.height:
             self.writer.write(batch_id, frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, Union, Watermark
+from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Union, Watermark
 from ouzel.compiler.types import Schema
 from ouzel.connectors import open_sink, open_source
 from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
@@ -63,8 +63,8 @@ def _chain_bolt(task: Task, setting: Setting, component: Component, links: Links
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
     nodes = [node for node in component.chain if not isinstance(node, Sink | Union)]
     schema, retracts = _input_of(component.chain[0])
-    end = SinkEnd(sink, _writer(sink, task, setting)) if sink else None
-    chain = build_chain(nodes, settings)
+    chain = build_chain(nodes, settings, sink.keys if sink and sink.mode is SinkMode.UPSERT else ())
+    end = SinkEnd(sink, _writer(sink, task, setting), chain.consolidated) if sink else None
     refusals = _row_refusals(setting)
     return ChainBolt(task, links, settings, setting.epoch, chain, schema.names, retracts, refusals, end)
 
