@@ -19,10 +19,11 @@ run-words: $(INSTALLED) $(DATA) ## Count the words of the same year's announceme
 	@$(BIN)/ouzel run sql_examples/word_count.sql
 
 test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -m "not server and not spark"
+	$(BIN)/python -m pytest -m "server or spark"
 
 quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM: under two minutes
-	$(BIN)/python -m pytest -m "not server and not spark and not slow"
+	$(BIN)/python -m pytest -n 2 -m "not server and not spark and not slow"
 
 test-servers: $(INSTALLED) $(DATA) jdk ## Run only the tests that start processes or servers
 	$(BIN)/python -m pytest -m server
