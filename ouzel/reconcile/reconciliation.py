@@ -30,7 +30,7 @@ SHOWN = 100
 """Rows of each class that are fetched from Spark, to be shown."""
 
 
-PLAN_WIDTH = 72
+PLAN_WIDTH = 76
 """Width of the topology's plan, so that two plans fit side by side."""
 
 

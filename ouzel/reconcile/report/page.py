@@ -74,8 +74,12 @@ def _verdict(found: Reconciliation) -> str:
     how = f"Rows are told apart by {keys}" if keys else "Rows are compared as multisets"
     return (
         f'<div class="verdict {tone}"><strong>{escape(verdict(found))}</strong>'
-        f"<span>{escape(how)}; floats within a relative {found.tolerance:g} count as equal.</span></div>"
+        f"<span>{escape(how)}; floats within a relative {_small(found.tolerance)} count as equal.</span></div>"
     )
+
+
+def _small(number: float) -> str:
+    return f"{number:g}".replace("e-0", "e-")
 
 
 def _figures(found: Reconciliation) -> str:

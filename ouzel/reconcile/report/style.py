@@ -18,7 +18,7 @@ STYLE = """
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
-main { max-width: 1120px; margin: 0 auto; padding: 44px 28px 80px; }
+main { max-width: 1240px; margin: 0 auto; padding: 44px 28px 80px; }
 h1 { font-size: 27px; font-weight: 600; letter-spacing: -0.01em; margin: 0; }
 h2 { font-size: 17px; font-weight: 600; margin: 52px 0 14px; }
 h3 { font-size: 13px; font-weight: 600; color: var(--soft); margin: 0 0 8px; }
@@ -71,6 +71,7 @@ summary small { color: var(--soft); font-weight: 400; font-size: 13.5px; margin-
 pre { margin: 0; background: var(--code); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px;
   overflow: auto; max-height: 560px;
   font: 12px/1.55 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; tab-size: 4; }
+.plans pre { font-size: 11.5px; }
 code { font: 12.5px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 .empty { color: var(--soft); }
 footer { margin-top: 56px; color: var(--faint); font-size: 13px; }
