@@ -11,11 +11,13 @@ from typer.testing import CliRunner
 from ouzel.cli.main import app
 from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
+from ouzel.compiler.plan import FinalAggregate, Node, PartialAggregate
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, Option
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import COMMON
 from ouzel.planner.settings import Settings
+from ouzel.planner.spark.lowering import lower
 
 DOCS = Path(__file__).parent
 
@@ -24,7 +26,7 @@ NOTE = "<!-- Made from the code by `make docs`: change the code, not this page. 
 
 def cli() -> str:
     """docs/cli.md: what `--help` prints, and what formats and exit codes mean."""
-    commands = ["", "run", "explain", "reconcile"]
+    commands = ["", "run", "batch", "explain", "reconcile"]
     runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
     helps = [(name, runner.invoke(app, [*name.split(), "--help"], prog_name="ouzel").stdout) for name in commands]
     blocks = [f"## {f'ouzel {name}'.strip()}\n\n```text\n{_trimmed(text)}\n```" for name, text in helps]
@@ -57,6 +59,23 @@ def connectors() -> str:
     parts += ["## Options of every table that is read", _options(COMMON), "## Formats"]
     parts += [f"### {form.name}\n\n{form.doc}\n\n{_options(form.options)}".strip() for form in FORMATS.values()]
     return "\n\n".join(parts)
+
+
+def batch() -> str:
+    """docs/batch.md: the PySpark job, and which engine runs which construct."""
+    planned = (PartialAggregate, FinalAggregate)  # halves of an aggregate, which only a topology has
+    nodes = [kind for kind in Node.__subclasses__() if kind not in planned]
+    rows = [
+        (f"`{kind.__name__}`", _sentence(kind), "yes", "yes", "yes" if kind in lower.registry else "no")
+        for kind in sorted(nodes, key=lambda kind: kind.__name__)
+    ]
+    table = _table(("construct", "what it is", "heron", "memory", "batch"), rows)
+    intro, figures = (DOCS / name for name in ("batch_intro.txt", "batch_figures.txt"))
+    return "\n\n".join(["# The batch job", NOTE, intro.read_text().strip(), table, figures.read_text().strip()])
+
+
+def _sentence(kind: type) -> str:
+    return re.split(r"[.;:] |\.?\n", (kind.__doc__ or "").strip())[0].rstrip(".")
 
 
 def _connector(connector: Connector) -> str:
@@ -111,6 +130,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli,
     "settings.md": settings,
+    "batch.md": batch,
     "connectors.md": connectors,
     "functions.md": functions,
 }

@@ -149,7 +149,8 @@ def test_only_what_is_asked_for() -> None:
 
 def test_the_batch_job_is_shown_as_it_is_run() -> None:
     page = explained(program(word_count()), "spark", width=40)
-    assert 'grouped = projected.groupBy("word").agg(F.count(F.lit(1)).alias("n"))' in page
+    assert '.groupBy("word")' in page
+    assert '.agg(F.count("*").alias("n"))' in page
     compile(page.split("\n", 1)[1], "job.py", "exec")
 
 

@@ -223,7 +223,7 @@ def _spark_call(call: AggregateCall) -> str:
     value = f"F.col({_quoted(f'`{call.argument}`')})" if call.argument else "F.lit(1)"
     if call.filter:
         value = f"F.when(F.col({_quoted(f'`{call.filter}`')}), {value})"
-    if _is_distinct(call) and call.function == "avg":  # the DataFrame API has no function of its own for it
+    if _is_distinct(call) and (call.function == "avg" or call.filter):  # no function for the one; FILTER is much faster than WHEN
         return f"F.expr({_quoted(_sql(call))})"
     if _is_distinct(call):
         return f"F.{call.function}_distinct({value})"

@@ -47,9 +47,10 @@ def name_results(dag: Dag) -> Dag:
                 renamed[id(made)] = names
             case Project() if names:
                 made = replace(made, items=tuple((name, substitute(value, names)) for name, value in made.items))
-            case Aggregate() if _ends_in_projections(node, readers):
-                made, fresh = _named(made)
-                renamed[id(made)] = fresh
+            case Aggregate() if isinstance(node, Aggregate) and _ends_in_projections(node, readers):
+                made, keys = _with_named_input(made) if len(readers[id(node.input)]) == 1 else (made, {})
+                made, results = _named(made)
+                renamed[id(made)] = {**keys, **results}
         return made
 
     return dag.rebuilt(make)
@@ -60,6 +61,29 @@ def _ends_in_projections(node: Node, readers: Mapping[int, list[Node]]) -> bool:
         isinstance(reader, Project) or (isinstance(reader, Filter) and _ends_in_projections(reader, readers))
         for reader in readers.get(id(node), [])
     )
+
+
+def _with_named_input(node: Aggregate) -> tuple[Aggregate, Names]:
+    """The node with names for what the projection below computes for it alone, `filter` instead of `$filter`; and those of keys."""
+    if not isinstance(node.input, Project):
+        return node, {}
+    taken, names = set(node.schema.names) | set(node.input.schema.names), dict[str, str]()
+    for name in node.input.schema.names:
+        if name.startswith("$"):
+            names[name] = _free(re.sub(r"\W+", "_", name).strip("_"), taken)
+            taken.add(names[name])
+    below = replace(node.input, items=tuple((names.get(name, name), value) for name, value in node.input.items))
+    calls = tuple(
+        replace(
+            call,
+            argument=names.get(call.argument or "", call.argument),
+            filter=names.get(call.filter or "", call.filter),
+        )
+        for call in node.calls
+    )
+    keys = tuple(names.get(key, key) for key in node.keys)
+    fresh = {old: Column(node.input.schema[old].type, names[old]) for old in node.keys if old in names}
+    return replace(node, input=below, keys=keys, calls=calls), fresh
 
 
 def _named(node: Aggregate) -> tuple[Aggregate, Names]:
