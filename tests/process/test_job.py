@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import TopologyError
-from ouzel.runtime.process.job import Job, create_home, load_job
+from ouzel.runtime.process.job import Job, check_room, create_home, load_job
 from tests.process.topologies import numbers, packed
 
 
@@ -59,3 +59,9 @@ def test_who_feeds_whom_and_who_is_last(job: Job) -> None:
     assert job.feeders() == {1: (), 2: (), 3: (1, 2), 4: (1, 2), 5: (3, 4)}
     assert job.sinks() == {5}
     assert job.places() == {1: 1, 2: 2, 3: 1, 4: 2, 5: 1}
+
+
+def test_a_directory_too_deep_for_sockets_is_refused(tmp_path: Path) -> None:
+    check_room(Path("/tmp"))
+    with pytest.raises(TopologyError, match="has too long a path for Unix sockets; set TMPDIR to a shorter one"):
+        check_room(tmp_path / ("deep" * 30))

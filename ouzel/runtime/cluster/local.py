@@ -16,7 +16,7 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.client import HeronHandle
-from ouzel.runtime.process.job import MASTER_CONTAINER, Job, create_home
+from ouzel.runtime.process.job import MASTER_CONTAINER, Job, check_room, create_home
 
 _END_S = 10.0
 
@@ -101,7 +101,9 @@ def start_heron(
     Raises:
         TopologyError: it cannot be started.
     """
-    home = create_home(Path(tempfile.gettempdir()))
+    parent = Path(tempfile.gettempdir())
+    check_room(parent)
+    home = create_home(parent)
     job = Job(f"{topology.name}-{home.name.removeprefix('ouzel-')}", home, directory.resolve(), topology, packing)
     job = replace(job, tcp=tcp, detached=detached)
     try:

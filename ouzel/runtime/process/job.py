@@ -85,20 +85,24 @@ class Job:
 _SOCKET_PATH = 107
 """Most bytes in the path of a Unix socket (sun_path, less its end)."""
 
-_LONGEST = "container-9999/metrics-manager.sock"
+_LONGEST = "ouzel-01234567/container-9999/metrics-manager.sock"
 
 
-def create_home(parent: Path) -> Path:
-    """A new job directory with a key of its own, readable by its owner alone.
+def check_room(parent: Path) -> None:
+    """See that sockets in a job directory below `parent` can have a path.
 
     Raises:
-        TopologyError: the path is so long that the sockets in it would have none.
+        TopologyError: it would be too long.
     """
-    home = parent / f"ouzel-{secrets.token_hex(4)}"
-    if len(os.fsencode(home / _LONGEST)) > _SOCKET_PATH:
+    if len(os.fsencode(parent / _LONGEST)) > _SOCKET_PATH:
         raise TopologyError(
             f"the temporary directory {parent} has too long a path for Unix sockets; set TMPDIR to a shorter one"
         )
+
+
+def create_home(parent: Path) -> Path:
+    """A new job directory with a key of its own, readable by its owner alone."""
+    home = parent / f"ouzel-{secrets.token_hex(4)}"
     home.mkdir(mode=0o700, parents=True)
     descriptor = os.open(home / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
