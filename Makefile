@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words test quick test-servers check format docs wire data clean jdk
+.PHONY: help run run-words reconcile test quick test-servers check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,6 +17,9 @@ run: $(INSTALLED) $(DATA) ## Answer a question over the 336,776 flights that lef
 
 run-words: $(INSTALLED) $(DATA) ## Count the words of the same year's announcements, live
 	@$(BIN)/ouzel run sql_examples/word_count.sql
+
+reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology and as a Spark job, and compare
+	@$(BIN)/ouzel reconcile sql_examples/flight_delays.sql
 
 test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls)
 	$(BIN)/python -m pytest -n 2 -m "not server and not spark"
