@@ -20,20 +20,27 @@ class Progress:
     """Where reading one partition stands.
 
     `ends` holds [end offset, acked] of the batches emitted and not yet committed, in order; `cuts` where batches were cut that were
-    emitted before a crash and not committed: they are cut there again.
+    emitted before a crash and not committed: they are cut there again. `silent_ms` is when it was first found to have nothing.
     """
 
     partition: Partition
     reader: Reader
     id: int
     watermark_us: int = BEGINNING_OF_TIME
-    heard_ms: float = 0.0
+    silent_ms: float | None = None
+    asked_ms: float = 0.0
     ended: bool = False
     ends: deque[list[int]] = field(default_factory=deque)
     cuts: deque[tuple[int, int]] = field(default_factory=deque)
     first: int = -1
     committed: int | None = None
     _part: ReadBatch | None = None
+
+    def waited(self, now_ms: float) -> None:
+        """It was asked and had nothing."""
+        self.asked_ms = now_ms
+        if self.silent_ms is None:
+            self.silent_ms = now_ms
 
     def settle(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""

@@ -24,6 +24,9 @@ COMMIT_MS = 1_000
 LOOK_MS = 2_000
 """How often a source that grows is asked for partitions that are new."""
 
+ASKED_MS = 1_000
+"""A partition that was not asked for so long may have rows: it holds time back."""
+
 SPAN = 4_096
 """How many batches a spout may be ahead of its oldest unacked one."""
 
@@ -86,9 +89,11 @@ class SourceSpout(TaskMachine):
             if batch is ReadState.END:
                 progress.ended = True
                 progress.reader.close()
+            else:
+                progress.waited(self.now_ms)
 
     def _emit(self, progress: Progress, batch: ReadBatch) -> None:
-        progress.heard_ms = self.now_ms
+        progress.silent_ms = None
         self.counts.rows_in += batch.frame.height + len(batch.bad)
         self._refuse_unread(batch)
         made = self.chain.process(batch.frame) if batch.frame.height else None
@@ -177,16 +182,17 @@ class SourceSpout(TaskMachine):
         return self._idle_moment(alive)
 
     def _is_idle(self, progress: Progress) -> bool:
-        if not progress.heard_ms:
-            progress.heard_ms = self.now_ms
-        return self.idle_after_ms is not None and self.now_ms - progress.heard_ms >= self.idle_after_ms
+        """Whether it has had nothing for so long, and still had nothing when it was last asked; back-pressure is no silence."""
+        if self.idle_after_ms is None or progress.silent_ms is None or self.now_ms - progress.asked_ms > ASKED_MS:
+            return False
+        return self.now_ms - progress.silent_ms >= self.idle_after_ms
 
     def _idle_moment(self, alive: Sequence[Progress]) -> Moment:
         """All partitions are silent: the wall clock moves event time on, from where the last of them left it."""
         last = max(alive, key=lambda progress: progress.watermark_us)
         if last.watermark_us == BEGINNING_OF_TIME:
             return Moment(status=TimeStatus.IDLE)
-        silent_us = int(self.now_ms - last.heard_ms) * 1000
+        silent_us = int(self.now_ms - cast(float, last.silent_ms)) * 1000
         known = self._said.time_us if self._said else BEGINNING_OF_TIME
         return Moment(max(known, last.watermark_us + silent_us), TimeStatus.IDLE)
 

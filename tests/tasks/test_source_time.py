@@ -1,0 +1,119 @@
+"""A spout's time: the least of its partitions, silent ones aside; but a partition that nobody asked is not silent."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.compiler.plan import Watermark
+from ouzel.connectors.base import Partition, ReadBatch, ReadState
+from ouzel.planner.settings import BadRecordPolicy, Settings
+from ouzel.planner.topology import Task
+from ouzel.runtime.operators.build import build_chain
+from ouzel.runtime.protocol.groupings import Outlet
+from ouzel.runtime.protocol.messages import TimeStatus
+from ouzel.runtime.protocol.messages import Watermark as WatermarkMessage
+from ouzel.runtime.protocol.task import Links
+from ouzel.runtime.tasks.journal import MemoryJournal
+from ouzel.runtime.tasks.partitions import Partitions
+from ouzel.runtime.tasks.refusals import Refusals
+from ouzel.runtime.tasks.source import SourceSpout
+from ouzel.session import load_text
+
+NOON = datetime(2024, 1, 1, 12)
+SQL = """CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts IDLE AFTER INTERVAL '10' SECOND) WITH ('connector' = 'datagen');
+SELECT window_start, COUNT(*) FROM TUMBLE(t, ts, INTERVAL '1' MINUTE) GROUP BY window_start;"""
+
+
+class Hand:
+    """A source whose partitions have what the test has put there."""
+
+    def __init__(self, *names: str) -> None:
+        self.waiting: dict[str, list[datetime]] = {name: [] for name in names}
+
+    def partitions(self) -> list[Partition]:
+        return [Partition(name, False) for name in self.waiting]
+
+    def committed(self) -> dict[str, int]:
+        return {}
+
+    def commit(self, offsets: dict[str, int]) -> bool:
+        return True
+
+    def reader(self, partition: Partition, offset: int | None) -> HandReader:
+        return HandReader(self.waiting[partition.id])
+
+
+class HandReader:
+    def __init__(self, waiting: list[datetime]) -> None:
+        self.waiting, self.at = waiting, 0
+
+    def read(self, rows: int) -> ReadBatch | ReadState:
+        if not self.waiting:
+            return ReadState.WAIT
+        frame = pl.DataFrame({"ts": self.waiting}, schema={"ts": pl.Datetime("us")})
+        self.waiting.clear()
+        self.at += frame.height
+        return ReadBatch(frame, self.at - frame.height, self.at)
+
+
+def spout(source: Hand, delivery: str = "at-most-once") -> SourceSpout:
+    job = load_text(SQL, Path(), "t")
+    (watermark,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Watermark))
+    settings = Settings().updated([("delivery", delivery), ("batch.rows", "10"), ("max.pending.rows", "10")])
+    outlet = Outlet(0, [([2], lambda frame, _id, _task: [(0, frame)])])
+    refusals = Refusals(BadRecordPolicy.FAIL, Path("unused"))
+    partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal())  # type: ignore[arg-type]
+    links = Links((), {"default": outlet}, frozenset())
+    return SourceSpout(
+        Task(1, "t", 0),
+        links,
+        settings,
+        0,
+        partitions,
+        build_chain([watermark], settings),
+        10_000,
+        (refusals, refusals),
+    )
+
+
+def times(machine: SourceSpout, now_ms: float) -> tuple[datetime, TimeStatus] | None:
+    """What the spout says of time now, after it has asked every partition."""
+    said = None
+    for instruction in [*machine.poll(now_ms), *machine.poll(now_ms), *machine.tick(now_ms)]:
+        message = getattr(instruction, "message", None)
+        if isinstance(message, WatermarkMessage) and message.time_us > 0:
+            said = datetime(1970, 1, 1) + timedelta(microseconds=message.time_us), message.status
+    return said
+
+
+def test_a_silent_partition_stops_holding_time_back() -> None:
+    source = Hand("a", "b")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    assert times(machine, 1_000) is None, "b has said nothing yet"
+    for second in range(2, 11):
+        assert times(machine, second * 1_000) is None
+    source.waiting["a"].append(NOON + timedelta(minutes=1))
+    assert times(machine, 11_500) == (NOON + timedelta(minutes=1), TimeStatus.ACTIVE)
+
+
+def test_when_all_are_silent_the_wall_clock_moves_time() -> None:
+    source = Hand("a")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    assert times(machine, 1_000) == (NOON, TimeStatus.ACTIVE)
+    times(machine, 11_000)
+    assert times(machine, 31_000) == (NOON + timedelta(seconds=30), TimeStatus.IDLE)
+
+
+def test_back_pressure_is_not_silence() -> None:
+    source = Hand("a")
+    machine = spout(source, "at-least-once")
+    source.waiting["a"].extend([NOON] * 10)
+    machine.poll(1_000)
+    source.waiting["a"].append(NOON + timedelta(seconds=1))
+    for second in range(2, 60):  # what was emitted stays unacked, so there is no room to read
+        assert times(machine, second * 1_000) is None
