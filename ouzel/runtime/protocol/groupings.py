@@ -5,6 +5,7 @@ Whatever is chosen depends on the frame alone, not on what went before, so that 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -82,17 +83,32 @@ def _least_loaded(hashes: Rows, tasks: int, chosen: Rows) -> None:
 
 def split(frame: pl.DataFrame, chosen: Rows, tasks: int) -> Dealt:
     """The frame cut by each row's task index, rows in their order."""
-    counts = np.bincount(chosen, minlength=tasks)
-    if counts.max(initial=0) == frame.height:
-        return [(int(counts.argmax()), frame)] if frame.height else []
-    order = np.argsort(chosen, kind="stable")
+    order, ends = np.empty(frame.height, np.uint32), np.zeros(tasks, np.int64)
+    _sort_by_task(chosen.astype(np.int64, copy=False), ends, order)
+    starts = [0, *ends.tolist()]
+    if frame.height in np.diff(starts):
+        return [(int(np.diff(starts).argmax()), frame)] if frame.height else []
     gathered = frame[order]
-    ends = np.cumsum(counts)
     return [
-        (index, gathered.slice(int(end - count), int(count)))
-        for index, (end, count) in enumerate(zip(ends, counts, strict=True))
-        if count
+        (index, gathered.slice(start, end - start))
+        for index, (start, end) in enumerate(itertools.pairwise(starts))
+        if end > start
     ]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _sort_by_task(chosen: Rows, ends: Rows, order: Rows) -> None:
+    """A counting sort: `order` lists the rows by task, `ends` says where each task's rows end."""
+    for row in range(chosen.size):
+        ends[chosen[row]] += 1
+    total = 0
+    for task in range(ends.size):
+        total += ends[task]
+        ends[task] = total - ends[task]
+    for row in range(chosen.size):
+        place = ends[chosen[row]]
+        order[place] = row
+        ends[chosen[row]] = place + 1
 
 
 class Outlet:
