@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from bench.figures import Counter, acked_rows, measure, print_line
 from bench.words import distinct_words

@@ -223,7 +223,8 @@ def _spark_call(call: AggregateCall) -> str:
     value = f"F.col({_quoted(f'`{call.argument}`')})" if call.argument else "F.lit(1)"
     if call.filter:
         value = f"F.when(F.col({_quoted(f'`{call.filter}`')}), {value})"
-    if _is_distinct(call) and (call.function == "avg" or call.filter):  # no function for the one; FILTER is much faster than WHEN
+    # There is no function for the average, and FILTER is much faster than WHEN.
+    if _is_distinct(call) and (call.function == "avg" or call.filter):
         return f"F.expr({_quoted(_sql(call))})"
     if _is_distinct(call):
         return f"F.{call.function}_distinct({value})"
