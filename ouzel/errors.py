@@ -2,6 +2,7 @@
 
 OuzelError
   QueryError            the text of a query is wrong: has a position and an advice
+    TypeMismatch        a function or operator does not take these types
     NotSupported        right, but this engine or version cannot do it: names the construct
   PlanError             no packing satisfies the resources asked for, or a topology is malformed
   ConnectorError        a source or sink refused: names the file, host, topic or queue
@@ -47,6 +48,10 @@ class QueryError(OuzelError):
         line = self.text.splitlines()[number - 1] if self.text else ""
         caret = " " * column + "^" * max(1, min(self.length, len(line) - column))
         return f"line {number}, column {column + 1}: {self.problem}{advice}\n  {line}\n  {caret}"
+
+
+class TypeMismatch(QueryError):
+    """A function or operator does not take these types; the advice says what to cast."""
 
 
 class NotSupported(QueryError):

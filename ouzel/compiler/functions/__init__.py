@@ -10,7 +10,7 @@ from ouzel.compiler.coercion import can_cast, cast_to
 from ouzel.compiler.expressions import Call, Expression, Literal
 from ouzel.compiler.functions.registry import Function, Signature
 from ouzel.compiler.types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, VARCHAR, DataType, DateType, TimestampType
-from ouzel.errors import QueryError
+from ouzel.errors import QueryError, TypeMismatch
 
 
 @cache
@@ -106,7 +106,7 @@ def _near(name: str) -> str:
     return f"did you mean {' or '.join(match.upper() for match in close)}?" if close else ""
 
 
-def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> QueryError:
+def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> TypeMismatch:
     """Which argument to cast, where casting one argument to text or to a number would do; else how a call looks."""
     types = [argument.type for argument in arguments]
     shown = f"({', '.join(map(str, types))})" if len(types) != 1 else str(types[0])
@@ -121,8 +121,8 @@ def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> 
                     if len(types) == 1
                     else f"{called} does not take {shown}"
                 )
-                return QueryError(problem, instead=f"write {_as_written(name, cast)}")
-    return QueryError(
+                return TypeMismatch(problem, instead=f"write {_as_written(name, cast)}")
+    return TypeMismatch(
         f"{_SIGNS.get(name.lower(), name.upper())} does not take {shown}", instead=f"write {function.usage}"
     )
 

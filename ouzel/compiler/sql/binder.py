@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import lookup, resolve_call
+from ouzel.compiler.functions import resolve_call
 from ouzel.compiler.functions.aggregates import is_aggregate
 from ouzel.compiler.sql import literals
 from ouzel.compiler.sql.places import call_name, consume, describe, place
@@ -19,7 +19,7 @@ from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, DataType, NullType, RowType
-from ouzel.errors import NotSupported, QueryError
+from ouzel.errors import NotSupported, QueryError, TypeMismatch
 
 _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Add: ("add", "+"), exp.Sub: ("subtract", "-"), exp.Mul: ("multiply", "*"), exp.Div: ("divide", "/"), exp.IntDiv: ("divide", "DIV"),
@@ -76,10 +76,8 @@ class Binder:
         function, sign = _BINARY[type(node)]
         left, right = self.bind(node.this), self.bind(node.expression)
         try:
-            return resolve_call(function, [left, right])
-        except QueryError as error:
-            if lookup(function) is None:
-                raise
+            return self._located(node, lambda: resolve_call(function, [left, right]))
+        except TypeMismatch as error:
             problem = f"{left.type} {sign} {right.type} is not possible"
             advice = self._advised_cast((node.this, left), (node.expression, right)) or error.instead
             raise self.source.error(problem, place(node), advice) from None
