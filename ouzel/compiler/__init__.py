@@ -1,1 +1,1 @@
-"""."""
+"""From SQL to a typed logical plan. No I/O."""

@@ -1,1 +1,1 @@
-"""."""
+"""What a run measures of itself."""

@@ -1,1 +1,1 @@
-"""."""
+"""Pure steps on batches, and how plan nodes become a chain of them."""

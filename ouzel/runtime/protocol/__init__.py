@@ -1,1 +1,1 @@
-"""."""
+"""State machines without I/O or clock: messages and times in, instructions out."""

@@ -1,1 +1,1 @@
-"""."""
+"""Frames between processes: a protobuf header and an Arrow body."""
