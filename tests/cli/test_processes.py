@@ -117,14 +117,18 @@ def test_a_terminal_shows_the_table_while_it_grows(endless: Path, temporary: Pat
         command, stdin=slave, stdout=slave, stderr=slave, env=environment(temporary), start_new_session=True
     )
     os.close(slave)
-    screen = _read_until(master, "5 rows")
-    assert "endless · at-least-once" in screen
-    assert "rows/s" in screen
-    process.send_signal(signal.SIGINT)
-    rest = _read_until(master, "stopped after")
-    assert process.wait(60) == 130
-    assert re.search(r"key +seen", rest)
-    os.close(master)
+    try:
+        screen = _read_until(master, "5 rows")
+        screen += _read_until(master, "rows/s")
+        assert "endless · at-least-once" in screen
+        process.send_signal(signal.SIGINT)
+        rest = _read_until(master, "stopped after")
+        assert process.wait(60) == 130
+        assert re.search(r"key +seen", rest)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
 
 
 def _read_until(terminal: int, text: str) -> str:
