@@ -57,6 +57,10 @@ class Acker:
         """
         return self.settled if self.safe is None else min(self.settled, self.safe)
 
+    def has_room(self, rows: int, most: int) -> bool:
+        """Whether `rows` more may be on their way when at most `most` may; one batch always may."""
+        return not self.pending_rows or self.pending_rows + rows <= most
+
     def next_root(self) -> Root:
         """The root of the batch that is emitted next."""
         self.newest += 1

@@ -64,8 +64,6 @@ class Links:
     sources: tuple[int, ...]
     outlets: dict[str, Outlet]
     upstream: frozenset[int]
-    inputs: dict[int, str] = field(default_factory=dict)
-    """Stream number -> the component that writes it."""
 
 
 class TaskMachine:

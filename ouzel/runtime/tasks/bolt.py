@@ -19,7 +19,7 @@ from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import Data, Root, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import Moment
-from ouzel.runtime.tasks.refusals import Refusals, Refused, append_lines
+from ouzel.runtime.tasks.refusals import Refusals, append_lines, refuse, uncomputed
 
 
 class SinkEnd:
@@ -103,7 +103,7 @@ class ChainBolt(TaskMachine):
         frame = frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=False)
         self.counts.rows_in += frame.height
         made = self.chain.process(frame)
-        self._take_refused()
+        refuse(self, self.refusals, uncomputed(self, self.chain))
         frame_id = mix(*(message.id for message in group))
         roots = tuple({root: None for message in group for root in message.roots})
         messages = self._let_out(made, frame_id, roots)
@@ -161,7 +161,7 @@ class ChainBolt(TaskMachine):
 
     def _emit_all(self, frames: Iterable[pl.DataFrame]) -> None:
         """Emit what no input frame stands behind: this task holds it itself."""
-        self._take_refused()
+        refuse(self, self.refusals, uncomputed(self, self.chain))
         for frame in frames:
             for part in frame.iter_slices(self.settings.handle_rows):
                 if self.sink:
@@ -188,13 +188,6 @@ class ChainBolt(TaskMachine):
         if self._columns[-1] == WEIGHT and frame.columns[-1] != WEIGHT:
             frame = frame.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
         return frame.rename(dict(zip(frame.columns, self._columns, strict=True)))
-
-    def _take_refused(self) -> None:
-        refused = self.chain.take_refused()
-        if refused:
-            self.counts.rows_bad += len(refused)
-            self.refusals.take(Refused(self.task.component, row.reason, row.row) for row in refused)
-            self.tell_user("bad-record", f"{self.task.component}: {refused[0].reason}", len(refused))
 
     def _count_late(self) -> None:
         dropped = self.chain.take_late()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ouzel.errors import BadRecord, ConnectorError
 from ouzel.planner.settings import BadRecordPolicy
+from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.protocol.task import TaskMachine
 
 SHOWN = 200
 """Characters of a refused row that a message quotes."""
@@ -45,6 +47,23 @@ class Refusals:
             raise BadRecord(first.where, f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason)
         if self.policy is BadRecordPolicy.DEAD_LETTER:
             append_lines(self.path, "".join(json.dumps(vars(record), ensure_ascii=False) + "\n" for record in records))
+
+
+def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[Refused]) -> None:
+    """Count a task's refused records, carry out the policy, and tell the user of the first.
+
+    Raises:
+        BadRecord, ConnectorError: as Refusals.take.
+    """
+    if records:
+        machine.counts.rows_bad += len(records)
+        refusals.take(records)
+        machine.tell_user("bad-record", f"{records[0].where}: {records[0].reason}", len(records))
+
+
+def uncomputed(machine: TaskMachine, chain: Chain) -> list[Refused]:
+    """The rows that a task's chain could not compute since the last call."""
+    return [Refused(machine.task.component, row.reason, row.row) for row in chain.take_refused()]
 
 
 def append_lines(path: Path, lines: str) -> None:

@@ -16,7 +16,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instructi
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.partitions import Partitions, Progress
-from ouzel.runtime.tasks.refusals import Refusals, Refused
+from ouzel.runtime.tasks.refusals import Refusals, Refused, refuse, uncomputed
 
 COMMIT_MS = 1_000
 """How often offsets are committed."""
@@ -75,8 +75,7 @@ class SourceSpout(TaskMachine):
         self._drained = True
 
     def _room(self) -> bool:
-        held = self.acker.pending_rows
-        fits = not held or held + self.settings.batch_rows <= self.settings.max_pending_rows
+        fits = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
         return fits and self.acker.newest - self.acker.settled < SPAN
 
     def _read_one(self) -> None:
@@ -95,9 +94,10 @@ class SourceSpout(TaskMachine):
     def _emit(self, progress: Progress, batch: ReadBatch) -> None:
         progress.silent_ms = None
         self.counts.rows_in += batch.frame.height + len(batch.bad)
-        self._refuse_unread(batch)
+        unread = [Refused(bad.where, bad.reason, bad.raw.decode(errors="replace")) for bad in batch.bad]
+        refuse(self, self._read_refusals, unread)
         made = self.chain.process(batch.frame) if batch.frame.height else None
-        self._refuse_uncomputed()
+        refuse(self, self._row_refusals, uncomputed(self, self.chain))
         seen = self.chain.event_time_us if batch.frame.height else None
         if seen is not None:
             progress.watermark_us = max(progress.watermark_us, seen)
@@ -109,21 +109,6 @@ class SourceSpout(TaskMachine):
         frame_id = mix(progress.id, batch.start, batch.end)
         self._partitions.journal.note((progress.partition.id, batch.start, batch.end))
         self.emit_root(frames, batch.frame.height, (progress, end), frame_id)
-
-    def _refuse_unread(self, batch: ReadBatch) -> None:
-        if batch.bad:
-            self.counts.rows_bad += len(batch.bad)
-            self._read_refusals.take(
-                Refused(bad.where, bad.reason, bad.raw.decode(errors="replace")) for bad in batch.bad
-            )
-            self.tell_user("bad-record", f"{batch.bad[0].where}: {batch.bad[0].reason}", len(batch.bad))
-
-    def _refuse_uncomputed(self) -> None:
-        refused = self.chain.take_refused()
-        if refused:
-            self.counts.rows_bad += len(refused)
-            self._row_refusals.take(Refused(self.task.component, row.reason, row.row) for row in refused)
-            self.tell_user("bad-record", f"{self.task.component}: {refused[0].reason}", len(refused))
 
     def _completed(self, held: Held) -> None:
         progress, end = cast(tuple[Progress, list[int]], held.token)

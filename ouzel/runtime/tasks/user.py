@@ -33,8 +33,7 @@ class UserSpout(TaskMachine):
     def poll(self, now_ms: float) -> list[Instruction]:
         """Ask the spout for its next batches, if there is room."""
         self._begin(now_ms)
-        held = self.acker.pending_rows
-        room = not held or held + self.settings.batch_rows <= self.settings.max_pending_rows
+        room = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
         if room and not self._ended and not self._drained:
             self._ended = self.spout.next_batch(self) is False
         self._end_if_done()
