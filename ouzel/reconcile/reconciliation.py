@@ -15,6 +15,7 @@ from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared
 from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, classified
 from ouzel.reconcile.comparison import BATCH, DIFFERING, NEAR, STREAM, compare, names_of, time_us
+from ouzel.reconcile.cut import Cut, check_cut, restricted, within
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.timeline import Timeline, timeline
@@ -67,6 +68,8 @@ class Reconciliation:
         topology: the topology's plan as text.
         job: the batch job as text.
         tolerance: what floats were given.
+        notes: what else whoever reads this must know.
+        cut: which part of time was compared.
     """
 
     record: RunRecord
@@ -83,6 +86,7 @@ class Reconciliation:
     job: str
     tolerance: float = TOLERANCE
     notes: tuple[str, ...] = field(default=())
+    cut: Cut = Cut()
 
     @property
     def differing(self) -> int:
@@ -100,14 +104,16 @@ class Reconciliation:
         return not self.unexplained
 
 
-def check(job: session.Job, table: str = "", ranges: Ranges | None = None) -> None:
+def check(job: session.Job, table: str = "", ranges: Ranges | None = None, cut: Cut = Cut()) -> None:
     """Refuse now what could not be reconciled after the run; `ranges` are those of a run that is over.
 
     Raises:
         QueryError: there is no table to compare, or it is not clear which.
-        NotSupported: a source, sink, type or construct has no place in a reconciliation yet.
+        NotSupported: a source, sink, type or construct has no place in a reconciliation yet, or the cut means nothing for these rows.
     """
-    batch_text(batch_of(job, compared_sink(job.program, table), ranges or {}))
+    sink = compared_sink(job.program, table)
+    check_cut(sink, cut)
+    batch_text(batch_of(job, sink, ranges or {}))
 
 
 def reconcile(
@@ -117,6 +123,7 @@ def reconcile(
     *,
     table: str = "",
     tolerance: float = TOLERANCE,
+    cut: Cut = Cut(),
     say: Callable[[str], None] = lambda text: None,
 ) -> Reconciliation:
     """Compare what the run recorded in `home` holds with what the batch job returns for the same input.
@@ -125,6 +132,7 @@ def reconcile(
         job: the query, as it ran.
         table: which of several written tables to compare.
         tolerance: relative, for floats.
+        cut: which rows of both answers to compare; the batch job reads no more than it needs for them, where that can be said exactly.
         say: told what is being done.
 
     Raises:
@@ -134,9 +142,10 @@ def reconcile(
     """
     record = _record_of(job, home)
     sink = compared_sink(job.program, table)
+    check_cut(sink, cut)
     say("comparing the answers in Spark")
     try:
-        return _compared(job, record, home, sink, spark, tolerance)
+        return _compared(job, record, home, sink, spark, tolerance, cut.at(record))
     except OuzelError:
         raise
     except Exception as error:
@@ -144,18 +153,19 @@ def reconcile(
 
 
 def _compared(
-    job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float
+    job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut
 ) -> Reconciliation:
-    facts = lineage(sink)
-    theirs = batch_answer(job, sink, record.ranges, spark)
-    found = compare(stream_answer(job, sink, home, spark), theirs, facts, tolerance)
+    facts, needed = lineage(sink), restricted(sink, cut)
+    theirs = within(batch_answer(job, needed, record.ranges, spark), sink, cut)
+    found = compare(within(stream_answer(job, sink, home, spark), sink, cut), theirs, facts, tolerance)
     rows = classified(found.differences, facts, evidence(record, home)).localCheckpoint()
     counted = {Class(name): count for name, count in rows.groupBy(CLASS).count().collect()}
     counts = {kind: counted[kind] for kind in Class if kind in counted}
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
         {kind: _sample(rows, facts, kind) for kind in counts}, timeline(rows, facts, found),
-        _topology(job), batch_text(batch_of(job, sink, record.ranges)), tolerance, tuple(_notes(record, facts)),
+        _topology(job), batch_text(batch_of(job, needed, record.ranges)), tolerance, tuple(_notes(record, facts)),
+        cut,
     )  # fmt: skip
 
 

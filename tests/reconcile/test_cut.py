@@ -1,0 +1,154 @@
+"""The cut: which rows belong to a part of time, what is refused, and that a batch reads no more than it needs for it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ouzel.batch.run import rows_of
+from ouzel.compiler.plan import AssignWindow, Filter, Sink, walk
+from ouzel.errors import NotSupported
+from ouzel.reconcile import Class, Cut, reconcile
+from ouzel.reconcile.answers import batch_answer, compared_sink
+from ouzel.reconcile.cut import EPOCH, check_cut, restricted, within
+from ouzel.reconcile.extent import Extent, extent
+from ouzel.reconcile.lineage import DAY_US
+from ouzel.record import RunRecord
+from ouzel.session import load_text
+from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, TABLE, classes, edit, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HOUR_US = 3_600_000_000
+HOURS = "FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end, window_time"
+
+
+def sink_of(query: str) -> Sink:
+    """Of the trailing SELECT."""
+    return compared_sink(load_text(TABLE + query, Path(), "q").program)
+
+
+def us(*parts: int) -> int:
+    """A moment in microseconds since the epoch."""
+    return int((datetime(*parts) - EPOCH).total_seconds()) * 1_000_000  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "column", "shift", "size", "windows"),
+    [
+        (DAYS, "departure_day", 0, DAY_US, True),
+        (f"SELECT window_end AS e, COUNT(*) AS n {HOURS};", "e", -HOUR_US, HOUR_US, True),
+        (f"SELECT window_time AS t, COUNT(*) AS n {HOURS};", "t", 1_000 - HOUR_US, HOUR_US, True),
+        (f"SELECT CAST(window_start AS DATE) AS d, window_start, COUNT(*) AS n {HOURS};", "window_start", 0, HOUR_US, True),
+        (f"SELECT CAST(window_start AS DATE) AS d, COUNT(*) AS n {HOURS};", "d", 0, DAY_US, False),
+        ("SELECT id, ts, delay FROM flights;", "ts", 0, 1, False),
+        ("SELECT CAST(ts AS DATE) AS d, COUNT(*) AS n FROM flights GROUP BY CAST(ts AS DATE) EMIT CHANGES;", "d", 0, DAY_US, False),
+    ],
+)  # fmt: skip
+def test_a_row_stands_for_its_window_or_its_moment(
+    query: str, column: str, shift: int, size: int, windows: bool
+) -> None:
+    found = extent(sink_of(query))
+    assert found is not None
+    assert (found.column, found.shift_us, found.size_us, bool(found.windows)) == (column, shift, size, windows)
+
+
+@pytest.mark.parametrize(
+    "query", [ROWS, ORIGINS, "SELECT origin, MAX(ts) AS latest FROM flights GROUP BY origin EMIT CHANGES;"]
+)
+def test_rows_without_time_have_no_cut(query: str) -> None:
+    assert extent(sink_of(query)) is None
+    with pytest.raises(NotSupported, match="none of its columns says when a row is"):
+        check_cut(sink_of(query), Cut(from_us=0))
+    check_cut(sink_of(query), Cut())
+
+
+def test_closed_windows_need_windows_that_can_be_seen() -> None:
+    with pytest.raises(NotSupported, match="has no windows"):
+        check_cut(sink_of("SELECT id, ts FROM flights;"), Cut(closed_only=True))
+    hidden = sink_of("SELECT origin, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+                     " GROUP BY window_start, window_end, origin;")  # fmt: skip
+    with pytest.raises(NotSupported, match=r"do not say which window.*; add window_start or window_end"):
+        check_cut(hidden, Cut(to_us=0))
+    with pytest.raises(NotSupported, match="do not say which window"):
+        check_cut(sink_of(f"SELECT CAST(window_start AS DATE) AS d, COUNT(*) AS n {HOURS};"), Cut(closed_only=True))
+
+
+def test_closed_is_where_the_watermark_of_the_run_stood() -> None:
+    def stood(at: int | None) -> RunRecord:
+        return RunRecord("q", "", "", "memory", "at-least-once", {}, at)
+
+    assert Cut(closed_only=True).at(stood(99)) == Cut(to_us=100)
+    assert Cut(5, 50, True).at(stood(99)) == Cut(5, 50)
+    assert Cut(5, 500, True).at(stood(99)) == Cut(5, 100)
+    assert Cut(5, closed_only=True).at(stood(None)) == Cut(5)  # the input has ended: all windows have closed
+    assert str(Cut(us(2013, 1, 1), us(2013, 1, 2, 3))) == "from 2013-01-01 00:00:00 to 2013-01-02 03:00:00"
+
+
+def test_the_batch_job_is_given_only_rows_of_the_cut() -> None:
+    sink, cut = sink_of(DAYS), Cut(us(2013, 1, 3), us(2013, 1, 5))
+    (window,) = (node for node in walk(restricted(sink, cut)) if isinstance(node, AssignWindow))
+    assert isinstance(window.input, Filter)
+    assert str(window.input.predicate) == "and(ge(ts, 2013-01-03 00:00:00), lt(ts, 2013-01-05 00:00:00))"
+    assert restricted(sink, Cut()) is sink
+    moments = sink_of("SELECT id, ts FROM flights;")  # Spark moves a filter on a plain column by itself
+    assert restricted(moments, cut) is moments
+
+
+def test_extents_of_a_union_must_agree() -> None:
+    both = sink_of(f"SELECT window_end, COUNT(*) AS n {HOURS} UNION ALL SELECT window_end, COUNT(*) AS n {HOURS};")
+    found = extent(both)
+    assert found is not None
+    assert (found.shift_us, found.size_us, len(found.windows)) == (-HOUR_US, HOUR_US, 2)
+    mixed = sink_of(
+        f"SELECT window_end, COUNT(*) AS n {HOURS} UNION ALL SELECT ts AS window_end, id AS n FROM flights;"
+    )
+    assert extent(mixed) == Extent("window_end")
+
+
+@pytest.mark.spark
+def test_whole_windows_are_compared(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(DAYS, tmp_path)
+    edit(home, lambda frame: frame.filter(frame["departure_day"] != date(2013, 1, 7)))
+    cut = Cut(us(2013, 1, 3, 1), us(2013, 1, 6, 23))  # of the third and the sixth there is only a part
+    found = reconcile(job, home, spark, cut=cut)
+    assert found.stream_rows == found.batch_rows == 2 * 4
+    assert set(found.counts) <= {Class.FLOAT}
+    assert 'F.lit("2013-01-03 01:00:00")' in found.job
+    wider = reconcile(job, home, spark, cut=Cut(from_us=us(2013, 1, 7)))
+    assert classes(wider)[Class.ONLY_BATCH] == 4
+    assert wider.stream_rows == 13 * 4
+
+
+@pytest.mark.spark
+def test_less_input_gives_the_same_rows(tmp_path: Path, spark: SparkSession) -> None:
+    """The restricted job's answer is the whole job's, cut."""
+    query = """SELECT window_end, origin, COUNT(*) AS n, SUM(miles) AS miles
+    FROM TABLE(HOP(TABLE flights, DESCRIPTOR(ts), INTERVAL '7' HOUR, INTERVAL '21' HOUR))
+    GROUP BY window_start, window_end, origin;"""
+    job, home = run(query, tmp_path)
+    sink, cut = compared_sink(job.program), Cut(us(2013, 1, 3, 1), us(2013, 1, 6, 22))
+    whole, part = (
+        rows_of(
+            within(batch_answer(job, each, {}, spark), sink, cut).drop(
+                "_key_window_end", "_key_window_start", "_key_origin"
+            ),
+            sink,
+        )
+        for each in (sink, restricted(sink, cut))
+    )
+    assert whole.height == part.height > 0
+    assert whole.drop("miles").sort("window_end", "origin").equals(part.drop("miles").sort("window_end", "origin"))
+    assert reconcile(job, home, spark, cut=cut).stream_rows == part.height
+
+
+@pytest.mark.spark
+def test_moments_are_half_open(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run("SELECT id, ts FROM flights;", tmp_path)
+    found = reconcile(job, home, spark, cut=Cut(us(2013, 1, 1), us(2013, 1, 2)))
+    assert (found.matched, found.stream_rows, found.differing) == (200, 200, 0)
+    assert datetime(2013, 1, 1) == FIRST
