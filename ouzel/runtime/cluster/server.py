@@ -146,10 +146,12 @@ class Server:
             shutil.rmtree(self._job.home, ignore_errors=True)
 
     def _client_leaves(self) -> bool:
-        """Whether the client goes without the `kill` that says that it clears away by itself."""
+        """Whether the client is gone now, or goes without the `kill` that says that it clears away by itself."""
         poller = select.poll()
         poller.register(0, select.POLLIN)
-        return not self._told_to_end and bool(poller.poll(_FAREWELL_S * 1e3)) and b"kill" not in os.read(0, 65536)
+        if not poller.poll(0 if self._told_to_end else _FAREWELL_S * 1e3):
+            return False
+        return b"kill" not in os.read(0, 65536)
 
 
 def main() -> None:
