@@ -1,8 +1,37 @@
-"""What the command line lets one choose from."""
+"""What the command line lets one choose from, and the options that several commands share."""
 
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Query = Annotated[
+    Path,
+    typer.Argument(metavar="FILE.sql", help="The query; paths in it are relative to it.", exists=True, dir_okay=False),
+]
+Set = Annotated[
+    list[str],
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting, as SET 'key' = 'value' in the query; wins over it."),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
+
+
+def pairs(texts: list[str], option: str) -> list[tuple[str, str]]:
+    """Each KEY=VALUE that was given with `option`, taken apart.
+
+    Raises:
+        typer.BadParameter: one has no '='.
+    """
+    made = []
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"'{text}' has no '='; write {option} key=value", param_hint=option)
+        made.append((key.strip(), value.strip()))
+    return made
 
 
 class Engine(Enum):

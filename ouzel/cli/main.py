@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.batch import batch
-from ouzel.cli.choices import Engine, Format
+from ouzel.cli.choices import Debug, Engine, Format, Query, Set, pairs
 from ouzel.cli.failure import reported
 from ouzel.planner.settings import Delivery
 
@@ -31,17 +31,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-Query = Annotated[
-    Path,
-    typer.Argument(metavar="FILE.sql", help="The query; paths in it are relative to it.", exists=True, dir_okay=False),
-]
-Set = Annotated[
-    list[str],
-    typer.Option("--set", metavar="KEY=VALUE", help="A setting, as SET 'key' = 'value' in the query; wins over it."),
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 
 
 def _version(wanted: bool) -> None:
@@ -89,16 +78,16 @@ def run(
     The result of a trailing SELECT goes to stdout, everything else to stderr. On a terminal the result is a live table.
     """
     with reported(debug):
-        pairs = _pairs(settings, delivery, parallelism)
+        given = _settings(settings, delivery, parallelism)
         if engine is Engine.HERON:
             _prepare()
-        job = _load(file, pairs)
+        job = _load(file, given)
         if job.program.explain is not None:
             typer.echo(_explanation(job, job.program.explain))
             return
         from ouzel.cli.run import run_job
 
-        raise typer.Exit(run_job(job, engine, form, record, pairs))
+        raise typer.Exit(run_job(job, engine, form, record, given))
 
 
 @app.command()
@@ -117,7 +106,7 @@ def explain(
     For each operator: the schema, whether it appends or retracts, its watermark, the bound of its state, its parallelism and grouping.
     """
     with reported(debug):
-        job = _load(file, _pairs(settings))
+        job = _load(file, pairs(settings, "--set"))
         chosen = {"logical": logical, "topology": topology, "packing": packing}
         details = tuple(name for name, wanted in chosen.items() if wanted) or job.program.explain or ()
         typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))
@@ -160,27 +149,20 @@ def reconcile(
         from ouzel.cli.reconcile import Request, reconcile_file
 
         raise typer.Exit(
-            reconcile_file(Request(file, engine, record, table, tolerance, report, master, tuple(_pairs(settings))))
+            reconcile_file(Request(file, engine, record, table, tolerance, report, master, tuple(pairs(settings, "--set"))))
         )
 
 
 app.command()(batch)
 
 
-def _pairs(
-    settings: list[str], delivery: Delivery | None = None, parallelism: int | None = None
-) -> list[tuple[str, str]]:
-    pairs = []
-    for text in settings:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"'{text}' has no '='; write --set key=value", param_hint="--set")
-        pairs.append((key.strip(), value.strip()))
+def _settings(settings: list[str], delivery: Delivery | None, parallelism: int | None) -> list[tuple[str, str]]:
+    given = pairs(settings, "--set")
     if delivery is not None:
-        pairs.append(("delivery", delivery.value))
+        given.append(("delivery", delivery.value))
     if parallelism is not None:
-        pairs.append(("parallelism", str(parallelism)))
-    return pairs
+        given.append(("parallelism", str(parallelism)))
+    return given
 
 
 def _prepare() -> None:
@@ -190,10 +172,10 @@ def _prepare() -> None:
     prepare()
 
 
-def _load(file: Path, pairs: list[tuple[str, str]]) -> Job:
+def _load(file: Path, given: list[tuple[str, str]]) -> Job:
     from ouzel import session
 
-    return session.load(file, pairs)
+    return session.load(file, given)
 
 
 def _explanation(job: Job, details: tuple[str, ...]) -> str:
