@@ -353,6 +353,30 @@ class FinalAggregate(Node):
 
 
 @dataclass(frozen=True)
+class Without(Node):
+    """The input of `aggregate` without the rows that a run dropped there as late. Only a reconciliation makes these, for its batch job.
+
+    Attributes:
+        aggregate: as it was: what its component made of these rows.
+        component: the name of what dropped them.
+        path: the file of JSON lines that says which.
+        combined: whether the file holds what the aggregate makes of each row by itself, instead of the row.
+        touched: give only groups that have such rows.
+    """
+
+    input: Node
+    aggregate: Aggregate
+    component: str
+    path: str
+    combined: bool
+    touched: bool
+
+    @property
+    def label(self) -> str:
+        return f"Without what {self.component} dropped as late"
+
+
+@dataclass(frozen=True)
 class Union(Node):
     """UNION ALL: columns by position, names of the first input; the binder has cast both sides to one type."""
 
@@ -407,16 +431,41 @@ class Hints:
 
 
 @dataclass(frozen=True)
+class Reconcile:
+    """RECONCILE: a sink's rows are to be compared with what the batch job returns for the same input.
+
+    Attributes:
+        table: the sink.
+        from_us: where the part of time to compare begins, in microseconds since the epoch; None is the beginning of time.
+        to_us: where it ends, and is no longer in it; None is the end of time.
+        closed_windows: compare only windows that the watermark has closed.
+        tolerance: how far apart, relative to the larger, equal floats may be; None is the default.
+        report: the directory of the report, relative to the file of SQL; empty for none.
+        master: where Spark runs; empty for the default.
+    """
+
+    table: str
+    from_us: int | None = None
+    to_us: int | None = None
+    closed_windows: bool = False
+    tolerance: float | None = None
+    report: str = ""
+    master: str = ""
+
+
+@dataclass(frozen=True)
 class Program:
     """What one file of statements asks to run: its sinks (they may share nodes), its SET options, its hints.
 
     `explain` is set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",), or () for plain EXPLAIN.
+    `reconciles` are its RECONCILE statements, in order.
     """
 
     sinks: tuple[Sink, ...]
     settings: tuple[tuple[str, str], ...] = ()
     hints: Hints = Hints()
     explain: tuple[str, ...] | None = None
+    reconciles: tuple[Reconcile, ...] = ()
 
 
 def walk(node: Node) -> Iterator[Node]:

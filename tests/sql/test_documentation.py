@@ -52,7 +52,7 @@ def test_the_types_of_the_page_exist() -> None:
 @pytest.mark.parametrize(
     "file",
     ["join", "over", "order_by", "limit", "intersect", "grouping_sets", "rollup", "session_window", "cumulate_window", "match_recognize",
-     "scalar_subquery", "values", "now", "create_function", "reconcile", "drop"],
+     "scalar_subquery", "values", "now", "create_function", "drop"],
 )  # fmt: skip
 def test_what_is_not_there_is_refused(file: str) -> None:
     assert file in REFUSED

@@ -77,6 +77,16 @@ def typed_literal(kind: str, text: str) -> Literal:
     return Literal(TIMESTAMP, value)
 
 
+def instant_us(text: str) -> int:
+    """Microseconds since the epoch of an ISO 8601 time, in UTC unless it names another zone; of a date its first moment.
+
+    Raises:
+        QueryError: it is not a time.
+    """
+    value = _parsed("timestamp", text, datetime.fromisoformat, "2013-01-31 or 2013-01-31T23:59:59")
+    return microseconds((value if value.tzinfo else value.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC))
+
+
 def _parsed(kind: str, text: str, parse: Callable[[str], _Parsed], example: str) -> _Parsed:
     try:
         if not re.match(r"\d{4}-\d\d-\d\d", text):

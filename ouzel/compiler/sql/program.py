@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.plan import Program, Sink
 from ouzel.compiler.sql.hints import gather_hints
 from ouzel.compiler.sql.queries import parse_query
+from ouzel.compiler.sql.reconciling import reconcile_sink
 from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
 from ouzel.compiler.sql.select import QueryBinder
 from ouzel.compiler.sql.shells import read_statement
 from ouzel.compiler.sql.sinks import result_sink, table_sink
 from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of, split_statements
-from ouzel.compiler.sql.statements import CreateTable, CreateView, Explain, Insert, Name, Select, SetOption, Statement
+from ouzel.compiler.sql.statements import (
+    CreateTable,
+    CreateView,
+    Explain,
+    Insert,
+    Name,
+    Reconcile,
+    Select,
+    SetOption,
+    Statement,
+)
 from ouzel.compiler.sql.tables import Table, create_table
 
 
@@ -39,19 +51,14 @@ class _Compiler:
         self.settings: list[tuple[str, str]] = []
         self.explain: tuple[str, ...] | None = None
         self.selected: Tokens = ()
+        self.reconciles: list[plan.Reconcile] = []
 
     def run(self) -> Program:
         """All statements, in order."""
         for tokens in _unwrapped(self.source, split_statements(self.source.tokens())):
-            if self.selected:
-                raise self.source.error(
-                    "a SELECT that prints its result is the last statement",
-                    span_of(self.selected[:1]),
-                    "move it to the end, or INSERT INTO a table",
-                )
-            if self.explain is not None:
-                raise self.source.error("EXPLAIN is the last statement", span_of(tokens[:1]), "move it to the end")
-            self._statement(read_statement(self.source, tokens), tokens)
+            statement = read_statement(self.source, tokens)
+            self._check_order(statement, tokens)
+            self._statement(statement, tokens)
         if not self.sinks:
             end = max(0, len(self.source.text.rstrip()) - 1)
             raise self.source.error(
@@ -60,7 +67,24 @@ class _Compiler:
                 "end it with SELECT ..., or with INSERT INTO table SELECT ...",
             )
         hints = gather_hints(self.source, self.scopes)
-        return Program(tuple(self.sinks), tuple(self.settings), hints, self.explain)
+        return Program(tuple(self.sinks), tuple(self.settings), hints, self.explain, tuple(self.reconciles))
+
+    def _check_order(self, statement: Statement, tokens: Tokens) -> None:
+        """A SELECT that prints comes after all that makes it, RECONCILE after all that it may speak of, and EXPLAIN last."""
+        if self.explain is not None:
+            raise self.source.error("EXPLAIN is the last statement", span_of(tokens[:1]), "move it to the end")
+        if isinstance(statement, Reconcile):
+            return
+        if self.reconciles:
+            raise self.source.error(
+                "nothing comes after RECONCILE but another one", span_of(tokens[:1]), "move it before RECONCILE"
+            )
+        if self.selected:
+            raise self.source.error(
+                "a SELECT that prints its result is the last statement",
+                span_of(self.selected[:1]),
+                "move it to the end, or INSERT INTO a table",
+            )
 
     def _statement(self, statement: Statement, tokens: Tokens) -> None:
         match statement:
@@ -75,6 +99,8 @@ class _Compiler:
             case Select(query):
                 self.sinks.append(result_sink(self._query(query)))
                 self.selected = tokens if self.explain is None else ()
+            case Reconcile():
+                self.reconciles.append(reconcile_sink(self.source, statement, self.sinks, self.settings))
             case Explain(details, inner):
                 self.explain = details
                 self._statement(inner, tokens)

@@ -19,8 +19,10 @@ from ouzel.compiler.sql.statements import (
     Explain,
     HintPair,
     Insert,
+    Moment,
     Name,
     Option,
+    Reconcile,
     Select,
     SetOption,
     Statement,
@@ -30,7 +32,7 @@ from ouzel.compiler.sql.terminals import TerminalLexer, terminals
 from ouzel.errors import NotSupported, QueryError
 
 _DETAILS = ("logical", "topology", "packing", "json")
-_STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE")
+_STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE", "RECONCILE")
 _SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "MINUS": "-", "GROUP": "(", "QUERY": "SELECT"}
 _VAGUE = {
     "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "NUMBER": "a number", "$END": "the end of the statement",
@@ -111,7 +113,6 @@ _FOREIGN = {
     ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
     ("CREATE", "CATALOG"): "CREATE CATALOG is not supported: a file of SQL creates the tables it reads",
     ("CREATE", "DATABASE"): "CREATE DATABASE is not supported: a file of SQL creates the tables it reads",
-    ("RECONCILE",): "RECONCILE is not supported yet",
     ("DROP",): "DROP is not supported: a file of SQL starts without tables",
     ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
     ("SHOW",): "SHOW is not supported",
@@ -157,6 +158,9 @@ class _Shells:
                 inner = self.statement(tree.children[-1])
                 assert isinstance(inner, Select | Insert)
                 return Explain(details, inner)
+            case "reconcile":
+                moments = [part for between in _trees(tree, "between") for part in _trees(between, "moment")]
+                return Reconcile(self._name(tree), tuple(map(_moment, moments)), self._options(tree))
         return Select(self._tokens(tree))
 
     def _detail(self, tree: lark.Tree[Any]) -> str:
@@ -169,11 +173,10 @@ class _Shells:
 
     def _create_table(self, tree: lark.Tree[Any]) -> CreateTable:
         columns = [self._column(part) for part in tree.children if getattr(part, "data", "") in ("column", "computed")]
-        options = [self._option(option) for part in _trees(tree, "with_options") for option in _trees(part, "option")]
         keys = [self._names([key]) for key in _trees(tree, "primary_key")]
         keys += [(column.name,) for column in columns if column.primary]
         return CreateTable(
-            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), tuple(options),
+            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), self._options(tree),
             _span(tree),
         )  # fmt: skip
 
@@ -198,6 +201,10 @@ class _Shells:
         tokens = self._run(idle[0], "expression") if idle else None
         return WatermarkClause(self._name(tree), self._run(tree, "expression"), tokens)
 
+    def _options(self, tree: lark.Tree[Any]) -> tuple[Option, ...]:
+        """Those of its WITH."""
+        return tuple(self._option(option) for part in _trees(tree, "with_options") for option in _trees(part, "option"))
+
     def _option(self, tree: lark.Tree[Any]) -> Option:
         key, value = (child for child in tree.children if isinstance(child, lark.Tree))
         return Option(_joined(key), _joined(value), _span(tree))
@@ -218,6 +225,10 @@ class _Shells:
     def _tokens(self, tree: lark.Tree[Any]) -> Tokens:
         start, end = _span(tree)
         return self.tokens[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
+
+
+def _moment(tree: lark.Tree[Any]) -> Moment:
+    return Moment(str(tree.children[-1]), _span(tree))
 
 
 def _trees(tree: lark.Tree[Any], rule: str) -> list[lark.Tree[Any]]:

@@ -100,7 +100,24 @@ class Explain:
     statement: Select | Insert
 
 
-Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain
+@dataclass(frozen=True)
+class Moment:
+    """A time as it is written, in a string."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Reconcile:
+    """RECONCILE name BETWEEN moment AND moment WITH options; `between` is empty or has two."""
+
+    name: Name
+    between: tuple[Moment, ...] = ()
+    options: tuple[Option, ...] = ()
+
+
+Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | Reconcile
 
 
 @dataclass(frozen=True)

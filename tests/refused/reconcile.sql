@@ -1,3 +1,0 @@
--- error: RECONCILE is not supported yet
--- at: RECONCILE
-RECONCILE words;
