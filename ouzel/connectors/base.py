@@ -50,6 +50,15 @@ class ReadState(Enum):
     END = "nothing ever again"
 
 
+@dataclass(frozen=True)
+class Reach:
+    """How far a reading would come now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
+
+    start: int
+    end: int
+    last: bool
+
+
 class Reader(Protocol):
     """Reads one partition."""
 
@@ -89,6 +98,7 @@ class Source(Protocol):
     """An opened source. One per task; all of them see the same partitions.
 
     A source with an attribute `grows` that is true is asked for its partitions again, every few seconds.
+    One with an attribute `in_order` that is true has partitions whose rows follow those of the partition before.
     """
 
     def partitions(self) -> Sequence[Partition]:
@@ -102,6 +112,15 @@ class Source(Protocol):
 
     def reader(self, partition: Partition, offset: int | None) -> Reader:
         """Start reading at `offset`; None is where the options say the first reading starts."""
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+        """How far a reading of at most `rows` rows from `offset` on would come now, without decoding; None is where the options say.
+
+        One caller asks again and again, each time from where it was told that the last reading ends; a rate counts from the first time.
+
+        Raises:
+            ConnectorError: the source is gone or unreadable.
+        """
 
     def commit(self, offsets: Mapping[str, int]) -> bool:
         """Keep, partition by partition, the offset up to which everything is wholly acked; False if the runtime must keep it itself."""

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option, Partition, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.base import Connector, Option, Partition, Reach, ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError, QueryError
@@ -65,6 +65,7 @@ class DatagenSource:
         self._count = options.integer("partitions") or max(1, request.tasks)
         self._rows = options.integer("rows") if options.get("rows") is not None else None
         self._rate, self._clock = options.number("rate"), clock
+        self._paces: dict[str, Pace | None] = {}
         seed = options.integer("seed")
         self._fields = {
             name: make_field(
@@ -82,11 +83,28 @@ class DatagenSource:
         number = int(partition.id)
         if number >= self._count:
             raise ConnectorError(f"datagen has {self._count} partitions, and none called {partition.id}")
-        rows = None if self._rows is None else (self._rows - number + self._count - 1) // self._count
-        pace = Pace(self._rate / self._count, self._clock, offset or 0) if self._rate else None
         return DatagenReader(
-            lambda start, end: self._make(np.arange(start, end) * self._count + number), rows, offset or 0, pace
+            lambda start, end: self._make(np.arange(start, end) * self._count + number),
+            self._share(number),
+            offset or 0,
+            self._pace(offset or 0),
         )
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+        """As far as the pace allows."""
+        start, share = offset or 0, self._share(int(partition.id))
+        end = start + rows if share is None else min(start + rows, share)
+        pace = self._paces.setdefault(partition.id, self._pace(start))
+        if pace:
+            end = max(start, min(end, pace.due()))
+        return Reach(start, end, share is not None and end >= share)
+
+    def _share(self, number: int) -> int | None:
+        """How many rows a partition has."""
+        return None if self._rows is None else (self._rows - number + self._count - 1) // self._count
+
+    def _pace(self, offset: int) -> Pace | None:
+        return Pace(self._rate / self._count, self._clock, offset) if self._rate else None
 
     def _make(self, numbers: np.ndarray) -> pl.DataFrame:
         columns = [made(numbers).alias(name) for name, made in self._fields.items()]

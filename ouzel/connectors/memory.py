@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option, Partition, ReadBatch, ReadState, SinkRequest, SourceRequest
+from ouzel.connectors.base import Connector, Option, Partition, Reach, ReadBatch, ReadState, SinkRequest, SourceRequest
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
@@ -65,7 +65,15 @@ class MemorySource:
 
     def reader(self, partition: Partition, offset: int | None) -> FrameReader:
         """Read a share."""
-        return FrameReader(self._frame.gather_every(self._count, int(partition.id)), offset or 0)
+        return FrameReader(self._share(partition), offset or 0)
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+        """All rows are there."""
+        start, last = offset or 0, self._share(partition).height
+        return Reach(start, min(start + rows, last), start + rows >= last)
+
+    def _share(self, partition: Partition) -> pl.DataFrame:
+        return self._frame.gather_every(self._count, int(partition.id))
 
     def commit(self, offsets: Mapping[str, int]) -> bool:
         """The runtime keeps offsets."""

@@ -18,7 +18,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option, Partition, ReadBatch, Reader, ReadState, Source, SourceRequest
+from ouzel.connectors.base import (
+    Connector,
+    Option,
+    Partition,
+    Reach,
+    ReadBatch,
+    Reader,
+    ReadState,
+    Source,
+    SourceRequest,
+)
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
@@ -274,6 +284,7 @@ class _NexmarkSource:
         self.parts = max(1, options.integer("partitions"))
         self.end = rows_of(self.table, options.integer("events")) if options.get("events") else None
         self.rate = options.number("rate") * SHARES[self.table][1] / ROUND
+        self.clocks: dict[str, _NexmarkReader] = {}
 
     def partitions(self) -> Sequence[Partition]:
         """As many as the option says."""
@@ -282,6 +293,13 @@ class _NexmarkSource:
     def reader(self, partition: Partition, offset: int | None) -> Reader:
         """Offsets count the partition's rows."""
         return _NexmarkReader(self, int(partition.id), offset or 0)
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+        """As far as the rate has let things happen."""
+        start = offset or 0
+        clock = self.clocks.setdefault(partition.id, _NexmarkReader(self, int(partition.id), start))
+        end = max(start, clock.until(start + rows))
+        return Reach(start, end, clock.end is not None and end >= clock.end)
 
     def commit(self, offsets: Mapping[str, int]) -> bool:
         """The runtime keeps offsets."""
@@ -303,20 +321,22 @@ class _NexmarkReader:
 
     def read(self, rows: int) -> ReadBatch | ReadState:
         """The next rows, as far as the rate has let them happen."""
-        start, until = self.next, self.next + rows
-        if self.source.rate:
-            due = (time.monotonic() - self.opened) * self.source.rate / self.source.parts
-            until = min(until, self.first + int(due))
-        if self.end is not None:
-            if start >= self.end:
-                return ReadState.END
-            until = min(until, self.end)
+        start, until = self.next, self.until(self.next + rows)
+        if self.end is not None and start >= self.end:
+            return ReadState.END
         if until <= start:
             return ReadState.WAIT
         self.next = until
         numbers = np.arange(start, until, dtype=np.int64) * self.source.parts + self.part
         frame = generate(self.source.table, numbers, self.source.columns, self.source.seed, self.source.interval_us)
         return ReadBatch(frame, start, until)
+
+    def until(self, wanted: int) -> int:
+        """The offset before which reading stops: that wanted, that due by now, or the end."""
+        if self.source.rate:
+            due = (time.monotonic() - self.opened) * self.source.rate / self.source.parts
+            wanted = min(wanted, self.first + int(due))
+        return wanted if self.end is None else min(wanted, self.end)
 
     def close(self) -> None:
         """Nothing is open."""

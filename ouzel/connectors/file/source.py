@@ -6,7 +6,7 @@ import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ouzel.connectors.base import Partition, Reader, SourceRequest
+from ouzel.connectors.base import Partition, Reach, Reader, SourceRequest
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.parquet import ParquetReader, row_ranges
 from ouzel.connectors.file.text import TextReader
@@ -17,8 +17,11 @@ from ouzel.errors import ConnectorError
 class FileSource:
     """All files of a path. A partition is a file, or a range of a Parquet file's row groups: `path#first-last` in rows."""
 
+    in_order = True
+
     def __init__(self, request: SourceRequest) -> None:
         self._request, self._options = request, Options(CONNECTOR, request.options)
+        self._passed: dict[str, TextReader] = {}
         self._follow = self.grows = self._options.flag("follow")
         self._known: dict[str, None] = {}
 
@@ -53,6 +56,22 @@ class FileSource:
             return ParquetReader(self._request, path, first if offset is None else offset, last)
         return TextReader(self._request, self._options, partition.id, offset)
 
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+        """Lines are counted, each file's once; a Parquet file says how many rows it has."""
+        if self._options.text("format") == "parquet":
+            first, last = map(int, partition.id.rpartition("#")[2].split("-"))
+            start = first if offset is None else offset
+            return Reach(start, min(start + rows, last), start + rows >= last)
+        reader = self._passed.get(partition.id)
+        if reader is None or reader.line != (offset or 0):
+            if reader is not None:
+                reader.close()
+            reader = self._passed[partition.id] = TextReader(self._request, self._options, partition.id, offset)
+        reach = reader.skip(rows)
+        if reach.last:
+            self._passed.pop(partition.id).close()
+        return reach
+
     def commit(self, offsets: Mapping[str, int]) -> bool:
         """The runtime keeps offsets."""
         return False
@@ -62,4 +81,6 @@ class FileSource:
         return {}
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close the files whose lines were counted."""
+        for reader in self._passed.values():
+            reader.close()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.base import BadRow, Reach, ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv import CsvDecoder
@@ -64,6 +64,23 @@ class TextReader:
         if first == last:
             return ReadState.WAIT if self._follow else ReadState.END
         return self._batch(first, last)
+
+    @property
+    def line(self) -> int:
+        """The line that the next record starts on."""
+        return max(self._line, self._sought)
+
+    def skip(self, rows: int) -> Reach:
+        """Pass over the records that `read` would give, without decoding them."""
+        there = self._seek()
+        start = self.line
+        while there and rows:
+            last = min(self._taken + rows, len(self._block.ends))
+            if last > self._taken:
+                rows -= last - self._taken
+                self._taken, self._line = last, int(self._block.lines[last - 1])
+            there = self._taken < len(self._block.ends) or self._more()
+        return Reach(start, self.line, self._ended and self._taken == len(self._block.ends))
 
     def _seek(self) -> bool:
         """Read the header and go to the line that was asked for; False while the file is too short for it."""

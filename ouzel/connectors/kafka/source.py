@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from ouzel.connectors.base import Partition, SourceRequest
+from ouzel.connectors.base import Partition, Reach, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, topics_of
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
@@ -45,6 +45,7 @@ class KafkaSource:
         self._readers: dict[tuple[str, int], KafkaReader] = {}
         self._opened: set[tuple[str, int]] = set()
         self._acked: dict[str, int] = {}
+        self._ends: dict[str, int | None] = {}
         group = self._options.text("group") or f"ouzel-{request.name or request.table}"
         callbacks = {"group.id": group, "error_cb": self._failure.note}
         try:
@@ -86,6 +87,15 @@ class KafkaSource:
     def span(self, partition: Partition) -> tuple[int, int | None]:
         """Where reading starts and before which offset it ends, as the options say now; None is never."""
         return self._start(partition.id), self._end(partition.id)
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+        """Up to the partition's newest record, or to the end that the options say; that is settled when it is first asked for."""
+        name = partition.id
+        if name not in self._ends:
+            self._ends[name] = self._end(name)
+        start, end = self._start(name) if offset is None else offset, self._ends[name]
+        until = max(start, min(start + rows, self._bounds(name)[1] if end is None else end))
+        return Reach(start, until, end is not None and until >= end)
 
     def _start(self, name: str) -> int:
         how = self._options.text("start")
