@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.compiler.expressions import Expression, columns_of
+from ouzel.compiler.functions.aggregates import accumulator_schema
 from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
@@ -58,10 +59,8 @@ def reads(node: Node) -> Iterator[str]:
         case Aggregate(keys=keys, calls=calls) | PartialAggregate(aggregate=Aggregate(keys=keys, calls=calls)):
             yield from keys
             yield from (name for call in calls for name in (call.argument, call.filter) if name)
-        case FinalAggregate(input=below):
-            merged = node.input.branches[0] if isinstance(node.input, Union) else node.input
-            assert isinstance(merged, PartialAggregate)
-            yield from below.schema.names
+        case FinalAggregate(aggregate=merged):
+            yield from accumulator_schema(merged).names
     yield from (name for expression in expressions for name in columns_of(expression))
 
 

@@ -15,7 +15,9 @@ from ouzel.compiler.plan import Node
 from ouzel.compiler.sql import compile_sql
 from ouzel.planner.explain.wording import node_text
 from ouzel.planner.rules import RULES
+from ouzel.planner.rules.combine_before_shuffle import combine_before_shuffle
 from ouzel.planner.rules.dag import Dag
+from ouzel.planner.rules.share_panes import share_panes
 
 HERE = Path(__file__).parent / "rules"
 TABLES = (HERE / "tables.sql").read_text()
@@ -55,7 +57,10 @@ def everything(dag: Dag) -> Dag:
     return dag
 
 
-STEPS = {rule.__name__: rule for rule in RULES} | {"all": everything}
+STEPS = {rule.__name__: rule for rule in RULES} | {
+    "share_panes": lambda dag: share_panes(combine_before_shuffle(dag)),  # it looks only at partial aggregates
+    "all": everything,
+}
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -16,6 +16,7 @@ from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.push_filters_to_sources import push_filters_to_sources
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
 from ouzel.planner.rules.separate_twin_branches import separate_twin_branches
+from ouzel.planner.rules.share_panes import share_panes
 
 Rule = Callable[[Dag], Dag]
 
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     fuse_projections,
     remove_trivial_projects,
     combine_before_shuffle,  # partial aggregates before a fields grouping
+    share_panes,  # of partial aggregates
     separate_twin_branches,  # last: others would remove its projections
 )
 
