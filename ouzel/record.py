@@ -6,19 +6,24 @@ It is the input of a reconciliation: the batch job answers for exactly the offse
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
 """Table -> partition id -> [first offset read, offset up to which everything is wholly acked)."""
 
-RECORD, RESULTS, LATE = "record.json", "results.parquet", "late.jsonl"
+Times = Mapping[str, Mapping[str, int]]
+"""Table -> partition id -> event time (us) at the end of its range: no row before that end has a greater value of the watermark."""
+
+RECORD, RESULTS, LATE, LIVE = "record.json", "results.parquet", "late.jsonl", "live.json"
 
 
 @dataclass(frozen=True)
 class RunRecord:
     """One run. Lives in a directory: `record.json`, `results.parquet` (a trailing SELECT's table), `late.jsonl` (rows dropped as late).
+    While the run goes on `live.json` says where it takes requests (see reconcile/live.py).
 
     Attributes:
         query: name of the topology.
@@ -27,9 +32,10 @@ class RunRecord:
         engine: heron or memory.
         delivery: at-most-once or at-least-once.
         ranges: what each source table's partitions have given.
-        closed_us: the watermark up to which windows have closed; None when the input ended, and all have.
+        closed_us: the watermark up to which windows have closed, BEGINNING_OF_TIME if none has; None when the input ended, and all have.
         events: (kind, text, count) of what the run told its user: late-rows, bad-record, state-lost, replayed.
         settings: the settings given beside the file's own, as (key, value).
+        times: how far event time has come at the ends of `ranges`; partitions without event time are left out.
     """
 
     query: str
@@ -41,11 +47,19 @@ class RunRecord:
     closed_us: int | None = None
     events: tuple[tuple[str, str, int], ...] = ()
     settings: tuple[tuple[str, str], ...] = field(default=())
+    times: Times = field(default_factory=dict)
 
     def save(self, home: Path) -> None:
         """Write `record.json` into `home`."""
         home.mkdir(parents=True, exist_ok=True)
-        (home / RECORD).write_text(json.dumps(asdict(self), indent=2) + "\n")
+        replace_file(home / RECORD, lambda path: path.write_text(json.dumps(asdict(self), indent=2) + "\n"))
+
+
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file by way of a temporary name: whoever reads it sees the former or the new one, whole."""
+    fresh = path.with_name(f".{path.name}.new")
+    write(fresh)
+    os.replace(fresh, path)
 
 
 def read_record(home: Path) -> RunRecord:

@@ -1,19 +1,25 @@
-"""Keeps the record of a run: a handle around a run's handle, which folds the result as it passes and writes both down in the end."""
+"""Keeps the record of a run: a handle around a run's handle, which folds the result as it passes, and writes both down in the end.
+
+While the run goes on, whoever asks (see live.py) has the record written as the run stands, with or without a pause.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, TypeVar
 
 from ouzel import session
 from ouzel.compiler.plan import Scan
 from ouzel.errors import QueryError, TopologyError
 from ouzel.planner.topology import Topology
-from ouzel.record import LATE, RECORD, RESULTS, Ranges, RunRecord, read_record
+from ouzel.reconcile.live import LiveRecord, is_live
+from ouzel.record import LATE, LIVE, RECORD, RESULTS, RunRecord, read_record, replace_file
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.run import Handle, RunState, Status
 
 if TYPE_CHECKING:
@@ -25,14 +31,26 @@ Pairs = Sequence[tuple[str, str]]
 
 WAIT_SECONDS = 0.5
 
+LOOK_SECONDS = 30.0
+"""A task that says nothing of itself for so long makes a record impossible."""
+
+T = TypeVar("T")
+
 
 def recordable(job: session.Job, home: Path) -> session.Job:
     """The job with its late rows kept in the record in `home`, unless the query has a file of its own for them.
 
     What an earlier run left there is removed.
+
+    Raises:
+        QueryError: a run that goes on is recorded there.
     """
+    if is_live(home):
+        raise QueryError(
+            f"{home} is the record of a run that goes on", instead="stop that run, or choose another directory"
+        )
     home.mkdir(parents=True, exist_ok=True)
-    for name in (RECORD, RESULTS, LATE):
+    for name in (RECORD, RESULTS, LATE, LIVE):
         (home / name).unlink(missing_ok=True)
     if job.settings.late_path:
         return job
@@ -41,19 +59,29 @@ def recordable(job: session.Job, home: Path) -> session.Job:
 
 
 class Recorder:
-    """A run's handle (see run.Handle) that keeps its record in the directory `home` once the run has ended well or was stopped."""
+    """A run's handle (see run.Handle) that keeps its record in the directory `home`: as often as it is asked for, and at the end.
+
+    Of a run that failed nothing is kept.
+    """
 
     def __init__(self, handle: Handle, job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> None:
         self.home = home
         self._handle, self._job, self._engine, self._pairs = handle, job, engine, tuple(pairs)
         self._table = _result_table(job)
+        self._frames: list[pl.DataFrame] = []
+        self._folding, self._writing = Lock(), RLock()
+        self._pauses = 0
+        try:
+            self._live = LiveRecord(self, home)
+        except BaseException:
+            handle.stop()
+            raise
 
     def results(self) -> list[pl.DataFrame]:
         """The run's frames, on their way to whoever asked."""
-        frames = self._handle.results()
-        if self._table is not None:
-            for frame in frames:
-                self._table.apply(frame)
+        self._fold()
+        with self._folding:
+            frames, self._frames = self._frames, []
         return frames
 
     def status(self) -> Status:
@@ -62,30 +90,85 @@ class Recorder:
 
     def wait(self, timeout_s: float) -> bool:
         """See run.Handle."""
-        return self._handle.wait(timeout_s)
+        return self._handle.wait(0.0 if self._frames else timeout_s)
+
+    def look(self, timeout_s: float) -> Status:
+        """See run.Handle."""
+        return self._handle.look(timeout_s)
+
+    def pause(self, timeout_s: float) -> Status:
+        """Pause the run, unless somebody has: it is resumed when all who paused it have resumed it."""
+        with self._writing:
+            status = self._handle.pause(timeout_s)
+            self._pauses += 1
+        return status
+
+    def resume(self) -> None:
+        """Resume it, unless somebody else still wants it paused."""
+        with self._writing:
+            self._pauses = max(0, self._pauses - 1)
+            if not self._pauses:
+                self._handle.resume()
+
+    def snapshot(self) -> RunRecord:
+        """Write the record as the run stands: all that is closed by then is in the result, and all rows that it came of in the ranges.
+
+        The result is taken between two looks: after the first it has whatever that look calls closed, and the second, being later, has
+        seen every row that the result came of. A run that is paused stands still, so that its record is exact altogether.
+
+        Raises:
+            TopologyError: the run has failed, or some task does not say how it stands.
+        """
+        with self._writing:
+            first = self._handle.look(LOOK_SECONDS)
+            result = self._fold()
+            later = self._handle.look(LOOK_SECONDS)
+            if RunState.FAILED in (first.state, later.state):
+                raise TopologyError(f"the run has failed: {later.reason}")
+            return self._save(replace(later, state=first.state, watermark_us=first.watermark_us), result)
 
     def stop(self) -> Status:
         """Stop, and write the record; what was read before is in it, so the last stop comes after the last results."""
         status = self._handle.stop()
-        if status.state in (RunState.FINISHED, RunState.STOPPED):
-            self.record(status).save(self.home)
-            if self._table is not None:
-                self._table.frame().write_parquet(self.home / RESULTS)
+        with self._writing:
+            if status.state in (RunState.FINISHED, RunState.STOPPED):
+                self._save(status, self._fold())
+        self._live.close()
         return status
 
+    def _fold(self) -> pl.DataFrame | None:
+        """Take what has come; the table that everything so far adds up to."""
+        with self._folding:
+            fresh = self._handle.results()
+            self._frames += fresh
+            if self._table is None:
+                return None
+            for frame in fresh:
+                self._table.apply(frame)
+            return self._table.frame()
+
+    def _save(self, status: Status, result: pl.DataFrame | None) -> RunRecord:
+        """Write the result before the record: one that stops halfway leaves a record that says less than there is."""
+        record = self.record(status)
+        if result is not None:
+            replace_file(self.home / RESULTS, result.write_parquet)
+        record.save(self.home)
+        return record
+
     def record(self, status: Status) -> RunRecord:
-        """What is to be known of a run that ended like this."""
-        job, stopped = self._job, status.state is RunState.STOPPED
+        """What is to be known of a run that ended, or stands, like this."""
+        job, closed_us = self._job, BEGINNING_OF_TIME if status.watermark_us is None else status.watermark_us
         return RunRecord(
             query=job.topology.name,
             text=job.text,
             directory=str(job.directory),
             engine=self._engine,
             delivery=job.settings.delivery.value,
-            ranges=_by_table(job.topology, status),
-            closed_us=status.watermark_us if stopped else None,
+            ranges=_by_table(job.topology, status.ranges),
+            closed_us=None if status.state is RunState.FINISHED else closed_us,
             events=tuple(_events(status)),
             settings=self._pairs,
+            times=_by_table(job.topology, status.times),
         )
 
 
@@ -135,13 +218,13 @@ def _result_table(job: session.Job) -> ResultTable | None:
     return None if sink is None else ResultTable(sink.columns or sink.input.schema)
 
 
-def _by_table(topology: Topology, status: Status) -> Ranges:
+def _by_table(topology: Topology, by_spout: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
     """What a spout has read is what its table has given."""
     tables = {part.name: node.table for part in topology.components for node in part.chain if isinstance(node, Scan)}
-    ranges: dict[str, dict[str, tuple[int, int]]] = {}
-    for spout, parts in status.ranges.items():
-        ranges.setdefault(tables.get(spout, spout), {}).update(parts)
-    return ranges
+    found: dict[str, dict[str, T]] = {}
+    for spout, parts in by_spout.items():
+        found.setdefault(tables.get(spout, spout), {}).update(parts)
+    return found
 
 
 def _events(status: Status) -> Iterator[tuple[str, str, int]]:

@@ -5,24 +5,27 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from threading import Condition, Thread
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import grpc
 import polars as pl
 
+from ouzel.errors import TopologyError
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.run import RunState, Status, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
 _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
+T = TypeVar("T")
+
 _RETRY_S = 0.05
 _LOOK_FOR_MASTER_S = 0.2
 STOP_S = 60.0
@@ -48,6 +51,7 @@ class HeronHandle:
         self._frames: list[pl.DataFrame] = []
         self._rows = 0
         self._status = Status(RunState.STARTING)
+        self._heard = 0
         self._stopping = False
         self._news = Condition()
         self._reader = ResultReader(job.home, self._take)
@@ -75,12 +79,29 @@ class HeronHandle:
             self._news.wait_for(lambda: self._frames or self._has_ended, timeout_s)
             return self._has_ended
 
+    def look(self, timeout_s: float) -> Status:
+        """See run.Handle."""
+        return self._rest_after("Look", timeout_s, lambda: True, _no_answer)
+
+    def pause(self, timeout_s: float) -> Status:
+        """See run.Handle."""
+        try:
+            return self._rest_after("Deactivate", timeout_s, lambda: self._status.state is RunState.PAUSED, not_at_rest)
+        except TopologyError:
+            self.resume()
+            raise
+
+    def resume(self) -> None:
+        """See run.Handle."""
+        self._ask("Activate", time.monotonic() + STOP_S)
+        with self._news:
+            self._news.wait_for(lambda: self._status.state is not RunState.PAUSED, STOP_S)
+
     def stop(self) -> Status:
         """See run.Handle."""
         self._stopping = True
         deadline = time.monotonic() + STOP_S
-        while not self._has_ended and not self._ask_to_stop() and time.monotonic() < deadline:
-            time.sleep(_RETRY_S)
+        self._ask("Stop", deadline)
         self._thread.join(max(0.0, deadline - time.monotonic()))
         if self._thread.is_alive():
             self._scheduler.on_kill()
@@ -96,16 +117,33 @@ class HeronHandle:
             self._frames.append(frame)
             self._news.notify_all()
 
-    def _ask_to_stop(self) -> bool:
-        address = self._finder.find(_LOOK_FOR_MASTER_S)
-        if address is None:
-            return False
-        with grpc.insecure_channel(address) as channel:
-            try:
-                TopologyMasterStub(channel).Stop(wire_pb2.StopRequest(), timeout=2.0)
-            except grpc.RpcError:
-                return False
-        return True
+    def _rest_after(
+        self, call: str, timeout_s: float, reached: Callable[[], bool], refusal: Callable[[float], TopologyError]
+    ) -> Status:
+        """Call the topology master; the status when every task has heard of it and `reached` holds, or the run has ended."""
+        deadline = time.monotonic() + timeout_s
+        version = self._ask(call, deadline)
+        with self._news:
+            in_time = self._news.wait_for(
+                lambda: self._has_ended or (version is not None and self._heard >= version and reached()),
+                deadline - time.monotonic(),
+            )
+            status = self._status
+        if not in_time:
+            raise refusal(timeout_s)
+        self._reader.catch_up(max(0.0, deadline - time.monotonic()))
+        return status
+
+    def _ask(self, call: str, deadline: float) -> int | None:
+        """Call the topology master, whichever is there; the version of the plan that says so, None if there is none in time."""
+        while not self._has_ended and time.monotonic() < deadline:
+            address = self._finder.find(_LOOK_FOR_MASTER_S)
+            if address is not None:
+                with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):
+                    reply = getattr(TopologyMasterStub(channel), call)(wire_pb2.PlanRequest(), timeout=2.0)
+                    return int(reply.version)
+            time.sleep(_RETRY_S)
+        return None
 
     def _follow(self) -> None:
         """The status thread's work: until the topology has ended, and everything is cleared away."""
@@ -132,8 +170,13 @@ class HeronHandle:
                 for message in TopologyMasterStub(channel).Watch(wire_pb2.WatchRequest()):
                     last = _status_of(message)
                     if last.state not in _ENDED:  # the end is told when everything is cleared away
-                        self._status = last
+                        self._now_is(last, message.plan)
         return last
+
+    def _now_is(self, status: Status, heard: int) -> None:
+        with self._news:
+            self._status, self._heard = status, heard
+            self._news.notify_all()
 
     def _last_words(self, last: Status | None) -> Status:
         """All processes are gone: how it ended, if the topology master could still say it."""
@@ -175,12 +218,17 @@ def _status_of(message: wire_pb2.TopologyStatus) -> Status:
         back_pressure=message.back_pressure,
         reason=message.reason,
         events=tuple(Event(event.kind, event.text, event.count) for event in message.events),
-        ranges=_ranges_of(message.ranges),
+        ranges=_by_component(message.ranges, lambda span: (span.start, span.end)),
+        times=_by_component((one for one in message.ranges if one.HasField("time_us")), lambda span: span.time_us),
     )
 
 
-def _ranges_of(messages: Iterable[wire_pb2.Range]) -> dict[str, dict[str, tuple[int, int]]]:
-    ranges: dict[str, dict[str, tuple[int, int]]] = {}
-    for message in messages:
-        ranges.setdefault(message.component, {})[message.partition] = (message.start, message.end)
-    return ranges
+def _by_component(spans: Iterable[wire_pb2.Range], what: Callable[[wire_pb2.Range], T]) -> dict[str, dict[str, T]]:
+    found: dict[str, dict[str, T]] = {}
+    for span in spans:
+        found.setdefault(span.component, {})[span.partition] = what(span)
+    return found
+
+
+def _no_answer(timeout_s: float) -> TopologyError:
+    return TopologyError(f"some task has not said within {timeout_s:g} s how it stands; it may be starting again")

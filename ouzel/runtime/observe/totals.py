@@ -49,6 +49,15 @@ class Totals:
         """Whether each of these tasks, as it runs now, has finished."""
         return tasks <= {report.task for report in self._current() if report.finished}
 
+    def have_paused(self, tasks: frozenset[int], pause: int) -> bool:
+        """Whether each of these tasks, as it runs now, has come to rest in that pause, or has finished."""
+        return tasks <= {report.task for report in self._current() if report.finished or report.pause == pause}
+
+    def heard_of(self, tasks: frozenset[int]) -> int:
+        """The version of the plan that each of these tasks, as it runs now, had heard of when it reported; 0 if one has not."""
+        heard = {report.task: report.plan for report in self._current()}
+        return min((heard.get(task, 0) for task in tasks), default=0)
+
     def status(self, now_ms: float) -> wire_pb2.TopologyStatus:
         """Everything added up; state, restarts and back-pressure are for the caller to fill in."""
         everyone = list(self._reports.values())
@@ -82,12 +91,15 @@ class Totals:
 
     def _put_ranges(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport]) -> None:
         """A partition that was read on after a restart has one range: from the first start to the last end."""
-        spans: dict[tuple[str, str], tuple[int, int]] = {}
+        spans: dict[tuple[str, str], wire_pb2.Range] = {}
         for one in (one for report in spouts for one in report.ranges):
-            start, end = spans.get((one.component, one.partition), (one.start, one.end))
-            spans[one.component, one.partition] = (min(start, one.start), max(end, one.end))
-        for (component, partition), (start, end) in sorted(spans.items()):
-            status.ranges.add(component=component, partition=partition, start=start, end=end)
+            span = spans.setdefault((one.component, one.partition), wire_pb2.Range())
+            start, time_us = min(span.start, one.start) if span.partition else one.start, _later(span, one)
+            span.CopyFrom(one if one.end >= span.end else span)
+            span.start = start
+            if time_us is not None:
+                span.time_us = time_us
+        status.ranges.extend(spans[key] for key in sorted(spans))
 
     def _put_latency(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport], now_ms: float) -> None:
         histogram = Histogram()
@@ -102,3 +114,8 @@ class Totals:
         p50, p99 = recent.quantile(0.5), recent.quantile(0.99)
         if p50 is not None and p99 is not None:
             status.p50_ms, status.p99_ms = p50 / 1e3, p99 / 1e3
+
+
+def _later(one: wire_pb2.Range, other: wire_pb2.Range) -> int | None:
+    """The greater of their event times, as far as they have one."""
+    return max((span.time_us for span in (one, other) if span.HasField("time_us")), default=None)

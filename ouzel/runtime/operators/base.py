@@ -49,6 +49,10 @@ class Operator:
         """Processing time is `now_ms`: what that lets out (EMIT AFTER DELAY), or None."""
         return None
 
+    def settle(self) -> pl.DataFrame | None:
+        """The topology pauses: what only waits to leave together with more (EMIT AFTER DELAY), or None."""
+        return None
+
     def finish(self) -> pl.DataFrame | None:
         """The input has ended: what is still held back, or None."""
         return None
@@ -83,6 +87,10 @@ class Chain:
     def tick(self, now_ms: int) -> list[pl.DataFrame]:
         """As `advance`, for processing time."""
         return self._each(lambda operator: operator.tick(now_ms))
+
+    def settle(self) -> list[pl.DataFrame]:
+        """As `advance`, when the topology pauses."""
+        return self._each(lambda operator: operator.settle())
 
     def finish(self) -> list[pl.DataFrame]:
         """As `advance`, at the end of input."""

@@ -52,6 +52,7 @@ class Reporter:
         self._told = 0
         self.finished = False
         self.failed = ""
+        self.plan = 0
 
     def event(self, event: Event) -> None:
         """To be told with the next report, and those after it."""
@@ -66,6 +67,7 @@ class Reporter:
             finished=self.finished,
             failed=self.failed,
             events=self._events,
+            plan=self.plan,
             busy_seconds=time.process_time(),
         )
         if machine is not None:
@@ -81,12 +83,14 @@ class Reporter:
                 "batches_in",
             ):
                 setattr(report, name, getattr(metrics, name))
+            report.pause = machine.paused
             if metrics.watermark_us is not None:
                 report.watermark_us = metrics.watermark_us
             report.latency_us.update(metrics.latency_us)
             for partition, (start, end) in metrics.ranges.items():
                 component = machine.task.component
-                report.ranges.add(component=component, partition=partition, start=start, end=end)
+                time_us = metrics.times.get(partition)
+                report.ranges.add(component=component, partition=partition, start=start, end=end, time_us=time_us)
         with contextlib.suppress(OSError):
             self._socket.sendto(wire_pb2.Report(task=report).SerializeToString(), self._path)
 
@@ -94,11 +98,15 @@ class Reporter:
 class Instance:
     """The shell of one task's machine: carries out its instructions, and hands it what arrives."""
 
-    def __init__(self, job: Job, task: Task, gateway: Gateway, reporter: Reporter, offsets: Offsets) -> None:
+    def __init__(
+        self, job: Job, task: Task, gateway: Gateway, reporter: Reporter, offsets: Offsets, incarnation: int
+    ) -> None:
         self._task, self._gateway, self._reporter, self._offsets = task, gateway, reporter, offsets
         self._codec = Codec(job.topology)
         self._is_spout = job.topology.component(task.component).is_spout
         self._pause = Pause()
+        self._may_read = incarnation == 0  # a spout started again waits for the plan, lest it reads in a pause
+        self._rested_in = 0
         self._next_tick = self._next_report = 0.0
         self._idle_ms = _IDLE_POLL_MS[0]
         self._machine: TaskMachine | None = None
@@ -156,7 +164,7 @@ class Instance:
         did = bool(messages)
         if messages:
             self._carry_out(machine.handle(messages, now))
-        if self._is_spout and not self._pause.holds(now):
+        if self._is_spout and self._may_read and not self._pause.holds(now):
             read = machine.poll(now)
             did = did or bool(read)
             self._carry_out(read)
@@ -173,6 +181,8 @@ class Instance:
     def _tick(self, machine: TaskMachine, now: float) -> None:
         self._next_tick = now + TICK_MS
         self._carry_out(machine.tick(now))
+        if machine.paused != self._rested_in:
+            self._rested_in, self._next_report = machine.paused, 0.0
         if now >= self._next_report:
             self._next_report = now + REPORT_MS
             self._reporter.report(machine)
@@ -193,8 +203,20 @@ class Instance:
             self._pause.told(frame.header().source, False, now)
         elif frame.kind == wire_pb2.RECONNECTED:
             self._carry_out(machine.reconnected(now))
-        elif frame.kind == wire_pb2.DRAIN:
+        elif frame.kind == wire_pb2.PLAN:
+            self._follow(machine, frame.header().plan, now)
+
+    def _follow(self, machine: TaskMachine, plan: wire_pb2.PhysicalPlan, now: float) -> None:
+        """Do what the physical plan asks; one that is new is answered with a report."""
+        if plan.draining:
             machine.drain()
+        if plan.pause:
+            machine.deactivate(plan.pause, now)
+        else:
+            machine.activate(now)
+        self._may_read = True
+        if plan.version != self._reporter.plan:
+            self._reporter.plan, self._next_tick, self._next_report = plan.version, 0.0, 0.0
 
     def _carry_out(self, instructions: Sequence[Instruction]) -> None:
         buffers: list[memoryview] = []
@@ -264,7 +286,7 @@ def run_instance(job: Job, container: int, task_id: int, incarnation: int, life:
     path = here / "stream-manager.sock"
     gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes)
     reporter = Reporter(here / "metrics-manager.sock", task.id, incarnation)
-    instance = Instance(job, task, gateway, reporter, offsets)
+    instance = Instance(job, task, gateway, reporter, offsets, incarnation)
     signal.signal(signal.SIGTERM, lambda *_: instance.stop())
     gateway.start()
     instance.run(lambda: _make(job, container, task, offsets.known, incarnation), incarnation)

@@ -48,7 +48,7 @@ class MetricsManager:
                 self._publish()
 
     def _collect(self, wait_s: float) -> bool:
-        """Take in reports for so long; True as soon as one says that a task has finished or failed."""
+        """Take in reports for so long; True as soon as one has news."""
         deadline = time.monotonic() + wait_s
         while (left := deadline - time.monotonic()) > 0:
             self._socket.settimeout(left)
@@ -66,8 +66,7 @@ class MetricsManager:
         key = (report.task, report.incarnation)
         known = self._tasks.get(key)
         self._tasks[key] = report
-        news = (report.finished, report.failed)
-        return any(news) and (known is None or news != (known.finished, known.failed))
+        return _news(report) != _news(known or wire_pb2.TaskReport())
 
     def _publish(self) -> None:
         restarts = self._table.restarts()
@@ -91,6 +90,11 @@ class MetricsManager:
         address = self._finder.find(self._patience_s)
         if address is not None:
             self._stub = TopologyMasterStub(grpc.insecure_channel(address))
+
+
+def _news(report: wire_pb2.TaskReport) -> tuple[object, ...]:
+    """What the topology master should hear of at once: a task has finished, failed, come to rest, or heard of a plan."""
+    return report.finished, report.failed, report.pause, report.plan
 
 
 def run_metrics_manager(job: Job, container: int, incarnation: int, life: Life) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import selectors
 import socket
+from collections import deque
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import cast
 
 import polars as pl
@@ -18,6 +19,9 @@ from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack, padding
 
 SOCKET_NAME = "client.sock"
+
+_ROUNDS = 64
+"""So many reads take more from a socket than it can hold, whatever comes in meanwhile."""
 
 
 class ResultWriter:
@@ -64,34 +68,65 @@ class ResultReader:
         self._listener.listen(64)
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ)
-        self._ending, self._end = socket.socketpair()
-        self._selector.register(self._end, selectors.EVENT_READ)
+        self._asking, self._asked = socket.socketpair()
+        self._selector.register(self._asked, selectors.EVENT_READ)
+        self._waiting: deque[Event] = deque()
+        self._ending = False
         self._thread = Thread(target=self._run, name="results", daemon=True)
         self._thread.start()
 
+    def catch_up(self, timeout_s: float) -> None:
+        """Return when whatever tasks had handed over before the call has been delivered, or after `timeout_s`."""
+        done = Event()
+        self._waiting.append(done)
+        with contextlib.suppress(OSError):
+            self._asking.send(b"c")
+            done.wait(timeout_s)
+
     def close(self) -> None:
         """All writers have ended: deliver what they left in the sockets, then stop."""
+        self._ending = True
         with contextlib.suppress(OSError):
-            self._ending.send(b"e")
+            self._asking.send(b"e")
         self._thread.join()
+        for done in self._waiting:
+            done.set()
         self._selector.close()
-        for one in (self._listener, self._ending, self._end):
+        for one in (self._listener, self._asking, self._asked):
             one.close()
 
     def _run(self) -> None:
-        ending = False
-        while True:
-            ready = self._selector.select(0 if ending else None)
-            if ending and not ready:
-                return
-            for key, _ in ready:
-                if key.fileobj is self._listener:
-                    self._accept()
-                elif key.fileobj is self._end:
-                    ending = True
-                    self._selector.unregister(self._end)
+        while not self._ending:
+            for key, _ in self._selector.select():
+                if key.fileobj is self._asked:
+                    self._asked.recv(64)
+                    self._catch_up()
                 else:
-                    self._read(cast(socket.socket, key.fileobj), key.data)
+                    self._handle(key)
+        while self._round():
+            pass
+
+    def _catch_up(self) -> None:
+        """Deliver all that is there, then say so to those who wait for it."""
+        waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        for _ in range(_ROUNDS):
+            if not self._round():
+                break
+        for done in waiting:
+            done.set()
+
+    def _round(self) -> bool:
+        """Read once from every socket that has something; whether one had."""
+        ready = [key for key, _ in self._selector.select(0) if key.fileobj is not self._asked]
+        for key in ready:
+            self._handle(key)
+        return bool(ready)
+
+    def _handle(self, key: selectors.SelectorKey) -> None:
+        if key.fileobj is self._listener:
+            self._accept()
+        else:
+            self._read(cast(socket.socket, key.fileobj), key.data)
 
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -134,7 +134,7 @@ class StreamManager:
         elif link is not None:
             connection.link = link
             link.attach(connection.socket)
-            self._drain_if_told((link,))
+            self._tell_plan((link,))
             self._dirty.add(link)
         else:
             connection.sender = (hello.container, hello.incarnation)
@@ -155,7 +155,7 @@ class StreamManager:
 
     def _follow(self, plan: wire_pb2.PhysicalPlan) -> None:
         self._plan = plan
-        self._drain_if_told(self._tasks.values())
+        self._tell_plan(self._tasks.values())
         self._connect_peers()
 
     def _connect_peers(self) -> None:
@@ -179,11 +179,15 @@ class StreamManager:
             raise
         return connection
 
-    def _drain_if_told(self, links: Iterable[Link]) -> None:
-        if self._plan.draining:
-            for link in links:
-                link.put(_control(wire_pb2.DRAIN, link.key))
-                self._dirty.add(link)
+    def _tell_plan(self, links: Iterable[Link]) -> None:
+        """Tell tasks what the plan, if it is known, asks of them."""
+        plan = self._plan
+        if not plan.version:
+            return
+        asked = wire_pb2.PhysicalPlan(version=plan.version, draining=plan.draining, pause=plan.pause)
+        for link in links:
+            link.put(_control(wire_pb2.PLAN, link.key, wire_pb2.Header(plan=asked)))
+            self._dirty.add(link)
 
     # Back-pressure
 
@@ -199,7 +203,7 @@ class StreamManager:
     def _press(self, tells: Iterable[Tell]) -> None:
         for tell in tells:
             kind = wire_pb2.SLOW if tell.slow else wire_pb2.RELIEVED
-            self._route(_control(kind, tell.feeder, tell.link))
+            self._route(_control(kind, tell.feeder, wire_pb2.Header(source=tell.link)))
 
     def _pause(self, frame: Frame) -> None:
         """A local task is to pause, or to go on: its rows are held back here."""
@@ -244,8 +248,8 @@ class StreamManager:
             self._metrics.sendto(wire_pb2.Report(stream_manager=report).SerializeToString(), str(path))
 
 
-def _control(kind: wire_pb2.Kind, destination: int, source: int = 0) -> Frame:
-    return Frame(kind, destination, memoryview(pack(kind, destination, wire_pb2.Header(source=source))))
+def _control(kind: wire_pb2.Kind, destination: int, header: wire_pb2.Header) -> Frame:
+    return Frame(kind, destination, memoryview(pack(kind, destination, header)))
 
 
 def run_stream_manager(job: Job, container: int, incarnation: int, life: Life) -> None:

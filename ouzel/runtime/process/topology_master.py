@@ -1,7 +1,7 @@
 """The topology master: who belongs to the topology, how it stands, and when it ends. Rows never pass through it.
 
 It can die at any time: rows keep flowing, and the one started in its place learns everything anew, for stream managers register again
-and reports are cumulative. What must not be forgotten (that the topology is to drain) stands in the state manager.
+and reports are cumulative. What must not be forgotten (that the topology is to drain, or is paused) stands in the state manager.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TopologyMaster(TopologyMasterServicer):
         self._totals = Totals(self._spouts, self._sinks)
         self._answered_ms: float | None = None
         self._containers: dict[int, wire_pb2.ContainerReport] = {}
-        self._draining = state.get(f"/executionstate/{job.id}") == b"draining"
+        self._draining, self._pause = _asked_before(state.get(f"/executionstate/{job.id}") or b"")
         self._table = ProcessTable(job.container(MASTER_CONTAINER))
         self.state = RunState.STARTING
         self.reason = ""
@@ -75,16 +75,18 @@ class TopologyMaster(TopologyMasterServicer):
         while context.is_active():
             with self._changed:
                 self._changed.wait_for(partial(self._differs, version), _REPEAT_PLAN_S)
-                version, plan = self._plan_version(), self._plan()
+                version, plan = self._membership.version, self._plan()
             yield plan
 
     def Publish(self, request: wire_pb2.ContainerReport, context: Any) -> wire_pb2.Published:
         """See wire.proto."""
         with self._changed:
+            before = self._news()
             self._containers[request.container] = request
             for report in request.tasks:
                 self._totals.take(report)
-            if self._move_on():
+            self._move_on()
+            if self._news() != before:
                 self._changed.notify_all()
         return wire_pb2.Published()
 
@@ -94,17 +96,32 @@ class TopologyMaster(TopologyMasterServicer):
         while context.is_active() and not self.told_of_end:
             with self._changed:
                 self._changed.wait_for(partial(self._moved_from, seen), _WATCH_S)
-                seen, status = self.state, self.status()
+                seen, status = self._news(), self.status()
             yield status
             self.told_of_end = self.has_ended
 
-    def Stop(self, request: wire_pb2.StopRequest, context: Any) -> wire_pb2.StopReply:
+    def Stop(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
         """See wire.proto."""
         with self._changed:
             self._draining = True
-            self._state_manager.put(f"/executionstate/{self._job.id}", b"draining")
-            self._changed.notify_all()
-        return wire_pb2.StopReply()
+            return self._asked()
+
+    def Deactivate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
+        """See wire.proto."""
+        with self._changed:
+            self._pause = self._pause or self._membership.version + 1
+            return self._asked()
+
+    def Activate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
+        """See wire.proto."""
+        with self._changed:
+            self._pause = 0
+            return self._asked()
+
+    def Look(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
+        """See wire.proto."""
+        with self._changed:
+            return self._announce()
 
     @property
     def has_ended(self) -> bool:
@@ -115,6 +132,7 @@ class TopologyMaster(TopologyMasterServicer):
         """How the topology stands."""
         status = self._totals.status(now_ms())
         status.state, status.reason = self.state.value, self.reason
+        status.plan = self._totals.heard_of(self._everyone)
         status.restarts = self._table.restarts() + sum(report.restarts for report in self._containers.values())
         managers = [one for report in self._containers.values() for one in report.stream_managers]
         status.back_pressure = any(manager.slow for manager in managers)
@@ -127,16 +145,28 @@ class TopologyMaster(TopologyMasterServicer):
             with self._changed:
                 self._changed.wait_for(lambda: self.has_ended, beat_s)
 
+    def _asked(self) -> wire_pb2.PlanReply:
+        """Keep what was asked, for the topology master after this one, and tell all."""
+        asked = b"draining" if self._draining else b"paused %d" % self._pause if self._pause else b"running"
+        self._state_manager.put(f"/executionstate/{self._job.id}", asked)
+        return self._announce()
+
+    def _announce(self) -> wire_pb2.PlanReply:
+        """A new plan for everyone, although the members are the same."""
+        self._membership.version += 1
+        self._move_on()
+        self._changed.notify_all()
+        return wire_pb2.PlanReply(version=self._membership.version)
+
     def _left(self, member: Member) -> None:
         with self._changed:
             self._membership.left(member)
             self._changed.notify_all()
 
-    def _move_on(self) -> bool:
-        """The state that the latest reports lead to; True if it is a new one."""
-        before = self.state
+    def _move_on(self) -> None:
+        """The state that the latest reports lead to."""
         if self.has_ended:
-            return False
+            return
         failed = self._totals.failed or next((one.failed for one in self._containers.values() if one.failed), "")
         if failed:
             self.state, self.reason = RunState.FAILED, failed
@@ -144,9 +174,10 @@ class TopologyMaster(TopologyMasterServicer):
             self.state = RunState.STOPPED
         elif self._is_over():
             self.state = RunState.FINISHED
+        elif self._pause and self._totals.have_paused(self._everyone, self._pause):
+            self.state = RunState.PAUSED
         elif self._containers.keys() >= {one.id for one in self._job.packing.containers}:
             self.state = RunState.RUNNING
-        return self.state is not before
 
     def _is_over(self) -> bool:
         """All sinks have finished; those before them have too, and get a moment to report their last counts."""
@@ -157,13 +188,14 @@ class TopologyMaster(TopologyMasterServicer):
         return self._totals.have_finished(self._everyone) or now_ms() - self._answered_ms > _LAST_REPORTS_MS
 
     def _differs(self, version: object) -> bool:
-        return self._plan_version() != version
+        return self._membership.version != version
 
-    def _moved_from(self, state: RunState | None) -> bool:
-        return self.state is not state
+    def _moved_from(self, news: object) -> bool:
+        return self._news() != news
 
-    def _plan_version(self) -> tuple[int, bool]:
-        return self._membership.version, self._draining
+    def _news(self) -> tuple[object, ...]:
+        """What a client should hear of at once."""
+        return self.state, self._totals.heard_of(self._everyone)
 
     def _plan(self) -> wire_pb2.PhysicalPlan:
         managers = [
@@ -175,8 +207,14 @@ class TopologyMaster(TopologyMasterServicer):
             for member in self._membership.members
         ]
         return wire_pb2.PhysicalPlan(
-            version=self._membership.version, stream_managers=managers, draining=self._draining
+            version=self._membership.version, stream_managers=managers, draining=self._draining, pause=self._pause
         )
+
+
+def _asked_before(execution_state: bytes) -> tuple[bool, int]:
+    """Whether the topology is to drain, and the pause that it is in, as former topology masters left word."""
+    state, _, pause = execution_state.partition(b" ")
+    return state == b"draining", int(pause) if state == b"paused" else 0
 
 
 def run_topology_master(job: Job, container: int, incarnation: int, life: Life) -> None:

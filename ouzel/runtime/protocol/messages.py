@@ -65,21 +65,29 @@ class Fail:
 
 
 class TimeStatus(IntEnum):
-    """Whether an input holds time back: ACTIVE does, IDLE does not while another is active, FINISHED never will again."""
+    """Whether an input holds time back: ACTIVE does, IDLE does not while another is active, FINISHED never will again.
+
+    PAUSED holds it back too, and says that nothing more is on its way until the topology is resumed.
+    """
 
     ACTIVE = 0
     IDLE = 1
     FINISHED = 2
+    PAUSED = 3
 
 
 @dataclass(slots=True)
 class Watermark:
-    """No row older than `time_us` is still to come from `source`; repeated now and then, since it may be lost."""
+    """No row older than `time_us` is still to come from `source`; repeated now and then, since it may be lost.
+
+    `pause` is the number of the pause that a PAUSED source is in.
+    """
 
     source: int
     destination: int
     time_us: int
     status: TimeStatus
+    pause: int = 0
 
 
 Message = Data | Ack | Fail | Watermark

@@ -41,7 +41,8 @@ REPEAT_MS = 500
 class TaskMetrics:
     """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows.
 
-    `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end).
+    `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
+    event time has come at that end, in microseconds.
     """
 
     rows_in: int = 0
@@ -55,6 +56,7 @@ class TaskMetrics:
     watermark_us: int | None = None
     latency_us: dict[int, int] = field(default_factory=dict)
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class TaskMachine:
                 case Fail():
                     self._fail(message)
                 case Watermark():
-                    self.clock.observe(message.source, Moment(message.time_us, message.status))
+                    self.clock.observe(message.source, Moment(message.time_us, message.status, message.pause))
         if arrived:
             self.counts.batches_in += len(arrived)
             self._work(arrived)
@@ -140,6 +142,18 @@ class TaskMachine:
 
     def drain(self) -> None:
         """Read no more (a clean stop): Finished follows once all is acked; windows stay open and are not emitted."""
+
+    def deactivate(self, pause: int, now_ms: float) -> None:
+        """Read no more until `activate`; event time stands still meanwhile. `pause` numbers the pauses of a topology, and grows."""
+
+    def activate(self, now_ms: float) -> None:
+        """Read on."""
+
+    @property
+    def paused(self) -> int:
+        """The pause in which this task and all before it have handled, and flushed, whatever was read before; 0 if there is none."""
+        told = self._told
+        return told.pause if told is not None and not len(self.gate) else 0
 
     def metrics(self) -> TaskMetrics:
         """Counts so far."""
@@ -279,7 +293,7 @@ class TaskMachine:
     def _tell(self, moment: Moment) -> None:
         self._told, self._repeat_at = moment, self.now_ms + REPEAT_MS
         for task in sorted(self._downstream):
-            self._out.append(Send(Watermark(self.task.id, task, moment.time_us, moment.status)))
+            self._out.append(Send(Watermark(self.task.id, task, moment.time_us, moment.status, moment.pause)))
 
     @cached_property
     def _downstream(self) -> frozenset[int]:

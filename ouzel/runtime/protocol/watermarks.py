@@ -7,24 +7,29 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, TimeStatus
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A watermark and whether its holder holds time back."""
+    """A watermark, whether its holder holds time back, and if it is PAUSED the number of the pause."""
 
     time_us: int = BEGINNING_OF_TIME
     status: TimeStatus = TimeStatus.ACTIVE
+    pause: int = 0
 
 
 FINISHED = Moment(END_OF_TIME, TimeStatus.FINISHED)
 
 
 class InputClock:
-    """The least of the active inputs' watermarks; of the idle ones' when none is active; FINISHED when all are. It never goes back."""
+    """The least of the active inputs' watermarks; of the idle ones' when none is active; FINISHED when all are. It never goes back.
+
+    PAUSED inputs hold time as active ones do; when no other is left but finished ones, this is PAUSED too, in the pause that all have
+    reached. So a pause passes through a topology as the end of its input would, but can be taken back.
+    """
 
     def __init__(self, sources: Iterable[int]) -> None:
         self._inputs = {source: Moment() for source in sources}
@@ -35,7 +40,7 @@ class InputClock:
         known = self._inputs.get(source)
         if known is None or known.status is TimeStatus.FINISHED:
             return
-        self._inputs[source] = Moment(max(known.time_us, moment.time_us), moment.status)
+        self._inputs[source] = replace(moment, time_us=max(known.time_us, moment.time_us))
         self._now = self._combine()
 
     @property
@@ -44,11 +49,19 @@ class InputClock:
         return self._now
 
     def _combine(self) -> Moment:
-        for status in (TimeStatus.ACTIVE, TimeStatus.IDLE):
-            times = [moment.time_us for moment in self._inputs.values() if moment.status is status]
-            if times:
-                return Moment(max(min(times), self._now.time_us), status)
-        return FINISHED
+        statuses = {moment.status for moment in self._inputs.values()} - {TimeStatus.FINISHED}
+        if not statuses:
+            return FINISHED
+        if statuses == {TimeStatus.PAUSED}:
+            pause = min(moment.pause for moment in self._inputs.values() if moment.status is TimeStatus.PAUSED)
+            return Moment(self._least(TimeStatus.PAUSED), TimeStatus.PAUSED, pause)
+        if statuses == {TimeStatus.IDLE}:
+            return Moment(self._least(TimeStatus.IDLE), TimeStatus.IDLE)
+        return Moment(self._least(TimeStatus.ACTIVE, TimeStatus.PAUSED))
+
+    def _least(self, *statuses: TimeStatus) -> int:
+        least = min(moment.time_us for moment in self._inputs.values() if moment.status in statuses)
+        return max(least, self._now.time_us)
 
 
 class Gate:
@@ -59,6 +72,9 @@ class Gate:
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[int, Moment]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
 
     def push(self, newest: int, moment: Moment) -> None:
         """`moment` may pass once sequence `newest` and all before it are settled."""

@@ -5,20 +5,26 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any, TypeVar
 
 import polars as pl
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.histogram import Histogram
-from ouzel.runtime.protocol.messages import END_OF_TIME
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.runtime.protocol.task import TaskMetrics
+from ouzel.runtime.run import RunState, Status, not_at_rest
 from ouzel.runtime.simulator.world import World
 
 IDLE_S = 0.001
 """Pause when there is nothing to do."""
+
+T = TypeVar("T")
 
 
 class MemoryHandle:
@@ -30,7 +36,10 @@ class MemoryHandle:
         self._rows_out = 0
         self._state = RunState.RUNNING
         self._reason = ""
-        self._stopping = False
+        self._stopping = self._over = False
+        self._watermark_us: int | None = None
+        self._asked: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._rest = threading.Event()
         self._news = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -46,7 +55,6 @@ class MemoryHandle:
         latency = Histogram()
         for count in spouts:
             latency.merge(dict(count.latency_us))
-        times = [count.watermark_us for count in counts if count.watermark_us is not None]
         p50, p99 = latency.quantile(0.5), latency.quantile(0.99)
         return Status(
             self._state,
@@ -56,26 +64,51 @@ class MemoryHandle:
             rows_out=self._rows_out,
             rows_late=sum(count.rows_late for count in counts),
             rows_bad=sum(count.rows_bad for count in counts),
-            watermark_us=min((time_us for time_us in times if time_us != END_OF_TIME), default=None),
+            watermark_us=self._watermark(),
             p50_ms=None if p50 is None else p50 / 1000,
             p99_ms=None if p99 is None else p99 / 1000,
             reason=self._reason,
             events=tuple(self._world.events),
-            ranges=self._ranges(),
+            ranges=self._by_spout(lambda counts: counts.ranges),
+            times=self._by_spout(lambda counts: counts.times),
         )
 
-    def _ranges(self) -> dict[str, dict[str, tuple[int, int]]]:
-        ranges: dict[str, dict[str, tuple[int, int]]] = {}
+    def _watermark(self) -> int | None:
+        """The lowest of the sinks, once all have one; it stays where it was when time has ended."""
+        times = [self._world.hosts[task].machine.metrics().watermark_us for task in self._world.sinks]
+        known = [time_us for time_us in times if time_us is not None]
+        if known and len(known) == len(times) and BEGINNING_OF_TIME < min(known) < END_OF_TIME:
+            self._watermark_us = min(known)
+        return self._watermark_us
+
+    def _by_spout(self, what: Callable[[TaskMetrics], dict[str, T]]) -> dict[str, dict[str, T]]:
+        found: dict[str, dict[str, T]] = {}
         for host in list(self._world.hosts.values()):
             if host.machine.is_spout:
-                ranges.setdefault(host.task.component, {}).update(host.machine.metrics().ranges)
-        return ranges
+                found.setdefault(host.task.component, {}).update(what(host.machine.metrics()))
+        return found
 
     def wait(self, timeout_s: float) -> bool:
         """Return when there is news or the run has ended."""
         self._news.wait(timeout_s)
         self._news.clear()
         return not self._thread.is_alive()
+
+    def look(self, timeout_s: float) -> Status:
+        """See run.Handle."""
+        return self._ask(self.status, timeout_s)
+
+    def pause(self, timeout_s: float) -> Status:
+        """See run.Handle."""
+        self._ask(self._deactivate, timeout_s)
+        if not self._rest.wait(timeout_s):
+            self.resume()
+            raise not_at_rest(timeout_s)
+        return self._ask(self.status, timeout_s)
+
+    def resume(self) -> None:
+        """See run.Handle."""
+        self._ask(self._activate, None)
 
     def stop(self) -> Status:
         """Drain and stop."""
@@ -87,7 +120,9 @@ class MemoryHandle:
         try:
             while not self._world.done and not self._drained():
                 self._world.now_ms = time.monotonic() * 1000
-                if not self._world.step():
+                idle = not self._world.step()
+                self._answer()
+                if idle:
                     time.sleep(IDLE_S)
             self._end(RunState.FAILED if self._world.failed else self._ended, self._world.failed)
         except OuzelError as error:
@@ -97,7 +132,40 @@ class MemoryHandle:
         finally:
             for host in self._world.hosts.values():
                 host.machine.close()
+            self._over = True
+            self._answer()
+            self._rest.set()
             self._news.set()
+
+    def _ask(self, what: Callable[[], T], timeout_s: float | None) -> T:
+        """Have the topology's thread do something between two steps."""
+        future: Future[T] = Future()
+        self._asked.append((what, future))
+        if self._over:
+            self._answer()
+        try:
+            return future.result(timeout_s)
+        except TimeoutError:
+            raise TopologyError(f"a task has been busy for {timeout_s:g} s, and does not answer") from None
+
+    def _answer(self) -> None:
+        """Do what was asked, and say when a pause has come to rest."""
+        while self._asked:
+            what, future = self._asked.popleft()
+            future.set_result(what())
+        if self._state is RunState.RUNNING and self._world.at_rest:
+            self._state = RunState.PAUSED
+            self._rest.set()
+
+    def _deactivate(self) -> None:
+        if not self._over:
+            self._world.deactivate()
+
+    def _activate(self) -> None:
+        if not self._over:
+            self._rest.clear()
+            self._world.activate()
+            self._state = RunState.RUNNING
 
     def _take(self, batch_id: int, frame: pl.DataFrame) -> None:
         self._frames.append(frame)

@@ -68,9 +68,10 @@ class World:
         self.happened: list[str] = []
         self.failed = ""
         self.delay_ms = 0.0
+        self.pause = self._pauses = 0
         self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
         self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
-        self._last = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
+        self.sinks = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
 
     def container_tasks(self, task: int) -> frozenset[int]:
         """The tasks that share the task's container."""
@@ -79,7 +80,28 @@ class World:
     @property
     def done(self) -> bool:
         """Whether everything that nobody reads from has finished, or the topology has failed."""
-        return bool(self.failed) or all(self.hosts[task].finished for task in self._last)
+        return bool(self.failed) or all(self.hosts[task].finished for task in self.sinks)
+
+    def deactivate(self) -> None:
+        """Tell all spouts to read no more."""
+        if not self.pause:
+            self._pauses += 1
+            self.pause = self._pauses
+        for host in self.hosts.values():
+            host.machine.deactivate(self.pause, self.now_ms)
+
+    def activate(self) -> None:
+        """Tell all spouts to read on."""
+        self.pause = 0
+        for host in self.hosts.values():
+            host.machine.activate(self.now_ms)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the topology is paused, and all that was on its way has been handled."""
+        return self.pause > 0 and all(
+            host.finished or host.machine.paused == self.pause for host in self.hosts.values()
+        )
 
     def restart(self, task: int) -> None:
         """Kill a task and start it anew: its memory and what was on its way to it are gone."""
@@ -113,7 +135,10 @@ class World:
         local = self.container_tasks(task.id)
         journal = self._journals[task.id]
         setting = Setting(self.topology, self.directory, local, dict(offsets), self.results, epoch, journal)
-        return Host(task, make_task(task, setting), offsets, epoch, self.now_ms + TICK_MS)
+        machine = make_task(task, setting)
+        if self.pause:
+            machine.deactivate(self.pause, self.now_ms)
+        return Host(task, machine, offsets, epoch, self.now_ms + TICK_MS)
 
     def _keep(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Keep a result; one that comes again, with the same id, is the same."""

@@ -19,15 +19,20 @@ from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import Data, Root, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import Moment
+from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.refusals import Refusals, append_lines, refuse, uncomputed
 
 
 class SinkEnd:
-    """The sink at the end of a chain: consolidates for upserts, writes, and says when what was written is safe."""
+    """The sink at the end of a chain: consolidates for upserts, writes, and says when what was written is safe.
+
+    `unsafe` are the frames that may be acked after the next flush, `unflushed` whether anything was written since the last.
+    """
 
     def __init__(self, node: Sink, writer: SinkWriter, consolidated: bool) -> None:
         self.node, self.writer, self.consolidated = node, writer, consolidated
         self.unsafe: list[Data] = []
+        self.unflushed = False
         self.flushed_ms = 0.0
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
@@ -36,10 +41,12 @@ class SinkEnd:
             frame = consolidate(frame, list(self.node.keys))
         if frame.height:
             self.writer.write(batch_id, frame)
+            self.unflushed = True
 
     def due(self, now_ms: float) -> bool:
         """Whether it is time to flush."""
-        return bool(self.unsafe) and now_ms - self.flushed_ms >= self.writer.flush_interval_ms
+        waits = bool(self.unsafe) or self.unflushed
+        return waits and now_ms - self.flushed_ms >= self.writer.flush_interval_ms
 
 
 class ChainBolt(TaskMachine):
@@ -64,6 +71,7 @@ class ChainBolt(TaskMachine):
         try:
             for group in self._groups(fresh):
                 self._handle(group)
+            self._count_late()
             for message in again:
                 self._seen(message)
         except OuzelError as error:
@@ -145,12 +153,22 @@ class ChainBolt(TaskMachine):
     def _time_moved(self, moment: Moment) -> None:
         try:
             self._emit_all(self.chain.advance(moment.time_us))
-            if moment.status is TimeStatus.FINISHED:
+            if moment.status is TimeStatus.PAUSED:
+                self._emit_all(self.chain.settle())
+                self._flush()
+            elif moment.status is TimeStatus.FINISHED:
                 self._emit_all(self.chain.finish())
                 self._flush()
+            else:
+                self._flush_if_due()
         except OuzelError as error:
             self.give_up(f"{self.task.component}: {error}")
         self._count_late()
+
+    def _release(self) -> None:
+        """A sink says that it has reached a time only when what that time let out is safe."""
+        if not (self.sink and self.sink.unflushed):
+            super()._release()
 
     def _tick(self) -> None:
         try:
@@ -177,9 +195,10 @@ class ChainBolt(TaskMachine):
     def _flush(self) -> None:
         if self.sink:
             self.sink.writer.flush()
-            self.sink.flushed_ms = self.now_ms
+            self.sink.flushed_ms, self.sink.unflushed = self.now_ms, False
             self.answer(self.sink.unsafe, ())
             self.sink.unsafe = []
+            self._release()
 
     def _aligned(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame under this component's column names (a union takes columns by position), with a weight if others have one."""
@@ -192,7 +211,8 @@ class ChainBolt(TaskMachine):
     def _count_late(self) -> None:
         dropped = self.chain.take_late()
         if dropped and self.settings.late_path:
-            append_lines(Path(self.settings.late_path), "".join(frame.write_ndjson() for frame in dropped))
+            lines = "".join(late_lines(self.task.component, frame) for frame in dropped)
+            append_lines(Path(self.settings.late_path), lines)
         late = self.chain.late - self.counts.rows_late
         if late:
             self.counts.rows_late += late

@@ -15,12 +15,22 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.tasks.journal import Journal
 
 
+@dataclass(slots=True)
+class Emitted:
+    """A batch on its way: where it ends, how far the partition's event time is there, and whether it is wholly acked."""
+
+    end: int
+    time_us: int
+    acked: bool = False
+
+
 @dataclass
 class Progress:
     """Where reading one partition stands.
 
-    `ends` holds [end offset, acked] of the batches emitted and not yet committed, in order; `cuts` where batches were cut that were
-    emitted before a crash and not committed: they are cut there again. `silent_ms` is when it was first found to have nothing.
+    `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
+    not committed: they are cut there again. `silent_ms` is when it was first found to have nothing; `committed` is the offset before
+    which all is acked, and `committed_us` the event time there.
     """
 
     partition: Partition
@@ -30,10 +40,11 @@ class Progress:
     silent_ms: float | None = None
     asked_ms: float = 0.0
     ended: bool = False
-    ends: deque[list[int]] = field(default_factory=deque)
+    emitted: deque[Emitted] = field(default_factory=deque)
     cuts: deque[tuple[int, int]] = field(default_factory=deque)
     first: int = -1
     committed: int | None = None
+    committed_us: int = BEGINNING_OF_TIME
     _part: ReadBatch | None = None
 
     def waited(self, now_ms: float) -> None:
@@ -42,11 +53,17 @@ class Progress:
         if self.silent_ms is None:
             self.silent_ms = now_ms
 
+    def slept(self, lasted_ms: float) -> None:
+        """It was not asked for so long, by command: that is no silence of its own."""
+        if self.silent_ms is not None:
+            self.silent_ms += lasted_ms
+
     def settle(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""
         moved = False
-        while self.ends and self.ends[0][1]:
-            self.committed = self.ends.popleft()[0]
+        while self.emitted and self.emitted[0].acked:
+            first = self.emitted.popleft()
+            self.committed, self.committed_us = first.end, first.time_us
             moved = True
         return moved
 

@@ -15,7 +15,7 @@ from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instruction, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
-from ouzel.runtime.tasks.partitions import Partitions, Progress
+from ouzel.runtime.tasks.partitions import Emitted, Partitions, Progress
 from ouzel.runtime.tasks.refusals import Refusals, Refused, refuse, uncomputed
 
 COMMIT_MS = 1_000
@@ -52,6 +52,8 @@ class SourceSpout(TaskMachine):
         self._grows = getattr(partitions.source, "grows", False)
         self._look_at = 0.0
         self._drained = False
+        self._pause = 0
+        self._paused_ms = 0.0
         self._said: Moment | None = None
         self._commit_at = 0.0
         self._uncommitted = False
@@ -61,7 +63,7 @@ class SourceSpout(TaskMachine):
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""
         self._begin(now_ms)
-        if not self.finished and not self._drained and self._room():
+        if not (self.finished or self._drained or self._pause) and self._room():
             try:
                 self._read_one()
             except OuzelError as error:
@@ -73,6 +75,19 @@ class SourceSpout(TaskMachine):
     def drain(self) -> None:
         """Read no more."""
         self._drained = True
+
+    def deactivate(self, pause: int, now_ms: float) -> None:
+        """Read no more until `activate`."""
+        if not self._pause:
+            self._paused_ms = now_ms
+        self._pause = pause
+
+    def activate(self, now_ms: float) -> None:
+        """Read on; the silence of a partition goes on from where it was."""
+        if self._pause:
+            self._pause = 0
+            for progress in self._progress:
+                progress.slept(now_ms - self._paused_ms)
 
     def _room(self) -> bool:
         fits = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
@@ -103,24 +118,26 @@ class SourceSpout(TaskMachine):
             progress.watermark_us = max(progress.watermark_us, seen)
         if progress.first < 0:
             progress.first = batch.start
-        end = [batch.end, 0]
-        progress.ends.append(end)
+        emitted = Emitted(batch.end, progress.watermark_us)
+        progress.emitted.append(emitted)
         frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
         frame_id = mix(progress.id, batch.start, batch.end)
         self._partitions.journal.note((progress.partition.id, batch.start, batch.end))
-        self.emit_root(frames, batch.frame.height, (progress, end), frame_id)
+        self.emit_root(frames, batch.frame.height, (progress, emitted), frame_id)
 
     def _completed(self, held: Held) -> None:
-        progress, end = cast(tuple[Progress, list[int]], held.token)
-        end[1] = 1
+        progress, emitted = cast(tuple[Progress, Emitted], held.token)
+        emitted.acked = True
         if progress.settle():
             self._uncommitted = True
             first = self.counts.ranges.get(progress.partition.id, (progress.first, 0))[0]
             self.counts.ranges[progress.partition.id] = (first, progress.committed or 0)
+            if progress.committed_us > BEGINNING_OF_TIME:
+                self.counts.times[progress.partition.id] = progress.committed_us
 
     def _tick(self) -> None:
         self._say_time()
-        if self._grows and self.now_ms >= self._look_at:
+        if self._grows and not self._pause and self.now_ms >= self._look_at:
             self._look_for_more()
         if self._uncommitted and self.now_ms >= self._commit_at:
             self._commit()
@@ -154,17 +171,21 @@ class SourceSpout(TaskMachine):
         moment = self._moment()
         if moment != self._said:
             self._said = moment
+            self.chain.advance(moment.time_us)
             self.pass_time(moment)
 
     def _moment(self) -> Moment:
         alive = [progress for progress in self._progress if not progress.ended]
         if not alive:
             return FINISHED
+        known = self._said.time_us if self._said else BEGINNING_OF_TIME
+        if self._pause:
+            return Moment(known, TimeStatus.PAUSED, self._pause)
         active = [progress for progress in alive if not self._is_idle(progress)]
         if active:
             least = min(progress.watermark_us for progress in active)
-            return Moment(max(least, self._said.time_us if self._said else BEGINNING_OF_TIME))
-        return self._idle_moment(alive)
+            return Moment(max(least, known))
+        return self._idle_moment(alive, known)
 
     def _is_idle(self, progress: Progress) -> bool:
         """Whether it has had nothing for so long, and still had nothing when it was last asked; back-pressure is no silence."""
@@ -172,13 +193,12 @@ class SourceSpout(TaskMachine):
             return False
         return self.now_ms - progress.silent_ms >= self.idle_after_ms
 
-    def _idle_moment(self, alive: Sequence[Progress]) -> Moment:
+    def _idle_moment(self, alive: Sequence[Progress], known: int) -> Moment:
         """All partitions are silent: the wall clock moves event time on, from where the last of them left it."""
         last = max(alive, key=lambda progress: progress.watermark_us)
         if last.watermark_us == BEGINNING_OF_TIME:
             return Moment(status=TimeStatus.IDLE)
         silent_us = int(self.now_ms - cast(float, last.silent_ms)) * 1000
-        known = self._said.time_us if self._said else BEGINNING_OF_TIME
         return Moment(max(known, last.watermark_us + silent_us), TimeStatus.IDLE)
 
     def _finish(self) -> None:

@@ -28,13 +28,14 @@ class UserSpout(TaskMachine):
         self.spout = spout
         self._ended = False
         self._drained = False
+        self._pause = 0
         spout.open(Context(task.component, task.id, task.index, parallelism))
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Ask the spout for its next batches, if there is room."""
         self._begin(now_ms)
         room = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
-        if room and not self._ended and not self._drained:
+        if room and not (self._ended or self._drained or self._pause):
             self._ended = self.spout.next_batch(self) is False
         self._end_if_done()
         self._release()
@@ -63,6 +64,18 @@ class UserSpout(TaskMachine):
         self._drained = True
         self.spout.deactivate()
 
+    def deactivate(self, pause: int, now_ms: float) -> None:
+        """Ask the spout for no more until `activate`; the spout is told once."""
+        if not self._pause:
+            self.spout.deactivate()
+        self._pause = pause
+
+    def activate(self, now_ms: float) -> None:
+        """Ask the spout again."""
+        if self._pause:
+            self._pause = 0
+            self.spout.activate()
+
     def _tick(self) -> None:
         self._end_if_done()
 
@@ -72,9 +85,16 @@ class UserSpout(TaskMachine):
         if self._drained:
             if not self.acker.pending:
                 self._finish()
-        elif self._ended and self._reached != FINISHED:
-            self._reached = FINISHED
-            self.pass_time(FINISHED)
+            return
+        moment = FINISHED if self._ended else self._unended
+        if moment != self._reached:
+            self._reached = moment
+            self.pass_time(moment)
+
+    @property
+    def _unended(self) -> Moment:
+        """A spout that has not ended knows no event time; it can only pause."""
+        return Moment(status=TimeStatus.PAUSED, pause=self._pause) if self._pause else Moment()
 
     def _completed(self, held: Held) -> None:
         if held.token is not None:

@@ -77,7 +77,9 @@ class Codec:
         if isinstance(message, Fail):
             header = wire_pb2.Header(roots=_roots((message.root,)))
             return [memoryview(pack(wire_pb2.FAIL, message.destination, header))]
-        header = wire_pb2.Header(source=message.source, time_us=message.time_us, status=message.status)
+        header = wire_pb2.Header(
+            source=message.source, time_us=message.time_us, status=message.status, pause=message.pause
+        )
         return [memoryview(pack(wire_pb2.WATERMARK, message.destination, header))]
 
     def decode(self, frame: Frame) -> Message:
@@ -89,7 +91,7 @@ class Codec:
             return Ack(frame.destination, _root(header.roots[0]), header.id)
         if frame.kind == wire_pb2.FAIL:
             return Fail(frame.destination, _root(header.roots[0]))
-        return Watermark(header.source, frame.destination, header.time_us, TimeStatus(header.status))
+        return Watermark(header.source, frame.destination, header.time_us, TimeStatus(header.status), header.pause)
 
     def _encode_data(self, message: Data) -> list[memoryview]:
         stream = self._streams[message.stream]

@@ -18,7 +18,7 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SLOW: _ClassVar[Kind]
     RELIEVED: _ClassVar[Kind]
     RECONNECTED: _ClassVar[Kind]
-    DRAIN: _ClassVar[Kind]
+    PLAN: _ClassVar[Kind]
 DATA: Kind
 ACK: Kind
 FAIL: Kind
@@ -28,7 +28,7 @@ WELCOME: Kind
 SLOW: Kind
 RELIEVED: Kind
 RECONNECTED: Kind
-DRAIN: Kind
+PLAN: Kind
 
 class Root(_message.Message):
     __slots__ = ("task", "sequence", "attempt", "settled")
@@ -43,7 +43,7 @@ class Root(_message.Message):
     def __init__(self, task: _Optional[int] = ..., sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., settled: _Optional[int] = ...) -> None: ...
 
 class Header(_message.Message):
-    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello")
+    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello", "pause", "plan")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -53,6 +53,8 @@ class Header(_message.Message):
     TIME_US_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     HELLO_FIELD_NUMBER: _ClassVar[int]
+    PAUSE_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
     stream: int
     source: int
     rows: int
@@ -62,7 +64,9 @@ class Header(_message.Message):
     time_us: int
     status: int
     hello: Hello
-    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ...) -> None: ...
+    pause: int
+    plan: PhysicalPlan
+    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("container", "task", "incarnation", "token", "received")
@@ -101,14 +105,16 @@ class StreamManager(_message.Message):
     def __init__(self, container: _Optional[int] = ..., incarnation: _Optional[int] = ..., pid: _Optional[int] = ..., address: _Optional[_Union[Address, _Mapping]] = ...) -> None: ...
 
 class PhysicalPlan(_message.Message):
-    __slots__ = ("version", "stream_managers", "draining")
+    __slots__ = ("version", "stream_managers", "draining", "pause")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     STREAM_MANAGERS_FIELD_NUMBER: _ClassVar[int]
     DRAINING_FIELD_NUMBER: _ClassVar[int]
+    PAUSE_FIELD_NUMBER: _ClassVar[int]
     version: int
     stream_managers: _containers.RepeatedCompositeFieldContainer[StreamManager]
     draining: bool
-    def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., draining: _Optional[bool] = ...) -> None: ...
+    pause: int
+    def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., draining: _Optional[bool] = ..., pause: _Optional[int] = ...) -> None: ...
 
 class Event(_message.Message):
     __slots__ = ("sequence", "kind", "text", "count")
@@ -123,7 +129,7 @@ class Event(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ...) -> None: ...
 
 class TaskReport(_message.Message):
-    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges")
+    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause")
     class LatencyUsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -148,6 +154,8 @@ class TaskReport(_message.Message):
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     BUSY_SECONDS_FIELD_NUMBER: _ClassVar[int]
     RANGES_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    PAUSE_FIELD_NUMBER: _ClassVar[int]
     task: int
     incarnation: int
     finished: bool
@@ -165,19 +173,23 @@ class TaskReport(_message.Message):
     events: _containers.RepeatedCompositeFieldContainer[Event]
     busy_seconds: float
     ranges: _containers.RepeatedCompositeFieldContainer[Range]
-    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ...) -> None: ...
+    plan: int
+    pause: int
+    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ...) -> None: ...
 
 class Range(_message.Message):
-    __slots__ = ("component", "partition", "start", "end")
+    __slots__ = ("component", "partition", "start", "end", "time_us")
     COMPONENT_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
+    TIME_US_FIELD_NUMBER: _ClassVar[int]
     component: str
     partition: str
     start: int
     end: int
-    def __init__(self, component: _Optional[str] = ..., partition: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
+    time_us: int
+    def __init__(self, component: _Optional[str] = ..., partition: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., time_us: _Optional[int] = ...) -> None: ...
 
 class StreamManagerReport(_message.Message):
     __slots__ = ("container", "incarnation", "frames", "bytes", "dropped", "waiting_bytes", "slow")
@@ -223,20 +235,22 @@ class Published(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
-class StopRequest(_message.Message):
+class PlanRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
-class StopReply(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+class PlanReply(_message.Message):
+    __slots__ = ("version",)
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    def __init__(self, version: _Optional[int] = ...) -> None: ...
 
 class WatchRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class TopologyStatus(_message.Message):
-    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges")
+    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges", "plan")
     STATE_FIELD_NUMBER: _ClassVar[int]
     ROWS_IN_FIELD_NUMBER: _ClassVar[int]
     ROWS_ACKED_FIELD_NUMBER: _ClassVar[int]
@@ -252,6 +266,7 @@ class TopologyStatus(_message.Message):
     REASON_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     RANGES_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
     state: str
     rows_in: int
     rows_acked: int
@@ -267,4 +282,5 @@ class TopologyStatus(_message.Message):
     reason: str
     events: _containers.RepeatedCompositeFieldContainer[Event]
     ranges: _containers.RepeatedCompositeFieldContainer[Range]
-    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ...) -> None: ...
+    plan: int
+    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ...) -> None: ...

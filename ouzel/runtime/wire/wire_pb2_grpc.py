@@ -51,8 +51,23 @@ class TopologyMasterStub:
                 _registered_method=True)
         self.Stop = channel.unary_unary(
                 '/ouzel.wire.TopologyMaster/Stop',
-                request_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.StopRequest.SerializeToString,
-                response_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.StopReply.FromString,
+                request_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+                response_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
+                _registered_method=True)
+        self.Deactivate = channel.unary_unary(
+                '/ouzel.wire.TopologyMaster/Deactivate',
+                request_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+                response_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
+                _registered_method=True)
+        self.Activate = channel.unary_unary(
+                '/ouzel.wire.TopologyMaster/Activate',
+                request_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+                response_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
+                _registered_method=True)
+        self.Look = channel.unary_unary(
+                '/ouzel.wire.TopologyMaster/Look',
+                request_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+                response_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
                 _registered_method=True)
 
 
@@ -87,6 +102,27 @@ class TopologyMasterServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Deactivate(self, request, context):
+        """Read no more, handle what is on its way, stay.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Activate(self, request, context):
+        """Read on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Look(self, request, context):
+        """Have every task report anew: a status of this version or later tells how they stood after the call.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TopologyMasterServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -107,8 +143,23 @@ def add_TopologyMasterServicer_to_server(servicer, server):
             ),
             'Stop': grpc.unary_unary_rpc_method_handler(
                     servicer.Stop,
-                    request_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.StopRequest.FromString,
-                    response_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.StopReply.SerializeToString,
+                    request_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.FromString,
+                    response_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.SerializeToString,
+            ),
+            'Deactivate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Deactivate,
+                    request_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.FromString,
+                    response_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.SerializeToString,
+            ),
+            'Activate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Activate,
+                    request_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.FromString,
+                    response_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.SerializeToString,
+            ),
+            'Look': grpc.unary_unary_rpc_method_handler(
+                    servicer.Look,
+                    request_deserializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.FromString,
+                    response_serializer=ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -217,8 +268,89 @@ class TopologyMaster:
             request,
             target,
             '/ouzel.wire.TopologyMaster/Stop',
-            ouzel_dot_runtime_dot_wire_dot_wire__pb2.StopRequest.SerializeToString,
-            ouzel_dot_runtime_dot_wire_dot_wire__pb2.StopReply.FromString,
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Deactivate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ouzel.wire.TopologyMaster/Deactivate',
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Activate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ouzel.wire.TopologyMaster/Activate',
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Look(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/ouzel.wire.TopologyMaster/Look',
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanRequest.SerializeToString,
+            ouzel_dot_runtime_dot_wire_dot_wire__pb2.PlanReply.FromString,
             options,
             channel_credentials,
             insecure,

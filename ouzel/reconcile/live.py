@@ -1,0 +1,219 @@
+"""The record of a run that goes on, taken at any time: requests to the process that runs it, over a Unix socket.
+
+`live.json` in the record's directory names the socket, which lies in a directory of its own that only its owner can enter. A request is a
+line of JSON, `{"do": "snapshot"}`, `{"do": "pause", "timeout_s": 60}` or `{"do": "resume"}`; its answer is a line too, `{}` or
+`{"refused": "why"}`. A pause lasts as long as its connection at most, so that one whose reader dies is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
+from threading import Thread
+from typing import Any, Protocol
+
+from ouzel.errors import OuzelError, TopologyError
+from ouzel.record import LIVE, RunRecord, read_record, replace_file
+from ouzel.runtime.process.job import check_room
+
+PAUSE_SECONDS = 60.0
+"""A topology that has not come to rest by then is not paused."""
+
+_ANSWER_SECONDS = 90.0
+"""The answer to a request takes no longer, beyond the time that a pause is given."""
+
+_CONNECT_SECONDS = 5.0
+
+
+class Recorded(Protocol):
+    """A run whose record can be taken: a recorder.Recorder."""
+
+    def snapshot(self) -> RunRecord:
+        """Write the record as the run stands."""
+
+    def pause(self, timeout_s: float) -> object:
+        """Have the run come to rest."""
+
+    def resume(self) -> None:
+        """Have it go on."""
+
+
+class LiveRecord:
+    """The run's side: answers requests, each reader in a thread of its own, until it is closed."""
+
+    def __init__(self, run: Recorded, home: Path) -> None:
+        check_room(Path(tempfile.gettempdir()))
+        self._path = home / LIVE
+        self._directory = Path(tempfile.mkdtemp(prefix="ouzel-live-"))  # mode 0700
+        self._server = _Server(str(self._directory / "socket"), _Reader)
+        self._server.run = run
+        Thread(target=self._server.serve_forever, args=(0.05,), name="live record", daemon=True).start()
+        home.mkdir(parents=True, exist_ok=True)
+        replace_file(self._path, lambda path: path.write_text(json.dumps({"socket": self._server.server_address})))
+
+    def close(self) -> None:
+        """The run has ended: its record is not live any more. Harmless when it was closed before."""
+        if self._directory.exists():
+            self._path.unlink(missing_ok=True)
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._server.shutdown()
+            self._server.server_close()
+
+
+class _Server(ThreadingUnixStreamServer):
+    daemon_threads = True
+    block_on_close = False
+    run: Recorded
+
+
+class _Reader(StreamRequestHandler):
+    """One reader, until it hangs up."""
+
+    server: _Server
+
+    def handle(self) -> None:
+        self.paused = False
+        try:
+            with contextlib.suppress(OSError):
+                for line in self.rfile:
+                    self.wfile.write(json.dumps(self._answer(line)).encode() + b"\n")
+        finally:
+            self._resume()
+
+    def _answer(self, line: bytes) -> dict[str, str]:
+        try:
+            self._carry_out(json.loads(line))
+        except OuzelError as error:
+            return {"refused": str(error)}
+        except (ValueError, OSError) as error:
+            return {"refused": f"the record cannot be written: {error}"}
+        return {}
+
+    def _carry_out(self, request: dict[str, Any]) -> None:
+        match request.get("do"):
+            case "snapshot":
+                self.server.run.snapshot()
+            case "pause":
+                self._resume()
+                self.server.run.pause(float(request.get("timeout_s", PAUSE_SECONDS)))
+                self.paused = True
+                self.server.run.snapshot()
+            case "resume":
+                self._resume()
+            case other:
+                raise TopologyError(f"a run that is recorded does not know what '{other}' is")
+
+    def _resume(self) -> None:
+        if self.paused:
+            self.paused = False
+            self.server.run.resume()
+
+
+def is_live(home: Path) -> bool:
+    """Whether a run that goes on is recorded in `home`, and answers."""
+    try:
+        _connected(home).close()
+    except TopologyError:
+        return False
+    return True
+
+
+def snapshot(home: Path) -> RunRecord:
+    """Have the run that is recorded in `home` write its record as it stands, without a pause.
+
+    Every window that the record calls closed (`closed_us`) is in the result, and all rows that it came of are in the ranges.
+
+    Raises:
+        TopologyError: no run that goes on is recorded there, it ended while it was asked, or it cannot say how it stands.
+    """
+    with _Line(home) as line:
+        line.ask(do="snapshot")
+        return read_record(home)
+
+
+@contextmanager
+def paused(home: Path, timeout_s: float = PAUSE_SECONDS) -> Iterator[RunRecord]:
+    """Inside, the run that is recorded in `home` is at rest, and its record is exact: all that was read is in the result, flushed.
+
+    Windows that are open stay open. Afterwards the run goes on, also when whoever asked has failed or died.
+
+    Raises:
+        TopologyError: as `snapshot`; or it did not come to rest within `timeout_s`.
+    """
+    with _Line(home) as line:
+        line.ask(do="pause", timeout_s=timeout_s)
+        try:
+            yield read_record(home)
+        finally:
+            with contextlib.suppress(TopologyError):  # a run that has ended meanwhile need not go on
+                line.ask(do="resume")
+
+
+class _Line:
+    """The reader's side: one connection, one request at a time."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._socket = _connected(home)
+        self._answers = self._socket.makefile("rb")
+
+    def __enter__(self) -> _Line:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._answers.close()
+        self._socket.close()
+
+    def ask(self, **request: object) -> None:
+        """Have something done.
+
+        Raises:
+            TopologyError: it was refused, or the run has ended.
+        """
+        self._socket.settimeout(_ANSWER_SECONDS + float(str(request.get("timeout_s", 0))))
+        try:
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            answer = self._answers.readline()
+        except TimeoutError:
+            raise TopologyError(f"the run that is recorded in {self._home} does not answer") from None
+        except OSError:
+            answer = b""
+        if not answer:
+            raise self._ended()
+        if refused := json.loads(answer).get("refused"):
+            raise TopologyError(refused)
+
+    def _ended(self) -> TopologyError:
+        if (self._home / LIVE).exists():
+            return TopologyError(
+                f"the run that is recorded in {self._home} was killed while it was asked for its record"
+            )
+        return TopologyError(
+            f"the run that is recorded in {self._home} ended while it was asked; its last record is there, and is whole"
+        )
+
+
+def _connected(home: Path) -> socket.socket:
+    """A connection to the run.
+
+    Raises:
+        TopologyError: there is none.
+    """
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(_CONNECT_SECONDS)
+    try:
+        connection.connect(os.fspath(json.loads((home / LIVE).read_text())["socket"]))
+    except (OSError, ValueError, KeyError):
+        connection.close()
+        raise TopologyError(
+            f"no run that goes on is recorded in {home}; start one with ouzel run --record {home}"
+        ) from None
+    return connection
