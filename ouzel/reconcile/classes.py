@@ -34,8 +34,8 @@ class Class(Enum):
 
 
 MEANINGS = {
-    Class.LATE: "The stream dropped rows of this group as late, no fewer than are missing.",
-    Class.DUPLICATED: "Rows came twice: the run was replayed after a task had lost what it remembered, or into a sink that keeps no ids.",
+    Class.LATE: "The stream dropped rows as late; without those rows the batch job's answer is the stream's.",
+    Class.DUPLICATED: "Rows came twice, no more than were sent again: to a task that had lost what it remembered, or a sink without ids.",
     Class.LOST: "Rows are missing: delivery was at most once, or the state of a task died with it.",
     Class.IN_FLIGHT: "The window had not closed when the run was stopped.",
     Class.FLOAT: "Equal within the tolerance: a sum of floats in another order.",
@@ -50,13 +50,13 @@ class Evidence:
     """What the record of a run can explain.
 
     Attributes:
-        replays: something was sent again, or a task started again, under at least once.
+        replayed: how many rows were sent again under at least once.
         losses: delivery was at most once, or a task's state died.
         closed_us: the watermark of a run that was stopped; None if all windows have closed.
         late: the file of rows dropped as late, if there is one.
     """
 
-    replays: bool = False
+    replayed: int = 0
     losses: bool = False
     closed_us: int | None = None
     late: Path | None = None
@@ -68,7 +68,7 @@ def evidence(record: RunRecord, home: Path) -> Evidence:
     at_most_once = record.delivery == Delivery.AT_MOST_ONCE.value
     late = home / LATE
     return Evidence(
-        replays=not at_most_once and bool(kinds & {"replayed", "state-lost"}),
+        replayed=0 if at_most_once else sum(count for kind, _, count in record.events if kind == "replayed"),
         losses=at_most_once or "state-lost" in kinds,
         closed_us=record.closed_us,
         late=late if late.exists() and late.stat().st_size else None,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.functions.aggregates import ROWS
-from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.reconcile.classes import Class, Evidence
-from ouzel.reconcile.comparison import BATCH, BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, names_of
+from ouzel.reconcile.comparison import BATCH, BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, names_of, pairing
+from ouzel.reconcile.late import DROPPED, GROUP, LATE_ROWS, LOOSE
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage
 
 if TYPE_CHECKING:
@@ -19,31 +18,56 @@ if TYPE_CHECKING:
 
 CLASS = "class"
 
-DROPPED, LATE_ROWS = "_late_", "late_rows"
-"""Prefix of the keys of groups with late rows, and how many rows each has."""
+GONE = "gone"
+"""Whether a difference is no more once the batch job leaves out what the stream dropped."""
 
 
-def classified(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFrame:
-    """The differences of a comparison with a column `class`."""
+@dataclass(frozen=True)
+class Without:
+    """What still differs when the batch job leaves out the rows that were dropped as late.
+
+    With `touched` it knows only of groups that have such rows, and of no others.
+    """
+
+    differences: DataFrame
+    touched: bool
+
+
+def classified(
+    differences: DataFrame,
+    facts: Lineage,
+    proof: Evidence,
+    groups: DataFrame | None = None,
+    without: Without | None = None,
+) -> DataFrame:
+    """The differences of a comparison with a column `class`, and with DROPPED, the lines of the late rows of those that are late.
+
+    Args:
+        differences: see comparison.Comparison.
+        facts: of the sink.
+        proof: what the record bears out.
+        groups: the groups with late rows, see late.late_groups.
+        without: what the batch job's answer without the late rows leaves of the differences.
+    """
     from pyspark.sql import functions as F
 
-    marked = _with_late(differences, facts, proof.late)
+    marked = _with_gone(_with_late(differences, groups, facts), without, facts)
     ours, theirs = F.col(STREAM).isNotNull(), F.col(BATCH).isNotNull()
     paired = ours & theirs
-    fewer, more = _fewer(facts), _more(facts)
     rules = [
         (Class.FLOAT, paired & (F.size(DIFFERING) == 0)),
         (Class.IN_FLIGHT, _is_open(facts, proof.closed_us)),
-        (Class.LATE, _within_late(facts) & (fewer if _telling(facts) else fewer | paired)),
-        (Class.LOST, F.lit(proof.losses) & fewer),
-        (Class.DUPLICATED, F.lit(proof.replays) & more),
+        (Class.LATE, F.col(GONE) | _within_late(facts)),
+        (Class.LOST, F.lit(proof.losses) & _fewer(facts)),
+        (Class.DUPLICATED, F.lit(proof.replayed > 0) & _more(facts) & _within_replayed(facts, proof.replayed)),
         (Class.VALUE_DIFFERS, paired),
         (Class.ONLY_STREAM, ours),
     ]
     value = F.lit(Class.ONLY_BATCH.value)
     for kind, condition in reversed(rules):
         value = F.when(F.coalesce(condition, F.lit(False)), F.lit(kind.value)).otherwise(value)
-    return marked.withColumn(CLASS, value).drop(LATE_ROWS)
+    told = F.when(F.col(CLASS) == Class.LATE.value, F.col(DROPPED))
+    return marked.withColumn(CLASS, value).withColumn(DROPPED, told).drop(LATE_ROWS, LOOSE, GONE)
 
 
 def _is_open(facts: Lineage, closed_us: int | None) -> Column:
@@ -81,6 +105,18 @@ def _more(facts: Lineage) -> Column:
         if direction is not Direction.FREE
     ]
     return copy | _some_and_all(facts, moved, lost=False)
+
+
+def _within_replayed(facts: Lineage, replayed: int) -> Column:
+    """Whether no count is higher by more rows than were sent again, where each row that is read counts at most once in it."""
+    from pyspark.sql import functions as F
+
+    if not facts.single:
+        return F.lit(True)
+    ours, theirs = _sides(facts)
+    counts = [name for name, direction in facts.directions.items() if direction is Direction.COUNT]
+    copies = F.col(BATCH).isNull() & (F.col(STREAM_ROWS) - F.col(BATCH_ROWS) <= replayed)
+    return copies | reduce(and_, [ours[name] - theirs[name] <= replayed for name in counts], F.col(BATCH).isNotNull())
 
 
 def _some_and_all(facts: Lineage, agrees: Sequence[Column], lost: bool) -> Column:
@@ -127,39 +163,47 @@ def _sides(facts: Lineage) -> tuple[dict[str, Column], dict[str, Column]]:
 
 
 def _within_late(facts: Lineage) -> Column:
-    """Whether rows of this group were dropped as late, and no count lacks more than those."""
+    """Whether rows of this group were dropped as late that are only counted, and no count lacks more than those."""
     from pyspark.sql import functions as F
 
     ours, theirs = _sides(facts)
     counts = [name for name, direction in facts.directions.items() if direction is Direction.COUNT]
     lacking = [theirs[name] - F.coalesce(ours[name], F.lit(0)) <= F.col(LATE_ROWS) for name in counts]
-    return reduce(and_, lacking, F.col(LATE_ROWS) > 0)
+    moved = _fewer(facts) if _telling(facts) else _fewer(facts) | (F.col(STREAM).isNotNull() & F.col(BATCH).isNotNull())
+    return reduce(and_, lacking, F.col(LOOSE) & moved)
 
 
-def _with_late(differences: DataFrame, facts: Lineage, late: Path | None) -> DataFrame:
-    """A column LATE_ROWS: how many rows of this row's group were dropped as late, at most, for a replay drops them again."""
+def _with_late(differences: DataFrame, groups: DataFrame | None, facts: Lineage) -> DataFrame:
+    """Columns LATE_ROWS, LOOSE and DROPPED of this row's group: at most so many were dropped, for a replay drops rows again."""
     from pyspark.sql import functions as F
 
-    if late is None or not facts.carried:
-        return differences.withColumn(LATE_ROWS, F.lit(0))
-    groups = late_groups(differences, facts, late)
-    same = reduce(
-        and_, (F.col(f"{CARRIED}{name}").eqNullSafe(F.col(f"{DROPPED}{name}")) for name in facts.carried.names)
-    )
-    return differences.join(F.broadcast(groups), same, "left").withColumn(LATE_ROWS, F.coalesce(LATE_ROWS, F.lit(0)))
+    names = facts.carried.names
+    if groups is None or not names:
+        none = {LATE_ROWS: F.lit(0), LOOSE: F.lit(False), DROPPED: F.lit(None).cast("array<string>")}
+        return differences.withColumns(none)
+    same = reduce(and_, (F.col(f"{CARRIED}{name}").eqNullSafe(F.col(f"{GROUP}{name}")) for name in names))
+    found = differences.join(groups, same, "left").drop(*(f"{GROUP}{name}" for name in names))
+    return found.withColumns({LATE_ROWS: F.coalesce(LATE_ROWS, F.lit(0)), LOOSE: F.coalesce(LOOSE, F.lit(False))})
 
 
-def late_groups(differences: DataFrame, facts: Lineage, late: Path) -> DataFrame:
-    """The groups of the rows dropped as late and how many those are, from JSON lines: rows as the aggregate was given them.
+def _with_gone(differences: DataFrame, without: Without | None, facts: Lineage) -> DataFrame:
+    """A column GONE: whether the difference is no more once the batch job leaves the late rows out.
 
-    Its keys are among their columns; what a combiner has added up already says in ROWS of how many rows.
+    Differences are told apart by what pairs rows; of several alike as many are gone as there are fewer.
     """
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    schema = ", ".join([*(f"`{name}` string" for name in facts.carried.names), f"`{ROWS}` bigint"])
-    lines = differences.sparkSession.read.schema(schema).json(str(late))
-    keys = [
-        F.col(f"`{field.name}`").cast(to_spark_type(field.type)).alias(f"{DROPPED}{field.name}")
-        for field in facts.carried
-    ]
-    return lines.groupBy(*keys).agg(F.sum(F.coalesce(f"`{ROWS}`", F.lit(1))).alias(LATE_ROWS))
+    if without is None:
+        return differences.withColumn(GONE, F.lit(False))
+    exact = pairing(facts) or names_of(facts)
+    alike = F.struct(*(F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}").alias(name) for name in exact))
+    unequal = F.col(STREAM).isNull() | F.col(BATCH).isNull() | (F.size(DIFFERING) > 0)
+    left = without.differences.where(unequal).groupBy(alike.alias("_left")).agg(F.count("*").alias("_number_left"))
+    order = Window.partitionBy("_alike").orderBy(F.col(STREAM).isNull())
+    numbered = differences.withColumn("_alike", alike).withColumn("_number", F.row_number().over(order))
+    joined = numbered.join(left, F.col("_alike").eqNullSafe(F.col("_left")), "left")
+    gone = F.col("_number") > F.coalesce("_number_left", F.lit(0))
+    if without.touched:
+        gone = gone & ((F.col(LATE_ROWS) > 0) | F.col(BATCH).isNull())
+    return joined.withColumn(GONE, gone).drop("_alike", "_number", "_left", "_number_left")

@@ -54,6 +54,14 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     return Comparison(_paired(rest, facts, tolerance), matched, ours, theirs, counts["first_us"], counts["last_us"])
 
 
+def stream_side(found: Comparison, facts: Lineage) -> DataFrame:
+    """The rows of the stream's answer that differ, as an answer."""
+    from pyspark.sql import functions as F
+
+    ours = found.differences.where(F.col(STREAM).isNotNull())
+    return ours.select(*(F.col(f"{STREAM}.{name}") for name in names_of(facts)))
+
+
 def names_of(facts: Lineage) -> list[str]:
     """What the output's columns are called inside a comparison: whatever they are called outside, these need no quotes."""
     return [f"c{number}" for number in range(len(facts.columns))]
@@ -101,7 +109,7 @@ def time_us(facts: Lineage, column: Callable[[str], Column]) -> Column:
 def _paired(rest: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
     from pyspark.sql import functions as F
 
-    keys = _pairing(facts)
+    keys = pairing(facts)
     carried = [f"{CARRIED}{name}" for name in facts.carried.names]
     ours = _side(rest, facts, keys, F.col(STREAM_ROWS) - F.col(BATCH_ROWS), STREAM, [])
     theirs = _side(rest, facts, keys, F.col(BATCH_ROWS) - F.col(STREAM_ROWS), BATCH, carried)
@@ -113,7 +121,7 @@ def _paired(rest: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
     return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried)
 
 
-def _pairing(facts: Lineage) -> list[str] | None:
+def pairing(facts: Lineage) -> list[str] | None:
     """What pairs rows: the keys, else the columns that are no floats where there are floats; None if nothing does."""
     pairs = list(zip(names_of(facts), facts.columns, strict=True))
     if facts.keys:

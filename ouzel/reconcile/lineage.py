@@ -8,7 +8,7 @@ from enum import Enum
 
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
-from ouzel.compiler.plan import Aggregate, AggregateCall, AssignWindow, Filter, Node, Project, Sink, walk
+from ouzel.compiler.plan import Aggregate, AggregateCall, AssignWindow, Filter, Node, Project, Sink, Union, Unnest, walk
 from ouzel.compiler.types import DateType, Schema, TimestampType
 
 DAY_US = 86_400_000_000
@@ -39,6 +39,7 @@ class Lineage:
         step_us: how far apart times are at least: the slide of the windows, or a day for a DATE; 0 if they may be as near as they like.
         carried: the group keys of the top aggregate, as `batch_sink` appends them; empty without one.
         window_end: that of them which is the end of the row's window.
+        single: whether each row that a table gives is in each of the sink's rows at most once.
     """
 
     columns: Schema
@@ -48,16 +49,17 @@ class Lineage:
     step_us: int = 0
     carried: Schema = Schema(())
     window_end: str | None = None
+    single: bool = False
 
 
 def lineage(sink: Sink) -> Lineage:
     """What the plan below a sink says of its rows."""
     columns = sink.columns or sink.input.schema
     names = dict(zip(sink.input.schema.names, columns.names, strict=True))
-    aggregate = _aggregate(sink.input)
+    aggregate = top_aggregate(sink)
     if aggregate is None:
         time = _time(columns, sink, names)
-        return Lineage(columns, sink.keys, time, step_us=_step_of(columns, time, 0))
+        return Lineage(columns, sink.keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
     made_of = {name: _made_of(sink.input, inner) for inner, name in names.items()}
     group = frozenset(aggregate.keys)
     keys = tuple(name for name, parts in made_of.items() if parts and parts <= group)
@@ -70,13 +72,14 @@ def lineage(sink: Sink) -> Lineage:
     step = _step(aggregate) if time else 0
     time = time or _time(columns, sink, names)
     return Lineage(
-        columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end
+        columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
+        _is_single(aggregate.input),
     )  # fmt: skip
 
 
 def batch_sink(sink: Sink) -> Sink:
     """The same sink with the top aggregate's keys as further columns, named with CARRIED: what the batch job computes for a comparison."""
-    if _aggregate(sink.input) is None:
+    if top_aggregate(sink) is None:
         return sink
     return replace(sink, input=_carrying(sink.input), columns=Schema(()))
 
@@ -95,11 +98,17 @@ def _carrying(node: Node) -> Node:
     return Project(node, (*items, *copies))
 
 
-def _aggregate(node: Node) -> Aggregate | None:
-    """The aggregate that makes the rows, if only projections and filters follow it."""
+def top_aggregate(sink: Sink) -> Aggregate | None:
+    """The aggregate that makes the sink's rows, if only projections and filters follow it."""
+    node = sink.input
     while isinstance(node, Project | Filter):
         node = node.input
     return node if isinstance(node, Aggregate) and node.keys else None
+
+
+def _is_single(node: Node) -> bool:
+    """Whether nothing below makes several rows of one, but for the windows that a row lies in."""
+    return not any(isinstance(below, Aggregate | Unnest | Union) for below in walk(node))
 
 
 def _made_of(node: Node, name: str) -> frozenset[str]:

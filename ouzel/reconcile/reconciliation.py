@@ -13,9 +13,10 @@ from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared_sink, stream_answer
 from ouzel.reconcile.classes import Class, evidence
-from ouzel.reconcile.classification import CLASS, classified
-from ouzel.reconcile.comparison import BATCH, DIFFERING, NEAR, STREAM, compare, names_of, time_us
+from ouzel.reconcile.classification import CLASS, Without, classified
+from ouzel.reconcile.comparison import BATCH, DIFFERING, NEAR, STREAM, compare, names_of, stream_side, time_us
 from ouzel.reconcile.cut import Cut, check_cut, restricted, within
+from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, only_top, without
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.timeline import Timeline, timeline
@@ -62,7 +63,7 @@ class Reconciliation:
         stream_rows: rows that the sink holds.
         batch_rows: rows that the batch job returned.
         counts: rows that differ, by class.
-        differences: all of them, in Spark: `class`, `differing`, the keys, `stream` and `batch`.
+        differences: all of them, in Spark: `class`, `differing`, the keys, `stream`, `batch`, and of a late one `dropped`, lines of JSON.
         samples: the first hundred of each class.
         timeline: how many differ when; None if rows have no time.
         topology: the topology's plan as text.
@@ -70,6 +71,7 @@ class Reconciliation:
         tolerance: what floats were given.
         notes: what else whoever reads this must know.
         cut: which part of time was compared.
+        dropped: which aggregates dropped rows as late, and the first of those.
     """
 
     record: RunRecord
@@ -87,6 +89,7 @@ class Reconciliation:
     tolerance: float = TOLERANCE
     notes: tuple[str, ...] = field(default=())
     cut: Cut = Cut()
+    dropped: tuple[Dropper, ...] = ()
 
     @property
     def differing(self) -> int:
@@ -124,6 +127,7 @@ def reconcile(
     table: str = "",
     tolerance: float = TOLERANCE,
     cut: Cut = Cut(),
+    record: RunRecord | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Reconciliation:
     """Compare what the run recorded in `home` holds with what the batch job returns for the same input.
@@ -133,6 +137,7 @@ def reconcile(
         table: which of several written tables to compare.
         tolerance: relative, for floats.
         cut: which rows of both answers to compare; the batch job reads no more than it needs for them, where that can be said exactly.
+        record: what `home` records, with narrower ranges where earlier rows play no part in the cut; None is what is there.
         say: told what is being done.
 
     Raises:
@@ -140,7 +145,7 @@ def reconcile(
         NotSupported: something in the query cannot be reconciled yet.
         OuzelError: Spark refuses or fails.
     """
-    record = _record_of(job, home)
+    record = record or _record_of(job, home)
     sink = compared_sink(job.program, table)
     check_cut(sink, cut)
     say("comparing the answers in Spark")
@@ -155,28 +160,48 @@ def reconcile(
 def _compared(
     job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut
 ) -> Reconciliation:
-    facts, needed = lineage(sink), restricted(sink, cut)
-    theirs = within(batch_answer(job, needed, record.ranges, spark), sink, cut)
-    found = compare(within(stream_answer(job, sink, home, spark), sink, cut), theirs, facts, tolerance)
-    rows = classified(found.differences, facts, evidence(record, home)).localCheckpoint()
+    facts, needed, proof = lineage(sink), restricted(sink, cut), evidence(record, home)
+
+    def batch_rows(asked: Sink) -> DataFrame:
+        return within(batch_answer(job, asked, record.ranges, spark), sink, cut)
+
+    stream = within(stream_answer(job, sink, home, spark), sink, cut)
+    found = compare(stream, batch_rows(needed), facts, tolerance)
+    dropped = droppers(job.program, job.topology, sink, proof.late, spark)
+    groups = late_groups(dropped, sink, facts.carried, proof.late, spark)
+    left: Without | None = None
+    if proof.late and any(dropper.exact for dropper in dropped):
+        touched = only_top(dropped, sink, facts)
+        fewer = batch_rows(without(needed, dropped, proof.late, touched))
+        ours = stream_side(found, facts) if touched else stream
+        left = Without(compare(ours, fewer, facts, tolerance).differences, touched)
+    rows = classified(found.differences, facts, proof, groups, left).localCheckpoint()
     counted = {Class(name): count for name, count in rows.groupBy(CLASS).count().collect()}
     counts = {kind: counted[kind] for kind in Class if kind in counted}
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
         {kind: _sample(rows, facts, kind) for kind in counts}, timeline(rows, facts, found),
         _topology(job), batch_text(batch_of(job, needed, record.ranges)), tolerance, tuple(_notes(record, facts)),
-        cut,
+        cut, dropped,
     )  # fmt: skip
 
 
 def _record_of(job: session.Job, home: Path) -> RunRecord:
     record = record_in(home)
-    if record.text != job.text:
+    if record.text != job.text and not _means(record.text, job):
         raise QueryError(
             f"the record in {home} is of another query than this: {record.query}, as it was written when it ran",
             instead="run it again, or reconcile the query that ran",
         )
     return record
+
+
+def _means(text: str, job: session.Job) -> bool:
+    """Whether another text asks for the same: what is comment, setting or RECONCILE in it does not matter."""
+    try:
+        return session.load_text(text, job.directory, job.topology.name).program.sinks == job.program.sinks
+    except OuzelError:
+        return False
 
 
 def _notes(record: RunRecord, facts: Lineage) -> list[str]:
@@ -203,8 +228,9 @@ def _named(rows: DataFrame, facts: Lineage) -> DataFrame:
         )
         for side in (STREAM, BATCH)
     ]
-    taken = {CLASS, DIFFERING, STREAM, BATCH}
-    return rows.select(CLASS, _marks().alias(DIFFERING), *(key for key in keys if not taken & set(facts.keys)), *sides)
+    taken = {CLASS, DIFFERING, STREAM, BATCH, DROPPED}
+    named = [key for key in keys if not taken & set(facts.keys)]
+    return rows.select(CLASS, _marks().alias(DIFFERING), *named, *sides, DROPPED)
 
 
 def _sample(rows: DataFrame, facts: Lineage, kind: Class) -> tuple[Difference, ...]:

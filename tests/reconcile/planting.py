@@ -72,10 +72,10 @@ def edit(home: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
     change(pl.read_parquet(home / RESULTS)).write_parquet(home / RESULTS)
 
 
-def say(home: Path, kind: str, delivery: str = "at-least-once") -> None:
+def say(home: Path, kind: str, delivery: str = "at-least-once", count: int = 1) -> None:
     """Put an event into the record, as if the run had told of it."""
     record = read_record(home)
-    replace(record, delivery=delivery, events=(*record.events, (kind, "planted", 1))).save(home)
+    replace(record, delivery=delivery, events=(*record.events, (kind, "planted", count))).save(home)
 
 
 def drop_late(home: Path, rows: Sequence[Mapping[str, object]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,19 +80,19 @@ def test_null_keys_are_keys(tmp_path: Path, spark: SparkSession) -> None:
     assert classes(result) == {Class.VALUE_DIFFERS: 1}
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["told", "not told"])
-def test_a_batch_counted_twice_is_duplicated_only_if_the_run_told_of_a_replay(
-    told: bool, tmp_path: Path, spark: SparkSession
+@pytest.mark.parametrize("told", [7, 6, 0])
+def test_a_batch_counted_twice_is_duplicated_only_if_the_run_told_of_a_replay_of_so_many_rows(
+    told: int, tmp_path: Path, spark: SparkSession
 ) -> None:
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: frame.with_columns(changed("flights", 7), changed("miles", 7_000.0)))
     if told:
-        say(home, "replayed")
-    kind = Class.DUPLICATED if told else Class.VALUE_DIFFERS
+        say(home, "replayed", count=told)
+    kind = Class.DUPLICATED if told == 7 else Class.VALUE_DIFFERS
     result = found(job, home, spark)
     (row,) = result.samples[kind]
     assert (row.row[:2], row.differing) == ((DAY, PLACE), ("flights", "miles"))
-    assert result.explained is told
+    assert result.explained is (told == 7)
 
 
 def test_a_row_written_twice_is_duplicated(tmp_path: Path, spark: SparkSession) -> None:
@@ -107,7 +108,7 @@ def test_a_row_written_twice_is_duplicated(tmp_path: Path, spark: SparkSession) 
 def test_a_replay_does_not_explain_a_maximum(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: frame.with_columns(changed("flights", 7), changed("max_delay", 1)))
-    say(home, "replayed")
+    say(home, "replayed", count=7)
     assert found(job, home, spark).counts[Class.VALUE_DIFFERS] == 1
 
 
@@ -134,22 +135,52 @@ def test_lost_state_does_not_explain_a_higher_count(tmp_path: Path, spark: Spark
     assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
 
 
-def test_rows_dropped_as_late_explain_their_groups_only(tmp_path: Path, spark: SparkSession) -> None:
+def test_rows_that_are_only_counted_as_late_explain_their_groups_only(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
-    line = {"window_start": "2013-01-05T00:00:00", "window_end": "2013-01-06T00:00:00", "origin": PLACE}
-    drop_late(home, [line])
-    edit(home, lambda frame: frame.with_columns(changed("flights", -1)))
+    line = {
+        "$component": "aggregate_by_origin",
+        "window_start": "2013-01-05T00:00:00",
+        "window_end": "2013-01-06T00:00:00",
+        "origin": PLACE,
+    }
+    drop_late(home, [{**line, "$rows": 2}])
+    edit(home, lambda frame: frame.with_columns(changed("flights", -2)))
     result = found(job, home, spark)
     assert result.counts[Class.LATE] == 1
     assert result.explained
     edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") - 1))
     result = found(job, home, spark)
-    assert Class.LATE not in result.counts, "one row was dropped, and two are missing"
+    assert Class.LATE not in result.counts, "two rows were dropped, and three are missing"
     assert result.counts[Class.VALUE_DIFFERS] == result.batch_rows
-    drop_late(home, [{**line, "$rows": rows} for rows in (1, 1)])
+    drop_late(home, [{**line, "$rows": 3, "$component": "another"}])
+    assert Class.LATE not in found(job, home, spark).counts
+
+
+def test_late_rows_explain_what_they_make_and_nothing_else(tmp_path: Path, spark: SparkSession) -> None:
+    data = flights()
+    job, home = run(DAYS, tmp_path, data)
+    day = (pl.col("ts").dt.date() == DAY) & (pl.col("origin") == PLACE)
+    first, second = data.filter(day & pl.col("delay").is_not_null()).head(2).to_dicts()
+    line = {
+        "$component": "aggregate_by_origin", "window_start": "2013-01-05", "window_end": "2013-01-06", "origin": PLACE, "$rows": 1,
+        "flights": 1, "max_delay": first["delay"], "$result2": float(first["delay"]), "$result3": first["miles"],
+    }  # fmt: skip
+    drop_late(home, [line])
+    rest = data.filter(day & (pl.col("id") != first["id"]))
+    edit(home, lambda frame: frame.with_columns(
+        changed("flights", -1), changed("miles", -first["miles"]),
+        pl.when(CHOSEN).then(rest["delay"].max()).otherwise("max_delay").alias("max_delay"),
+        pl.when(CHOSEN).then(round(float(rest["delay"].mean() or 0), 1)).otherwise("avg_delay").alias("avg_delay"),
+    ))  # fmt: skip
     result = found(job, home, spark)
     assert result.counts[Class.LATE] == 1
-    assert result.counts[Class.VALUE_DIFFERS] == result.batch_rows - 1
+    assert result.explained
+    (dropped,) = result.differences.where("class = 'late'").select("dropped").collect()
+    assert [json.loads(text) for text in dropped[0]] == [line]
+    drop_late(home, [{**line, "$result3": second["miles"]}])
+    assert found(job, home, spark).counts[Class.VALUE_DIFFERS] == 1, "no such row was read"
+    drop_late(home, [line, line])
+    assert found(job, home, spark).explained, "there is only one such row to be left out"
 
 
 def test_a_window_still_open_is_in_flight(tmp_path: Path, spark: SparkSession) -> None:

@@ -17,6 +17,7 @@ from ouzel.compiler.plan import (
     Sink,
     Unnest,
     Watermark,
+    Without,
 )
 from ouzel.planner.rules.dag import Dag, with_inputs
 
@@ -52,6 +53,8 @@ def _asks(node: Node, needed: set[str]) -> set[str]:
             return _aggregated(_fewer_calls(node, needed))
         case PartialAggregate(aggregate=aggregate):
             return _aggregated(aggregate)
+        case Without(aggregate=aggregate):
+            return needed | _aggregated(aggregate)
         case FinalAggregate() | Sink():
             return set(node.input.schema.names)
     return needed

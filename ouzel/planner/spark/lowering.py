@@ -22,10 +22,12 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
     WindowKind,
+    Without,
 )
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
 from ouzel.errors import NotSupported
 from ouzel.planner.spark.tables import quoted, read_table
+from ouzel.planner.spark.without import without_late
 
 ELEMENT, POSITION = "$element", "$position"
 """Columns that exist between two steps of one statement."""
@@ -76,6 +78,11 @@ def _(node: Project, names: Names) -> list[str]:
 @lower.register
 def _(node: Filter, names: Names) -> list[str]:
     return [f".where({_condition(node.predicate)})"]
+
+
+@lower.register
+def _(node: Without, names: Names) -> list[str]:
+    return without_late(node)
 
 
 @lower.register

@@ -12,7 +12,8 @@ import json
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, Aggregate, EmitRule
+from ouzel.compiler.plan import WEIGHT, Aggregate, AssignWindow, EmitRule, walk
+from ouzel.planner.rules.share_panes import PANE
 from ouzel.runtime.operators.accumulators import Batch
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, joined, numbers, picked
@@ -24,24 +25,64 @@ _LAST = (1 << 63) - 1
 
 
 class PartialAggregation(Operator):
-    """Aggregates each batch by itself; what comes out are accumulators."""
+    """Aggregates each batch by itself; what comes out are accumulators.
+
+    Rows that may be late, for their window has closed by this task's own time, stay apart, so that those which are dropped can be told
+    one by one. (Where rows can be taken back they cannot be told from what is left of a group, and go with the others.)
+    """
 
     def __init__(self, aggregate: Aggregate, seed: int) -> None:
         super().__init__()
         self._groups = Groups(aggregate, seed)
+        self._closing = None if aggregate.input.retracts else _closing(aggregate)
+        self._closed_us = -_LAST - 1
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        """Windows that end by then have closed, here or soon."""
+        self._closed_us = max(self._closed_us, min(watermark_us, _LAST - 1) + 1)
+        return None
 
     def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         """One row for each group of the batch."""
         if not frame.height:
             return None
+        frame = self._groups.normal(frame)
+        late = self._may_be_late(frame)
+        if late is None:
+            return self._combined(frame)
+        apart = self._groups.apart(frame.filter(late), partial=False)
+        in_time = frame.filter(~late)
+        return pl.concat([self._combined(in_time), apart.accumulators()]) if in_time.height else apart.accumulators()
+
+    def _may_be_late(self, frame: pl.DataFrame) -> Mask | None:
+        """Which rows may be late; None if none."""
+        if self._closing is None:
+            return None
+        column, after_us = self._closing
+        ends = numbers(frame[column])
+        closed_us = self._closed_us - after_us
+        return ends <= closed_us if int(ends.min()) <= closed_us else None
+
+    def _combined(self, frame: pl.DataFrame) -> pl.DataFrame:
         groups = self._groups
-        frame = groups.normal(frame)
         batch = groups.locate(frame, groups.weights(frame, partial=False), None)
         groups.fold(batch)
         columns = groups.export(batch.touched)
         keys = picked(frame, groups.keys, batch.first).get_columns() if groups.keys else []
         groups.remove(batch.touched)
         return pl.DataFrame([*keys, *columns])
+
+
+def _closing(aggregate: Aggregate) -> tuple[str, int] | None:
+    """The column that says when a row's window ends, and how long after; None without a window.
+
+    A pane has its start, and may be late once the first of its windows has closed, which is where the pane ends.
+    """
+    if aggregate.window is None:
+        return None
+    if aggregate.window[1] != PANE:
+        return aggregate.window[1], 0
+    return PANE, next(node.size_us for node in walk(aggregate.input) if isinstance(node, AssignWindow))
 
 
 class Aggregation(Operator):
@@ -100,7 +141,8 @@ class Aggregation(Operator):
         return pl.DataFrame(schema=self._node.input.schema.polars()).clear(1)
 
     def _drop_late(self, frame: pl.DataFrame, late: Mask) -> None:
-        self.late_frames.append(frame.filter(late))
+        dropped = frame.filter(late)
+        self.late_frames.append(self._groups.apart(dropped, partial=True).results() if self._partial else dropped)
         self.counters.late += int(np.abs(self._groups.weights(frame, self._partial)[late]).sum())
 
     def _add(self, batch: Batch) -> None:
@@ -223,6 +265,10 @@ class DelayedAggregation(ChangingAggregation):
         if now_ms < self._due_ms:
             return None
         self._due_ms = now_ms + self._node.emit.delay_ms
+        return self._release()
+
+    def settle(self) -> pl.DataFrame | None:
+        """Let the changes out before the delay is over."""
         return self._release()
 
     def finish(self) -> pl.DataFrame | None:

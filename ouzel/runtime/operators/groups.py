@@ -11,7 +11,7 @@ from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import Accumulators, Batch, Count, Extreme, FloatTotal, ShortTotal, WideTotal
 from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
-from ouzel.runtime.operators.buffers import Ints, Values, counts_of, has_numbers, true_rows, valid_rows
+from ouzel.runtime.operators.buffers import Ints, Values, counts_of, has_numbers, joined, true_rows, valid_rows
 from ouzel.runtime.state import kernels as index_kernels
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import key_hashes
@@ -60,6 +60,7 @@ class Groups:
 
     def __init__(self, aggregate: Aggregate, seed: int) -> None:
         source = aggregate.input.schema
+        self._aggregate = aggregate
         self.keys = list(aggregate.keys)
         self.window_end = aggregate.window[1] if aggregate.window else None
         self._merges_rows = counts_rows(aggregate)
@@ -100,6 +101,19 @@ class Groups:
         kernels.add(self.columns["rows"], batch.slots, batch.weights)
         for call in self.calls:
             call.merge(batch)
+
+    def apart(self, frame: pl.DataFrame, partial: bool) -> Apart:
+        """Each row, or partial aggregate, as a group of its own, beside all that is here."""
+        fresh = Groups(self._aggregate, self.seed)
+        slots = np.arange(frame.height)
+        hashes = np.zeros(frame.height, np.uint64)
+        weights = self.weights(frame, partial)
+        batch = Batch(frame, (hashes, hashes), slots, weights, slots, slots, slots)
+        fresh.columns.reserve(frame.height)
+        for call in fresh.calls:
+            call.reserve(frame.height)
+        (fresh.merge if partial else fresh.fold)(batch)
+        return Apart(fresh, frame)
 
     def weights(self, frame: pl.DataFrame, partial: bool) -> Ints:
         """How many rows each row stands for."""
@@ -150,6 +164,25 @@ class Groups:
             self.columns.reserve(limit)
         for call in self.calls:
             call.reserve(limit)
+
+
+class Apart:
+    """Rows of a frame each as a group of its own."""
+
+    def __init__(self, groups: Groups, frame: pl.DataFrame) -> None:
+        self._groups, self._slots = groups, np.arange(frame.height)
+        self._keys = frame.select(groups.keys).get_columns()
+
+    def accumulators(self) -> pl.DataFrame:
+        """What PartialAggregate gives of them."""
+        return pl.DataFrame([*self._keys, *self._groups.export(self._slots)])
+
+    def results(self) -> pl.DataFrame:
+        """What Aggregate gives of them, and ROWS, how many rows each stands for."""
+        rows = pl.Series(ROWS, self._groups.columns["rows"][self._slots])
+        values = zip(self._groups.calls, self._groups.results(self._slots), strict=True)
+        results = [joined([(value, self._slots)], state.call.name) for state, value in values]
+        return pl.DataFrame([*self._keys, rows, *results])
 
 
 def _argument_type(call: AggregateCall, source: Schema) -> DataType | None:

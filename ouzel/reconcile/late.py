@@ -1,0 +1,165 @@
+"""What a run dropped as late, and the batch job's answer to the input without it.
+
+A difference is late if it is gone once the batch job leaves out, of the input of each aggregate, the very rows that the stream dropped
+there. Where the file does not name single rows (see Dropper.exact), a group's late rows are only counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ouzel.compiler.functions.aggregates import ROWS
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink, Without
+from ouzel.compiler.types import Schema
+from ouzel.planner.fusion import STATEFUL
+from ouzel.planner.rules.dag import Dag, with_inputs
+from ouzel.planner.spark.without import COMPONENT, can_be_without, from_text, told
+from ouzel.planner.topology import Topology
+from ouzel.reconcile.lineage import Lineage, top_aggregate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+GROUP = "_late_"
+"""Prefix of the keys of groups with late rows."""
+
+LATE_ROWS, LOOSE, DROPPED = "late_rows", "loose", "dropped"
+"""Columns of such groups: how many rows were dropped; whether some are only counted; the lines that tell of them."""
+
+LINES = 100
+"""Dropped rows that are kept with a difference, and that are shown of each component."""
+
+
+@dataclass(frozen=True)
+class Dropper:
+    """An aggregate of the compared sink that dropped rows as late.
+
+    Attributes:
+        component: its name in the topology.
+        aggregate: as the query has it.
+        made: as its component has it: without the results that nobody reads.
+        place: which of the sink's aggregates it is, inputs first.
+        combined: whether a combiner stands before it, so that the file has what the aggregate makes of each row.
+        exact: whether the batch job can leave out what the file names. (Rows that a combiner had added up are only counted all the same.)
+        rows: how many it dropped.
+        sample: the first of them, by column.
+    """
+
+    component: str
+    aggregate: Aggregate
+    made: Aggregate
+    place: int
+    combined: bool
+    exact: bool
+    rows: int
+    sample: tuple[Mapping[str, Any], ...]
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """What the file calls what it says of a row, and what a reader calls it."""
+        calls = {call.name: str(replace(call, name="")).removesuffix(" AS ") for call in self.made.calls}
+        shown = {
+            name: calls.get(name, name) if self.combined else name for name, _, _ in told(self.made, self.combined)
+        }
+        return {**shown, **({ROWS: "rows"} if any(int(row.get(ROWS, 1)) > 1 for row in self.sample) else {})}
+
+
+def droppers(
+    program: Program, topology: Topology, sink: Sink, late: Path | None, spark: SparkSession
+) -> tuple[Dropper, ...]:
+    """Which aggregates below the sink dropped rows, as the file `late` tells."""
+    if late is None:
+        return ()
+    from pyspark.sql import functions as F
+
+    lines = spark.read.schema(f"`{COMPONENT}` string, `{ROWS}` bigint").json(str(late))
+    counts = lines.groupBy(COMPONENT).agg(F.sum(F.coalesce(F.col(f"`{ROWS}`"), F.lit(1)))).collect()
+    rows = {component: int(count) for component, count in counts}
+    places = {id(node): place for place, node in enumerate(_aggregates(sink))}
+    return tuple(
+        _dropper(component, made, node, places[id(node)], rows[component], late, spark)
+        for component, made, node in _pairs(program, topology)
+        if component in rows and id(node) in places
+    )
+
+
+def _dropper(
+    component: str, made: Node, node: Aggregate, place: int, rows: int, late: Path, spark: SparkSession
+) -> Dropper:
+    from pyspark.sql import functions as F
+
+    combined = isinstance(made, FinalAggregate)
+    aggregate = made.aggregate if isinstance(made, FinalAggregate) else made
+    assert isinstance(aggregate, Aggregate)
+    mine = F.get_json_object("value", f"$['{COMPONENT}']") == component
+    sample = spark.read.text(str(late)).where(mine).limit(LINES).collect()
+    return Dropper(
+        component, node, aggregate, place, combined, can_be_without(aggregate, combined), rows,
+        tuple(json.loads(line[0]) for line in sample),
+    )  # fmt: skip
+
+
+def _pairs(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Aggregate]]:
+    """Each aggregate of the query with the component that computes it: rules change what they read, not their order."""
+    heads = [(part.name, part.chain[0]) for part in topology.components if part.chain]
+    made = [(name, head) for name, head in heads if isinstance(head, STATEFUL)]
+    for (name, head), node in zip(made, _aggregates(*program.sinks), strict=True):
+        yield name, head, node
+
+
+def _aggregates(*sinks: Sink) -> list[Aggregate]:
+    return [node for node in Dag(sinks).nodes() if isinstance(node, Aggregate)]
+
+
+def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:
+    """Whether only the aggregate that makes the sink's rows dropped any, so that no groups but those of late rows can be late."""
+    return bool(facts.keys) and all(dropper.aggregate is top_aggregate(sink) for dropper in found)
+
+
+def without(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool) -> Sink:
+    """The sink over the input without the rows that can be left out; with `touched` only groups that have such rows."""
+    by_place = {dropper.place: dropper for dropper in found if dropper.exact}
+    exact = {id(node): by_place[place] for place, node in enumerate(_aggregates(sink)) if place in by_place}
+
+    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+        if id(node) not in exact:
+            return with_inputs(node, inputs)
+        dropper = exact[id(node)]
+        (rows,) = inputs
+        fewer = Without(rows, dropper.made, dropper.component, str(late.resolve()), dropper.combined, touched)
+        return with_inputs(node, (fewer,))
+
+    return Dag((sink,)).rebuilt(make).sinks[0]
+
+
+def late_groups(
+    found: Sequence[Dropper], sink: Sink, keys: Schema, late: Path | None, spark: SparkSession
+) -> DataFrame | None:
+    """The groups of the sink's top aggregate with rows dropped as late; None if it dropped none.
+
+    Columns: the group's keys, named with GROUP; LATE_ROWS; LOOSE; DROPPED.
+    """
+    from pyspark.sql import functions as F
+
+    top = next((dropper for dropper in found if dropper.aggregate is top_aggregate(sink)), None)
+    if top is None or late is None:
+        return None
+    schema = ", ".join(f"`{name}` string" for name in dict.fromkeys((COMPONENT, ROWS, *keys.names)))
+    lines = (
+        spark.read.text(str(late)).select("value", F.from_json("value", schema).alias("row")).select("value", "row.*")
+    )
+    rows = F.coalesce(F.col(f"`{ROWS}`").cast("bigint"), F.lit(1))
+    columns = [F.expr(from_text(field.name, field.type)).alias(f"{GROUP}{field.name}") for field in keys]
+    return (
+        lines.where(F.col(f"`{COMPONENT}`") == top.component)
+        .groupBy(*columns)
+        .agg(
+            F.sum(rows).alias(LATE_ROWS),
+            ((F.max(rows) > 1) | F.lit(not top.exact)).alias(LOOSE),
+            F.slice(F.collect_list("value"), 1, LINES).alias(DROPPED),
+        )
+    )
