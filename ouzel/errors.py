@@ -26,10 +26,21 @@ class QueryError(OuzelError):
         text: the whole text the user wrote.
         at: offset into `text`, in characters, of the token to point at; -1 when unknown.
         length: how many characters to underline.
+        about: what it speaks of, for whoever knows where that was written: ("SET", key), or a hint and the name in it.
     """
 
-    def __init__(self, problem: str, *, instead: str = "", text: str = "", at: int = -1, length: int = 1) -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        instead: str = "",
+        text: str = "",
+        at: int = -1,
+        length: int = 1,
+        about: tuple[str, str] | None = None,
+    ) -> None:
         self.problem, self.instead, self.text, self.at, self.length = problem, instead, text, at, length
+        self.about = about
         super().__init__(problem)
 
     def located(self, text: str, at: int, length: int = 1) -> QueryError:

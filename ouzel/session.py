@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -74,11 +75,26 @@ def load_text(text: str, directory: Path, name: str, pairs: Iterable[tuple[str, 
 
     traits = connector_traits()
     program = compile_sql(text, traits)
-    settings = Settings().updated([*program.settings, *pairs])
+    with _placed(text, program):
+        settings = Settings().updated(program.settings)
+    settings = settings.updated(pairs)
     name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
-    topology = plan_topology(program, settings, name, filters)
+    with _placed(text, program):
+        topology = plan_topology(program, settings, name, filters)
     return Job(text, directory, program, settings, topology, pack(topology))
+
+
+@contextmanager
+def _placed(text: str, program: Program) -> Iterator[None]:
+    """What the planner says of a hint or a setting points at where that was written."""
+    try:
+        yield
+    except QueryError as error:
+        place = program.places.get(error.about) if error.about else None
+        if place:
+            error.located(text, place[0], place[1] - place[0])
+        raise
 
 
 def start(job: Job, engine: str = "heron") -> Handle:

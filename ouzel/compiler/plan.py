@@ -7,8 +7,8 @@ appends carries none and pays nothing. WEIGHT is never part of a node's schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.compiler.expressions import Expression
@@ -459,6 +459,7 @@ class Program:
 
     `explain` is set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",), or () for plain EXPLAIN.
     `reconciles` are its RECONCILE statements, in order.
+    `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
     """
 
     sinks: tuple[Sink, ...]
@@ -466,6 +467,7 @@ class Program:
     hints: Hints = Hints()
     explain: tuple[str, ...] | None = None
     reconciles: tuple[Reconcile, ...] = ()
+    places: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
 
 
 def walk(node: Node) -> Iterator[Node]:

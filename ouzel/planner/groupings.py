@@ -24,16 +24,23 @@ def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
     Raises:
         QueryError: the hint cannot be followed.
     """
-    hinted = dict(hints.parallelism).get(part.name, dict(hints.parallelism).get(part.table or ""))
+    asked = dict(hints.parallelism)
+    name = part.name if part.name in asked else part.table or ""
+    hinted = asked.get(name)
     alone = isinstance(part.head, STATEFUL) and not dealt_by(part.head)
     if hinted is None:
         return 1 if alone or isinstance(part.head, Sink) else settings.parallelism
     if hinted < 1:
-        raise QueryError(f"PARALLELISM('{part.name}'='{hinted}') leaves no task", instead="write 1 or more")
+        raise QueryError(
+            f"PARALLELISM('{part.name}'='{hinted}') leaves no task",
+            instead="write 1 or more",
+            about=("PARALLELISM", name),
+        )
     if alone and hinted > 1:
         raise QueryError(
             f"PARALLELISM('{part.name}'='{hinted}'): an aggregate without GROUP BY is one row, kept by one task",
             instead="leave the hint out, or group by a key",
+            about=("PARALLELISM", name),
         )
     return hinted
 
@@ -65,6 +72,7 @@ def check_names(hints: Hints, parts: Iterable[Part]) -> None:
                 raise QueryError(
                     f"{hint}('{name}'='{value}') speaks of no table or component of this query",
                     instead=f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}",
+                    about=(hint, name),
                 )
 
 
@@ -114,6 +122,7 @@ def _hinted(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> Group
         raise QueryError(
             f"GROUPING('{name}'='{kind.value}') would break '{part.name}': {reason}",
             instead=f"write '{usual.kind.value}'",
+            about=("GROUPING", name),
         )
     return Grouping(kind)
 

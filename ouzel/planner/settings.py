@@ -50,6 +50,10 @@ class Settings:
         heartbeat_ms: how often each process says that it lives.
         hang_timeout_ms: a process silent for so long is killed and started again.
         state_manager: `local` or `zookeeper://host:port[,host:port]`.
+        trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
+        trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
+        checkpoint_path: on Spark, folder (relative to the query's file) or URI of offsets and state, from which the next run goes on; empty:
+            none is kept.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """
@@ -73,6 +77,9 @@ class Settings:
     heartbeat_ms: int = 500
     hang_timeout_ms: int = 10_000
     state_manager: str = "local"
+    trigger_ms: int = 0
+    trigger_rows: int = 1_000_000
+    checkpoint_path: str = ""
     seed: int = 0
     query_name: str = ""
 
@@ -91,6 +98,7 @@ class Settings:
                 raise QueryError(
                     f"there is no setting '{key}'",
                     instead=f"did you mean '{near[0]}'?" if near else "see docs/settings.md",
+                    about=("SET", key),
                 )
             changes[name] = _parse(key, value, hints[name])
         return replace(self, **changes)
@@ -100,7 +108,7 @@ SETTING_KEYS = tuple(field.name.replace("_", ".") for field in fields(Settings))
 
 
 MAY_BE_ZERO = frozenset(
-    {"containers", "container_cpu", "container_ram_mb", "cache_drain_ms", "low_watermark_bytes", "seed"}
+    {"containers", "container_cpu", "container_ram_mb", "cache_drain_ms", "low_watermark_bytes", "seed", "trigger_ms"}
 )
 """Numbers for which zero means something; all others are at least 1."""
 
@@ -116,4 +124,4 @@ def _parse(key: str, value: str, kind: type[Any]) -> Any:
     except ValueError:
         numbers = {int: "a whole number", float: "a number"}
         allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else numbers.get(kind, "text")
-        raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}") from None
+        raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}", about=("SET", key)) from None

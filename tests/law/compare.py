@@ -43,6 +43,12 @@ def difference(expected: pl.DataFrame, actual: pl.DataFrame) -> str:
     if expected.columns != actual.columns:
         return f"columns are {actual.columns}, expected {expected.columns}"
     left, right = _plain(expected), _plain(actual)
+    right = right.select(
+        right[name].cast(left[name].dtype) if _family(right[name]) == "null" else right[name] for name in right.columns
+    )
+    left = left.select(
+        left[name].cast(right[name].dtype) if _family(left[name]) == "null" else left[name] for name in left.columns
+    )
     for name in left.columns:
         if left.height and right.height and (ours := _family(right[name])) != (theirs := _family(left[name])):
             return f"column {name} is {ours} ({actual[name].dtype}), expected {theirs} ({expected[name].dtype})"

@@ -1,3 +1,3 @@
--- error: SUM takes a number, not VARCHAR; write SUM(value) of such a value
+-- error: SUM takes a number, not VARCHAR; write SUM(CAST(origin AS DOUBLE))
 -- at: SUM(origin)
 SELECT SUM(origin) FROM flights;

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache
 
 from ouzel.compiler.coercion import can_cast, cast_to
 from ouzel.compiler.expressions import Call, Expression, Literal
+from ouzel.compiler.functions.elsewhere import unknown_function
 from ouzel.compiler.functions.registry import Function, Signature
-from ouzel.compiler.types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, VARCHAR, DataType, DateType, TimestampType
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    TIMESTAMP,
+    VARCHAR,
+    DataType,
+    DateType,
+    TimestampType,
+)
 from ouzel.errors import QueryError, TypeMismatch
 
 
@@ -60,7 +71,7 @@ def resolve_call(name: str, arguments: Sequence[Expression]) -> Expression:
     """
     function = lookup(name)
     if function is None:
-        raise QueryError(f"there is no function {name.upper()}", instead=_near(name))
+        raise unknown_function(name, tuple(_by_name()))
     if function.name in _COMPARING:
         arguments = _with_times(arguments)
     signature = function.resolve([argument.type for argument in arguments])
@@ -101,17 +112,12 @@ def _as_time(text: Expression, kind: DataType) -> Expression:
     return cast
 
 
-def _near(name: str) -> str:
-    close = get_close_matches(name.lower(), _by_name(), n=3)
-    return f"did you mean {' or '.join(match.upper() for match in close)}?" if close else ""
-
-
 def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> TypeMismatch:
     """Which argument to cast, where casting one argument to text or to a number would do; else how a call looks."""
     types = [argument.type for argument in arguments]
     shown = f"({', '.join(map(str, types))})" if len(types) != 1 else str(types[0])
     for number, argument in enumerate(arguments):
-        for wanted in (VARCHAR, BIGINT, DOUBLE, BOOLEAN, DATE, TIMESTAMP):
+        for wanted in (VARCHAR, BIGINT, INT, DOUBLE, BOOLEAN, DATE, TIMESTAMP):
             if can_cast(argument.type, wanted) and function.resolve([*types[:number], wanted, *types[number + 1 :]]):
                 cast = [str(other) for other in arguments]
                 cast[number] = f"CAST({argument} AS {str(wanted).removesuffix('(6)')})"

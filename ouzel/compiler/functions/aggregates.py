@@ -145,6 +145,11 @@ def is_aggregate(name: str) -> bool:
     return name.lower() in _BY_NAME
 
 
+def resolves(name: str, argument: DataType) -> bool:
+    """Whether the aggregate takes a value of this type."""
+    return _BY_NAME[name.lower()].resolve(argument) is not None
+
+
 def resolve_aggregate(name: str, argument: DataType | None) -> AggregateSignature:
     """The signature of a call of `name` on a value of type `argument`; None for `name(*)`.
 
@@ -223,8 +228,8 @@ def _spark_call(call: AggregateCall) -> str:
     value = f"F.col({_quoted(f'`{call.argument}`')})" if call.argument else "F.lit(1)"
     if call.filter:
         value = f"F.when(F.col({_quoted(f'`{call.filter}`')}), {value})"
-    # There is no function for the average, and FILTER is much faster than WHEN.
-    if _is_distinct(call) and (call.function == "avg" or call.filter):
+    # Only these have a function for it, and FILTER is much faster than WHEN.
+    if _is_distinct(call) and (call.function not in ("count", "sum") or call.filter):
         return f"F.expr({_quoted(_sql(call))})"
     if _is_distinct(call):
         return f"F.{call.function}_distinct({value})"

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk
-from ouzel.compiler.functions.aggregates import is_aggregate, resolve_aggregate
+from ouzel.compiler.functions.aggregates import is_aggregate, resolve_aggregate, resolves
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
@@ -18,7 +18,7 @@ from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.windows import WindowCall, assign_window, is_window, read_window
-from ouzel.compiler.types import DataType
+from ouzel.compiler.types import DOUBLE, VARCHAR, DataType
 from ouzel.errors import NotSupported, QueryError
 
 _HIDDEN = "$"
@@ -85,6 +85,9 @@ class _GroupBinder(Binder):
             signature = resolve_aggregate(name, value.type if value else None)
         except QueryError as error:
             start, end = place(node)
+            if value and value.type == VARCHAR and resolves(name, DOUBLE):
+                first, last = place(node.expressions[0])
+                error.instead = f"write {name.upper()}(CAST({self.source.text[first:last]} AS DOUBLE))"
             raise error.located(self.source.text, start, end - start) from None
         if value and signature.parameter:
             value = cast_to(value, signature.parameter)
@@ -171,9 +174,21 @@ def bind_grouped(
         relation = assign_window(_KeyBinder(source, relation, types), window, relation)
     binder = _GroupBinder(source, relation, types, window)
     outputs = outputs_of(binder, tree.expressions)
-    having = binder.condition(tree.args["having"].this, "HAVING") if tree.args.get("having") else None
+    having = _bind_having(binder, tree) if tree.args.get("having") else None
     keys = _bind_keys(binder, tree, group, outputs)
     return _Grouping(binder, keys, emission).build(outputs, having)
+
+
+def _bind_having(binder: _GroupBinder, tree: exp.Select) -> Expression:
+    try:
+        return binder.condition(tree.args["having"].this, "HAVING")
+    except QueryError as error:
+        for item in tree.expressions:
+            if isinstance(item, exp.Alias) and error.at >= 0 and item.alias == error.text[error.at :][: error.length]:
+                error.instead = (
+                    f"{item.alias} is an alias of the select list, which HAVING does not see: write its expression"
+                )
+        raise
 
 
 def _group_items(source: Source, tree: exp.Select) -> list[exp.Expr]:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import resolve_call
+from ouzel.compiler.functions import lookup, resolve_call
 from ouzel.compiler.functions.aggregates import is_aggregate
 from ouzel.compiler.sql import literals
 from ouzel.compiler.sql.places import call_name, consume, describe, place
@@ -80,6 +80,8 @@ class Binder:
         except TypeMismatch as error:
             problem = f"{left.type} {sign} {right.type} is not possible"
             advice = self._advised_cast((node.this, left), (node.expression, right)) or error.instead
+            if sign == "+" and left.type == right.type == VARCHAR:
+                advice = f"write {self._text(node.this)} || {self._text(node.expression)}"
             raise self.source.error(problem, place(node), advice) from None
 
     def _advised_cast(self, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]) -> str:
@@ -87,8 +89,11 @@ class Binder:
         (node, value), (_, other) = (left, right) if left[1].type == VARCHAR else (right, left)
         if value.type == other.type or not can_cast(value.type, other.type):
             return ""
+        return f"CAST one of them, for example CAST({self._text(node)} AS {other.type})"
+
+    def _text(self, node: exp.Expr) -> str:
         start, end = place(node)
-        return f"CAST one of them, for example CAST({self.source.text[start:end]} AS {other.type})"
+        return self.source.text[start:end]
 
     def condition(self, node: exp.Expr, clause: str) -> Expression:
         """A BOOLEAN expression, for WHERE and its like."""
@@ -290,6 +295,8 @@ class Binder:
         )
 
     def _function(self, node: exp.Expr, name: str) -> Expression:
+        if lookup(name) is None and name not in _SHAPES:
+            self.resolve(node, name, [])  # what does not exist is said before what is wrong inside it
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         if name == "extract":
             return self._extract(node, node.expressions[0].name, arguments[-1])

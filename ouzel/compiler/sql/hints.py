@@ -13,18 +13,24 @@ from ouzel.errors import NotSupported, QueryError
 _GROUPINGS = ("shuffle", "fields", "all", "global", "local", "none", "partial-key")
 
 
-def gather_hints(source: Source, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> Hints:
-    """All hints of the file; an alias of a table stands for the table. Of two for one name the last wins, as in Flink.
+Places = dict[tuple[str, str], Span]
+"""Where a hint was written, by its name and the name that it speaks of."""
 
-    `scopes` are the file's queries, each with the table that each of its aliases stands for.
+
+def gather_hints(source: Source, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> tuple[Hints, Places]:
+    """All hints of the file, and where they stand; an alias of a table stands for the table.
+
+    Of two for one name the last wins, as in Flink. `scopes` are the file's queries, each with the table that its aliases stand for.
 
     Raises:
         QueryError: an unknown hint, grouping or number.
     """
     parallelism: dict[str, int] = {}
     grouping: dict[str, str] = {}
+    places: Places = {}
     for pair in read_hints(source):
         name = _table(pair, scopes)
+        places[pair.hint, name] = pair.span
         match pair.hint:
             case "PARALLELISM":
                 parallelism[name] = _tasks(source, pair)
@@ -32,7 +38,7 @@ def gather_hints(source: Source, scopes: Sequence[tuple[Span, Mapping[str, str]]
                 grouping[name] = _grouping(source, pair)
             case _:
                 raise _unknown(source, pair)
-    return Hints(tuple(parallelism.items()), tuple(grouping.items()))
+    return Hints(tuple(parallelism.items()), tuple(grouping.items())), places
 
 
 def _table(pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> str:

@@ -49,6 +49,7 @@ class _Compiler:
         self.scopes: list[tuple[Span, dict[str, str]]] = []
         self.sinks: list[Sink] = []
         self.settings: list[tuple[str, str]] = []
+        self.places: dict[tuple[str, str], Span] = {}
         self.explain: tuple[str, ...] | None = None
         self.selected: Tokens = ()
         self.reconciles: list[plan.Reconcile] = []
@@ -66,8 +67,15 @@ class _Compiler:
                 (end, end + 1),
                 "end it with SELECT ..., or with INSERT INTO table SELECT ...",
             )
-        hints = gather_hints(self.source, self.scopes)
-        return Program(tuple(self.sinks), tuple(self.settings), hints, self.explain, tuple(self.reconciles))
+        hints, places = gather_hints(self.source, self.scopes)
+        return Program(
+            tuple(self.sinks),
+            tuple(self.settings),
+            hints,
+            self.explain,
+            tuple(self.reconciles),
+            {**self.places, **places},
+        )
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:
         """A SELECT that prints comes after all that makes it, RECONCILE after all that it may speak of, and EXPLAIN last."""
@@ -94,6 +102,7 @@ class _Compiler:
                 self._create_view(statement)
             case SetOption(option):
                 self.settings.append((option.key, option.value))
+                self.places["SET", option.key] = option.span
             case Insert():
                 self._insert(statement)
             case Select(query):

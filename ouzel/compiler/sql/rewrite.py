@@ -27,6 +27,12 @@ _STRUCTURE_LIST = (
     "CROSS LEFT RIGHT FULL INNER OUTER JOIN ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE RESPECT NULLS ANY SOME"
 )
 _STRUCTURE = frozenset(_STRUCTURE_LIST.split())
+_RESERVED_LIST = (
+    "SELECT FROM WHERE GROUP ORDER HAVING AS AND OR NOT IN IS LIKE BETWEEN CASE WHEN THEN ELSE DISTINCT UNION CROSS JOIN ON WITH LIMIT "
+    "INTERSECT EXCEPT FETCH UNNEST"
+)
+_RESERVED = frozenset(_RESERVED_LIST.split())
+"""Words that cannot name a column without quotes."""
 _CALLABLE_STRUCTURE = frozenset({"LEFT", "RIGHT"})
 _NOT_CALLED = frozenset({"UNNEST", "EXISTS", "IN", "FILTER", "ANY", "SOME", "ALL"}) | (_STRUCTURE - _CALLABLE_STRUCTURE)
 _SEPARATORS = {
@@ -56,6 +62,9 @@ _REFUSED = {
     "OVER": "OVER windows are not supported yet",
     "SIMILAR": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
     "WITHIN": "WITHIN GROUP is not supported yet",
+    "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
+    "and GROUP BY window_start, window_end",
+    "TOP": "TOP is not supported: a stream has no first rows",
 }  # fmt: skip
 _REFUSED_CALLS = {
     "SESSION": "SESSION windows are not supported yet; TUMBLE and HOP are",
@@ -123,7 +132,17 @@ class _Rewriter:
         elif word not in _STRUCTURE or (word == "FILTER" and not called):
             self.edits[index] = [_as(self.tokens[index], TokenType.IDENTIFIER)]
 
+    def _refuse_reserved(self, index: int, word: str) -> None:
+        """A word of the grammar that is meant as a name: after AS, after a dot, or without the BY that it needs."""
+        token, before = self.tokens[index], self.tokens[index - 1] if index else None
+        named = before is not None and (before.token_type is TokenType.DOT or is_word(before, "AS"))
+        listed = before is not None and (before.token_type is TokenType.COMMA or is_word(before, "SELECT", "DISTINCT"))
+        alone = word in ("ORDER", "GROUP") and token.text.upper() == word and listed
+        if (word in _RESERVED and named and not self._next_is(index, TokenType.L_PAREN)) or alone:
+            raise self.source.error(f"{word} is a reserved word", span_of([token]), f'as a name write "{token.text}"')
+
     def _refuse(self, index: int, word: str) -> None:
+        self._refuse_reserved(index, word)
         problem = _REFUSED.get(word)
         called = self._next_is(index, TokenType.L_PAREN)
         if word in _REFUSED_CALLS and called and self._calls(index):
@@ -132,6 +151,10 @@ class _Rewriter:
             follows = {"GROUPING": "SETS", "WITHIN": "GROUP", "SIMILAR": "TO", "SORT": "BY"}[word]
             words = self.tokens[index].text.upper().split()
             problem = problem if follows in words or self._next_word(index, follows) else None
+        elif word == "WINDOW":
+            problem = problem if self._word_at(index + 1) in ("TUMBLING", "HOPPING", "SESSION") else None
+        elif word == "TOP":
+            problem = problem if self._next_is(index, TokenType.NUMBER) else None
         elif word in ("OVER", "VALUES"):
             problem = problem if called and (word == "VALUES" or self._after_call(index)) else None
         elif word == "JOIN":

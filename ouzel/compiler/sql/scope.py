@@ -117,7 +117,11 @@ def _only(
     if qualified:
         raise source.error(f"there is no table or column {name.text}", name.span, near(name.text, [*tables, *names]))
     where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
-    raise source.error(f"there is no column {name.text}{where}", name.span, near(name.text, names))
+    advice = near(name.text, names)
+    if source.text.startswith('"', name.span[0]) and not advice.startswith("did you mean"):
+        shown = name.text.replace("'", "''")
+        advice = f"a text stands in single quotes: '{shown}'"
+    raise source.error(f"there is no column {name.text}{where}", name.span, advice)
 
 
 def fresh(base: str, taken: Iterable[str]) -> str:

@@ -103,9 +103,15 @@ def _syntax_error(source: Source, tokens: Tokens, error: lark.UnexpectedToken) -
         near = difflib.get_close_matches(tokens[0].text.upper(), _STATEMENTS, 1)
         meant = f"did you mean {near[0]}?" if near else f"a statement begins with {', '.join(_STATEMENTS)}"
         return source.error(f"{source.text[at:end]} does not begin a statement", (at, end), meant)
+    begun = source.text[at:end].split()[:1]
+    if "$END" in (error.accepts or error.expected) and begun and begun[0].upper() in _BEGINNINGS:
+        return source.error(f"a ; is missing before {begun[0]}", (at, at + len(begun[0])))
+    if begun and begun[0].upper() == "FORMAT":
+        advice = "the format is an option of WITH: 'format' = 'json'"
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
+_BEGINNINGS = frozenset({*_STATEMENTS} - {"SET"})
 _FOREIGN = {
     ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported yet: only the built-in functions can be called",
     ("CREATE", "MATERIALIZED"): "CREATE MATERIALIZED VIEW is not supported: write CREATE VIEW, and INSERT INTO to keep its result",

@@ -75,15 +75,21 @@ def _connector(source: Source, statement: CreateTable, connectors: Mapping[str, 
     for option in statement.options:
         if option.key == "connector":
             if option.value not in connectors:
-                raise source.error(
-                    f"there is no connector '{option.value}'", option.span, near(option.value, connectors)
-                )
+                ours = _ELSEWHERE.get(option.value)
+                advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
+                raise source.error(f"there is no connector '{option.value}'", option.span, advice)
             return connectors[option.value]
     raise source.error(
         f"the table {statement.name.text} does not say where its rows are",
         statement.name.span,
         f"add WITH ('connector' = '...'), one of {', '.join(connectors)}",
     )
+
+
+_ELSEWHERE = {
+    "filesystem": "file", "posix_fs": "file", "upsert-kafka": "kafka", "faker": "datagen", "stdout": "print", "console": "print",
+}  # fmt: skip
+"""What others call a connector that we have."""
 
 
 def _options(source: Source, statement: CreateTable, traits: ConnectorTraits) -> tuple[tuple[str, str], ...]:

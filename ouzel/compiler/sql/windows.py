@@ -14,7 +14,7 @@ from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.source import Source
-from ouzel.compiler.types import TimestampType
+from ouzel.compiler.types import IntervalType, TimestampType
 from ouzel.errors import QueryError
 
 _NAMED = {"TUMBLE": ("data", "timecol", "size", "offset"), "HOP": ("data", "timecol", "slide", "size", "offset")}
@@ -124,10 +124,13 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
     bound = binder.bind(node)
     if isinstance(bound, Literal) and isinstance(bound.value, timedelta):
         return microseconds(bound.value)
-    problem = (
-        "a window cannot be measured in months" if isinstance(bound, Literal) else "a window's length is a constant"
-    )
-    raise binder.source.error(f"{problem}", place(node), "write for example INTERVAL '1' DAY")
+    if not isinstance(bound, Literal):
+        problem = "a window's length is a constant"
+    elif isinstance(bound.type, IntervalType):
+        problem = "a window cannot be measured in months"
+    else:
+        problem = f"a window's length is an INTERVAL, this is {bound.type}"
+    raise binder.source.error(problem, place(node), "write for example INTERVAL '1' DAY")
 
 
 def _uneven(source: Source, call: WindowCall, size: int, slide: int) -> QueryError:

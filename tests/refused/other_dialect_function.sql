@@ -1,0 +1,3 @@
+-- error: there is no function DATEPART; write EXTRACT(HOUR FROM t)
+-- at: DATEPART(hour, ts)
+SELECT DATEPART(hour, ts) FROM flights;

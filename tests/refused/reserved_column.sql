@@ -1,0 +1,3 @@
+-- error: GROUP is a reserved word; as a name write "group"
+-- at: group
+SELECT group FROM words;
