@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ouzel.batch.bad_records import BadRecords
+    from ouzel.batch.sink import write_table
     from ouzel.batch.source import read_table
 
-__all__ = ["read_table"]
+__all__ = ["BadRecords", "read_table", "write_table"]
+
+_MODULES = {"BadRecords": "bad_records", "read_table": "source", "write_table": "sink"}
 
 
 def __getattr__(name: str) -> Any:
     """PySpark is needed only once somebody asks for what reads with it."""
-    if name == "read_table":
-        from ouzel.batch.source import read_table
-
-        return read_table
+    if name in _MODULES:
+        return getattr(import_module(f"ouzel.batch.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'ouzel.batch' has no attribute '{name}'")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.batch.bounds import Ranges, check_ends
 from ouzel.batch.offsets import as_run, needed
+from ouzel.batch.period import Period, within
 from ouzel.batch.spark import explained
 from ouzel.compiler.plan import Program, Sink
 from ouzel.errors import OuzelError
-from ouzel.planner.spark.job import job_endings, job_frames, job_names, spark_job, variable
+from ouzel.planner.spark.job import job_endings, job_frames, job_names, spark_job
+from ouzel.planner.spark.statements import variable
+from ouzel.planner.spark.tables import BAD_RECORDS
 from ouzel.session import Job
 
 if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame, SparkSession
+
+ALWAYS = Period()
+"""All of time."""
 
 FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}
 """What an output's name says of its format; anything else is a folder of Parquet."""
@@ -40,39 +47,53 @@ class Batch:
         job = self.job
         return spark_job(self.program, job.directory, job.topology.name, job.text, self.offsets)
 
-    def run(self, spark: SparkSession, output: Path | None = None) -> pl.DataFrame | None:
-        """Run it; the rows of the trailing SELECT, or None if there is none or they went to `output`.
+    def into(self, output: Path) -> Batch:
+        """The same with the rows of the trailing SELECT written to a folder: .csv, .json or .jsonl, else Parquet.
+
+        Raises:
+            OuzelError: there is no trailing SELECT.
+        """
+        if self.result is None:
+            raise OuzelError("--output is for the rows of a trailing SELECT, and the query has none")
+        options = (("path", str(output.resolve())), ("format", FORMATS.get(output.suffix, "parquet")))
+        sinks = (
+            replace(sink, connector="file", options=options) if sink is self.result else sink
+            for sink in self.program.sinks
+        )
+        return replace(self, program=replace(self.program, sinks=tuple(sinks)))
+
+    def run(self, spark: SparkSession, say: Callable[[str], None] = lambda text: None) -> pl.DataFrame | None:
+        """Run it; the rows of the trailing SELECT, or None if there is none. `say` is told what was left out.
 
         Raises:
             OuzelError: Spark refuses or fails, in one sentence.
         """
+        text = job_frames(self.program, self.job.directory, self.job.topology.name, "", self.offsets)
         try:
-            names = job_names(
-                job_frames(self.program, self.job.directory, self.job.topology.name, "", self.offsets), spark
-            )
+            names = job_names(text, spark)
             for table, ending in job_endings(self.program).items():
                 if self.result is None or table != self.result.table:
                     exec(compile(ending, "job.py", "exec"), names)
-            if self.result is None:
-                return None
-            frame = names[variable(self.result.table)]
-            if output is None:
-                return rows_of(frame, self.result)
-            _write(frame, output)
-            return None
+            rows = rows_of(names[variable(self.result.table)], self.result) if self.result else None
+            if BAD_RECORDS in names:
+                names[BAD_RECORDS].settle(say)
+            return rows
         except OuzelError:
             raise
         except Exception as error:
             raise explained(error) from error
 
 
-def batch(job: Job, offsets: Ranges | None = None) -> Batch:
-    """The query as a batch, over all its input or over what `offsets` say.
+def batch(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) -> Batch:
+    """The query as a batch, over all its input, or over what `offsets` say, or over what happened in a period.
 
     Raises:
-        NotSupported: a table has no end, or something has no Spark form.
+        NotSupported: a table has no end, or nothing says when its rows happened, or something has no Spark form.
         OuzelError: the offsets do not fit the query.
     """
+    if period:
+        text = f"{job.text.rstrip()}\n\n-- Only what happened {period}."
+        job = replace(job, text=text, program=within(job.program, period))
     check_ends(job.program, offsets or {})
     if not offsets:
         return Batch(job, job.program, {})
@@ -86,10 +107,3 @@ def rows_of(frame: DataFrame, sink: Sink) -> pl.DataFrame:
     rows = pl.from_arrow(frame.toArrow())
     assert isinstance(rows, pl.DataFrame)
     return rows.cast(dict(zip(rows.columns, (sink.columns or sink.input.schema).polars().values(), strict=True)))
-
-
-def _write(frame: DataFrame, output: Path) -> None:
-    """A folder of parts, in the format that the name ends in."""
-    shape = FORMATS.get(output.suffix, "parquet")
-    writer = frame.write.option("header", True) if shape == "csv" else frame.write
-    writer.format(shape).save(str(output.resolve()))

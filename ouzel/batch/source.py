@@ -1,7 +1,7 @@
 """Ouzel's connectors as a PySpark data source: any table, by exact offsets, as Arrow record batches. No jars.
 
 A partition of the connector is a partition of Spark, with the offsets to read of it. They are settled once, on the driver, so a task that
-is run again reads the same rows. Bad records fail the job or are left out, as the table's 'bad.record' says.
+is run again reads the same rows. Bad records fail the job or are left out, as the table's 'bad.record' says; see `bad_records.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,16 @@ from pyspark.sql.datasource import (
 from ouzel.batch.arrow import polars_types, record_batches
 from ouzel.batch.bounds import batch_options
 from ouzel.connectors import CONNECTORS, open_source
-from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, SourceRequest
-from ouzel.errors import BadRecord
+from ouzel.connectors.base import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
+from ouzel.connectors.dead_letters import Refused
+from ouzel.errors import BadRecord, OuzelError
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+    from ouzel.batch.bad_records import BadRecords, Found
 
 NAME = "ouzel"
 ROWS = 1 << 16
@@ -59,6 +63,7 @@ def read_table(
     metadata: Mapping[str, str] | None = None,
     folder: str = ".",
     offsets: Offsets | None = None,
+    bad_records: BadRecords | None = None,
 ) -> DataFrame:
     """A table of any connector as a DataFrame.
 
@@ -70,11 +75,15 @@ def read_table(
         metadata: column -> key, for those columns that the connector gives beside the data.
         folder: where relative paths start.
         offsets: what to read of each partition; without it all that is there, from the earliest to the latest.
+        bad_records: what notes the records left out, where 'bad.record' is skip or dead-letter.
+
+    Raises:
+        OuzelError: bad records would be left out, and nothing notes them.
     """
     from pyspark.sql.types import StructType
 
     schema = StructType.fromDDL(columns)
-    spark.dataSource.register(OuzelSource)
+    source = _source(spark, table, options, folder, bad_records)
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     given = Table(
         table,
@@ -85,7 +94,26 @@ def read_table(
         None if offsets is None else {name: [*span] for name, span in offsets.items()},
         spark.sparkContext.defaultParallelism,
     )
-    return spark.read.format(NAME).schema(schema).option("table", json.dumps(vars(given))).load()
+    return spark.read.format(source.called).schema(schema).option("table", json.dumps(vars(given))).load()
+
+
+def _source(
+    spark: SparkSession, table: str, options: Mapping[str, str], folder: str, bad_records: BadRecords | None
+) -> type[OuzelSource]:
+    """The data source, registered; one of its own for what is to note bad records, since Spark makes readers far from here."""
+    source: type[OuzelSource] = OuzelSource
+    if options.get("bad.record", "fail") != "fail":
+        if bad_records is None:
+            raise OuzelError(
+                f"table '{table}' leaves bad records out, and nothing notes them; write bad_records = BadRecords(spark), give it to "
+                "read_table, and call bad_records.settle() once the job has answered"
+            )
+        bad_records.expect(table, options, Path(folder).resolve())
+        found = bad_records.found
+        own = {"called": f"{NAME}-{found.aid}", "found": found}
+        source = type("NotingSource", (OuzelSource,), own)
+    spark.dataSource.register(source)
+    return source
 
 
 @dataclass
@@ -122,6 +150,11 @@ class Table:
         )
 
     @property
+    def policy(self) -> str:
+        """What becomes of bad records: fail, skip or dead-letter."""
+        return self.options.get("bad.record", "fail")
+
+    @property
     def predicate(self) -> pl.Expr | None:
         """The filters that Spark has pushed down, as one expression."""
         parts = [COMPARISONS[how](pl.col(name), value) for name, how, value in self.predicates]
@@ -140,24 +173,27 @@ class Span(InputPartition):  # type: ignore[misc]
 class OuzelSource(DataSource):  # type: ignore[misc]
     """`spark.read.format("ouzel")`; made by `read_table`."""
 
+    called = NAME
+    found: Accumulator[Found] | None = None
+
     @classmethod
     def name(cls) -> str:
         """What `format` calls it."""
-        return NAME
+        return cls.called
 
     def reader(self, schema: StructType) -> TableReader:
         """The reader of one DataFrame."""
-        return TableReader(schema, Table(**json.loads(self.options["table"])))
+        return TableReader(schema, Table(**json.loads(self.options["table"])), self.found)
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]
     """Cuts a table into spans on the driver, and reads each in a task."""
 
-    def __init__(self, schema: StructType, table: Table) -> None:
+    def __init__(self, schema: StructType, table: Table, found: Accumulator[Found] | None = None) -> None:
         from pyspark.sql.pandas.types import to_arrow_schema
 
         self._schema: pa.Schema = to_arrow_schema(schema, timezone="UTC")
-        self._table = table
+        self._table, self._found = table, found
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take comparisons with plain constants, so that fewer rows travel; Spark looks at all of them again."""
@@ -183,16 +219,28 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
         predicate = self._table.predicate
         if CONNECTORS[self._table.connector].filters:
             predicate = None
-        lenient = self._table.options.get("bad.record", "fail") != "fail"
+        bad: list[BadRow] = []
         source = self._open(partition)
         try:
             for batch in _batches(source, partition):
-                if batch.bad and not lenient:
-                    raise BadRecord(batch.bad[0].where, batch.bad[0].reason)
+                bad += batch.bad
+                if bad and self._table.policy == "fail":
+                    raise BadRecord(bad[0].where, bad[0].reason)
                 frame = batch.frame if predicate is None else batch.frame.filter(predicate)
                 yield from record_batches(frame, self._schema)
         finally:
+            self._note(partition, bad)
             source.close()
+
+    def _note(self, span: Span, bad: Sequence[BadRow]) -> None:
+        """Tell the driver what is left out of a span: each record if there are dead letters, else how many."""
+        if not bad or self._found is None:
+            return
+        table = self._table.table
+        if self._table.policy == "dead-letter":
+            self._found.add({(table, row.where): Refused.of(row) for row in bad})
+        else:
+            self._found.add({(table, f"{span.id}@{span.start}"): len(bad)})
 
     def _open(self, span: Span | None = None) -> Source:
         request = self._table.request(polars_types(self._schema))
@@ -247,7 +295,7 @@ def _comparison(each: Filter) -> tuple[str, str, Any] | None:
 
 
 def _is_plain(value: object) -> bool:
-    return isinstance(value, (bool, int, str, date)) and not isinstance(value, datetime)
+    return isinstance(value, (bool, int, str, date))
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], pl.Expr]] = {

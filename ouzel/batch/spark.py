@@ -26,7 +26,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     Raises:
         OuzelError: PySpark or a JDK is missing, or Spark does not start.
     """
-    _require()
+    require()
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -45,7 +45,12 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
         raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
 
 
-def _require() -> None:
+def require() -> None:
+    """See that a session could start here.
+
+    Raises:
+        OuzelError: PySpark or a JDK is missing.
+    """
     try:
         import pyspark  # noqa: F401
     except ModuleNotFoundError:

@@ -14,9 +14,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ouzel.cli.choices import Format
+from ouzel.cli.choices import Debug, Format, Query, Set, pairs
 from ouzel.cli.failure import reported
-from ouzel.errors import OuzelError
+from ouzel.errors import QueryError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,18 +37,22 @@ class Shape(Enum):
 
 
 def batch(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.sql", help="The query; paths in it are relative to it.", exists=True, dir_okay=False
-        ),
-    ],
+    file: Query,
     emit: Annotated[
         Path | None,
         typer.Option(metavar="JOB.py", help="Write the job as a PySpark program instead of running it; - is stdout."),
     ] = None,
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")
+    ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="TIME", help="Read only what happened at that time or later: 2024-01-31T12:00:00, in UTC."
+        ),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Read only what happened before that time.")
     ] = None,
     offsets: Annotated[
         Path | None,
@@ -67,35 +71,35 @@ def batch(
     conf: Annotated[
         list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
     ] = [],  # noqa: B006
-    debug: Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")] = False,
+    settings: Set = [],  # noqa: B006
+    debug: Debug = False,
 ) -> None:
     """Run a query as a PySpark job over all its input, or write that job.
 
-    It answers as `ouzel run` does once the input has ended and no row is late. INSERT INTO writes files.
+    It answers as `ouzel run` does once the input has ended and no row is late. INSERT INTO writes: files, topics, what there is.
     """  # fmt: skip
     with reported(debug):
-        made = _load(file, offsets)
+        made = _load(file, pairs(settings, "--set"), offsets, (begin, end))
+        made = made if output is None else made.into(output)
+        text = made.text()  # what has no Spark form is refused before Spark starts
         if emit is not None:
-            _emit(made.text(), emit)
+            _emit(text, emit)
             return
-        _run(made, master, [_pair(text) for text in conf], output, form)
+        _run(made, master, pairs(conf, "--conf"), output, form)
 
 
-def _load(file: Path, offsets: Path | None) -> Batch:
+def _load(
+    file: Path, settings: list[tuple[str, str]], offsets: Path | None, times: tuple[str | None, str | None]
+) -> Batch:
     from ouzel import session
     from ouzel.batch.offsets import read_offsets
+    from ouzel.batch.period import read_period
     from ouzel.batch.run import batch
 
-    made = batch(session.load(file), read_offsets(offsets) if offsets else None)
-    made.text()  # what has no Spark form is refused before Spark starts
-    return made
-
-
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise typer.BadParameter(f"'{text}' has no '='; write --conf key=value", param_hint="--conf")
-    return key.strip(), value.strip()
+    period = read_period(*times)
+    if offsets and period:
+        raise QueryError("--offsets says already which rows are read", instead="leave out --from and --to")
+    return batch(session.load(file, settings), read_offsets(offsets) if offsets else None, period)
 
 
 def _emit(text: str, path: Path) -> None:
@@ -110,19 +114,19 @@ def _run(made: Batch, master: str | None, conf: list[tuple[str, str]], output: P
     from ouzel.batch.spark import start_spark
 
     console = Console(stderr=True, highlight=False)
-    if output and made.result is None:
-        raise OuzelError("--output is for the rows of a trailing SELECT, and the query has none")
-    started = time.monotonic()
+    started, said = time.monotonic(), list[str]()
     with _stages(console) as follow:
         spark = start_spark(made.job.topology.name, master, conf)
         try:
             if spark.sparkContext.uiWebUrl:
                 console.print(Text(f"Spark's pages: {spark.sparkContext.uiWebUrl}", style="dim"))
-            frame = _awaited(lambda: made.run(spark, output), spark, lambda: follow(spark))
+            frame = _awaited(lambda: made.run(spark, said.append), spark, lambda: follow(spark))
         finally:
             spark.stop()
     if frame is not None:
         _print(frame, made, form)
+    for line in said:
+        console.print(Text(line, style="yellow"), soft_wrap=True)
     console.print(Text(f"batch: {_told(frame, output)} in {time.monotonic() - started:.1f} s", style="dim"))
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from ouzel.connectors.base import Connector, Option
 from ouzel.errors import QueryError
 
+ENDS = ("none", "latest", "timestamp", "offsets")
 STARTS = ("committed-or-earliest", "committed-or-latest", "earliest", "latest", "timestamp", "offsets")
 
 
@@ -50,11 +51,20 @@ CONNECTOR = Connector(
         Option("start.offsets", "With `'start' = 'offsets'`: `clicks-0:1200, clicks-1:1100`; partitions not named start at the earliest."),
         Option(
             "end",
-            "Where reading ends: never, at what is there when the topology starts, or before given offsets.",
+            "Where reading ends: never, at what is there when the topology starts, before the first record of a time or later that is "
+            "there then, or before given offsets.",
             "none",
-            choices=("none", "latest", "offsets"),
+            choices=ENDS,
         ),
+        Option("end.timestamp", "With `'end' = 'timestamp'`: before the first record of that time or later.", kind="timestamp"),
         Option("end.offsets", "With `'end' = 'offsets'`, as `start.offsets`; partitions not named are not read."),
+        Option(
+            "spark.source",
+            "What reads the topics in a batch: Ouzel's reader, which needs no jars, or `jvm`, Spark's own source, whose jars you give with "
+            "`--conf spark.jars.packages=...`.",
+            "ouzel",
+            choices=("ouzel", "jvm"),
+        ),
         Option("key.field", "Source: the column that holds the record's key, as text of the column's type."),
         Option("key.fields", "Sink: the columns that make the record's key, separated by commas; by default the PRIMARY KEY."),
         Option(

@@ -107,16 +107,23 @@ class KafkaSource:
             return self._given("start")[name]
         low, high = self._bounds(name)
         if how == "timestamp":
-            wanted = TopicPartition(*_place(name), timestamp_us(self._options.text("start.timestamp")) // 1000)
-            found = self._ask(lambda seconds: self._consumer.offsets_for_times([wanted], seconds), name)[0].offset
-            return int(found) if found >= 0 else high
+            return self._offset_of(name, "start.timestamp", high)
         return high if how.endswith("latest") else low
 
     def _end(self, name: str) -> int | None:
         how = self._options.text("end")
         if how == "offsets":
             return self._given("end")[name]
+        if how == "timestamp":
+            return self._offset_of(name, "end.timestamp", self._bounds(name)[1])
         return self._bounds(name)[1] if how == "latest" else None
+
+    def _offset_of(self, name: str, option: str, high: int) -> int:
+        """The first record that is not older than the option says; `high` if there is none yet."""
+        wanted_ms = -(-timestamp_us(self._options.text(option)) // 1000)  # Kafka counts whole milliseconds
+        wanted = TopicPartition(*_place(name), wanted_ms)
+        found = self._ask(lambda seconds: self._consumer.offsets_for_times([wanted], seconds), name)[0].offset
+        return int(found) if found >= 0 else high
 
     def _given(self, end: str) -> dict[str, int]:
         pairs = (part.rpartition(":") for part in self._options.names(f"{end}.offsets"))

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from ouzel.errors import BadRecord, ConnectorError
+from ouzel.connectors.dead_letters import Refused as Refused
+from ouzel.connectors.dead_letters import append_lines as append_lines
+from ouzel.connectors.dead_letters import write_dead_letters
+from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.task import TaskMachine
 
 SHOWN = 200
 """Characters of a refused row that a message quotes."""
-
-
-@dataclass(frozen=True)
-class Refused:
-    """One refused record: where it was, why, and what is known of it as text."""
-
-    where: str
-    reason: str
-    raw: str
 
 
 class Refusals:
@@ -46,7 +37,7 @@ class Refusals:
             first = records[0]
             raise BadRecord(first.where, f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason)
         if self.policy is BadRecordPolicy.DEAD_LETTER:
-            append_lines(self.path, "".join(json.dumps(vars(record), ensure_ascii=False) + "\n" for record in records))
+            write_dead_letters(self.path, records)
 
 
 def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[Refused]) -> None:
@@ -64,20 +55,3 @@ def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[Refused])
 def uncomputed(machine: TaskMachine, chain: Chain) -> list[Refused]:
     """The rows that a task's chain could not compute since the last call."""
     return [Refused(machine.task.component, row.reason, row.row) for row in chain.take_refused()]
-
-
-def append_lines(path: Path, lines: str) -> None:
-    """Append whole lines at once, so that several tasks may share a file.
-
-    Raises:
-        ConnectorError: it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(handle, lines.encode())
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise ConnectorError(f"cannot write to {path}: {error.strerror}") from error

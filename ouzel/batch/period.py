@@ -1,0 +1,121 @@
+"""A part of time, and the query over no more than what happened in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+from ouzel.compiler.expressions import Call, Column, Literal
+from ouzel.compiler.plan import Filter, Node, Program, Scan, Watermark, walk
+from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
+from ouzel.connectors.options import timestamp_us
+from ouzel.errors import NotSupported, QueryError
+from ouzel.planner.rules.dag import Dag, with_inputs
+
+EPOCH = datetime(1970, 1, 1)
+N = TypeVar("N", bound=Node)
+
+
+@dataclass(frozen=True)
+class Period:
+    """From a moment to just before another, in microseconds since the epoch, UTC; None is the beginning or the end of time."""
+
+    from_us: int | None = None
+    to_us: int | None = None
+
+    def __bool__(self) -> bool:
+        """Whether it leaves anything out."""
+        return self != Period()
+
+    def __str__(self) -> str:
+        begin = "" if self.from_us is None else f"from {moment_text(self.from_us)}"
+        end = "" if self.to_us is None else f"to just before {moment_text(self.to_us)}"
+        return f"{begin} {end}".strip()
+
+
+def read_period(begin: str | None, end: str | None) -> Period:
+    """The period between two moments as people write them: ISO 8601, UTC unless they name a zone.
+
+    Raises:
+        QueryError: one is no moment, or nothing lies between them.
+    """
+    period = Period(_moment("--from", begin), _moment("--to", end))
+    if period.from_us is not None and period.to_us is not None and period.from_us >= period.to_us:
+        raise QueryError(f"nothing lies between --from {begin} and --to {end}", instead="write the earlier one first")
+    return period
+
+
+def _moment(option: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return timestamp_us(text)
+    except (ValueError, OverflowError):
+        raise QueryError(
+            f"{option} cannot be '{text}'", instead="write a time such as 2024-01-31 or 2024-01-31T12:00:00, in UTC"
+        ) from None
+
+
+def moment_text(at_us: int) -> str:
+    """ISO 8601 without a zone."""
+    moment = EPOCH + timedelta(microseconds=at_us)
+    return moment.isoformat(" ", "seconds" if at_us % 1_000_000 == 0 else "microseconds")
+
+
+def within(program: Program, period: Period) -> Program:
+    """The program over the period. Each table is cut by its event time; a Kafka table without one by the times of its records.
+
+    Event time is a filter behind the table, which Spark hands to what reads it; of records, whole ranges of offsets are read: from the
+    first that is not older than the period to just before the first that is newer.
+
+    Raises:
+        NotSupported: a table has neither.
+    """
+    if not period:
+        return program
+    marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in walk(mark) if isinstance(scan, Scan)}
+
+    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+        made = with_inputs(node, inputs)
+        if isinstance(made, Scan):
+            return _cut(made, period, marked.get(id(node)))
+        return between(made, made.column, period) if isinstance(made, Watermark) else made
+
+    return replace(program, sinks=Dag(program.sinks).rebuilt(make).sinks)
+
+
+def between(node: Node, name: str, period: Period) -> Node:
+    """The node's rows whose column, a TIMESTAMP, lies in the period."""
+    kind, made = node.schema[name].type, node
+    for function, at in (("ge", period.from_us), ("lt", period.to_us)):
+        if at is not None:
+            bound = Literal(kind, _literal(at, kind))
+            made = Filter(made, Call(BOOLEAN, function, (Column(kind, name), bound)))
+    return made
+
+
+def _literal(at_us: int, kind: DataType) -> datetime:
+    moment = EPOCH + timedelta(microseconds=at_us)
+    return moment.replace(tzinfo=UTC) if kind == TIMESTAMP_LTZ else moment
+
+
+def _cut(scan: Scan, period: Period, mark: Watermark | None) -> Scan:
+    """The table by the times of its records: all of it if it has no event time, no more than is safe if that is its event time."""
+    if mark is None and scan.connector != "kafka":
+        raise NotSupported(
+            f"table '{scan.table}' has no event time, so that --from and --to mean nothing for it",
+            instead="declare one with WATERMARK FOR, or say with --offsets what to read",
+        )
+    by_record = scan.connector == "kafka" and (mark is None or dict(scan.metadata).get(mark.column) == "timestamp")
+    ends = (("start", period.from_us), ("end", period.to_us if mark is None else None))
+    options = dict(scan.options)
+    for end, at in ends:
+        if by_record and at is not None:
+            options = {name: value for name, value in options.items() if name.partition(".")[0] != end}
+            options |= {end: "timestamp", f"{end}.timestamp": moment_text(at)}
+    return replace(scan, options=tuple(options.items()))
+
+
+def _nodes(program: Program, kind: type[N]) -> list[N]:
+    return [node for node in Dag(program.sinks).nodes() if isinstance(node, kind)]

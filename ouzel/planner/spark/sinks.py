@@ -1,0 +1,115 @@
+"""Sinks to PySpark: how a batch writes a table. Files are written by Spark, all else by Ouzel's own sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ouzel.compiler.plan import Sink, SinkMode
+from ouzel.compiler.types import (
+    TIMESTAMP_LTZ,
+    ArrayType,
+    BytesType,
+    IntervalType,
+    MapType,
+    RowType,
+    Schema,
+    TimestampType,
+    VarcharType,
+)
+from ouzel.errors import NotSupported
+from ouzel.planner.spark.text import csv_dialect, path_text, quoted, shown_options
+
+
+def write_table(frame: str, sink: Sink) -> str:
+    """The text that shows or writes a sink's rows. Spark overwrites nothing that is there already: it refuses.
+
+    Raises:
+        NotSupported: the format cannot hold a column.
+    """
+    if sink.connector == "result":
+        return f"{frame}.show(1000, truncate=False)"
+    if sink.connector == "blackhole":
+        return f'{frame}.write.format("noop").mode("overwrite").save()'
+    if sink.connector == "file":
+        return _file(frame, sink)
+    options = {"connector": sink.connector, **dict(sink.options)}
+    arguments = [
+        frame,
+        quoted(sink.table),
+        shown_options(options),
+        *([f"mode={quoted(sink.mode.value)}"] if sink.mode is not SinkMode.APPEND else []),
+        *([f"keys=[{', '.join(map(quoted, sink.keys))}]"] if sink.keys else []),
+        *(["folder=folder"] if "path" in options else []),
+    ]
+    return "write_table(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+
+
+def _file(frame: str, sink: Sink) -> str:
+    options, schema = dict(sink.options), sink.columns if len(sink.columns) else sink.input.schema
+    form = options["format"]
+    if form == "raw":
+        return _raw(frame, sink, schema)
+    for field in schema:
+        if isinstance(field.type, UNWRITABLE[form]):
+            raise NotSupported(
+                f"table '{sink.table}': Spark cannot write column '{field.name}' of type {field.type} as {form}",
+                instead="use 'parquet', or cast it",
+            )
+    if options.get("changelog") == "true" and sink.mode is SinkMode.RETRACT:
+        frame = f'{frame}.withColumn("op", F.lit(1).cast("bigint"))'
+    given = WRITER_OPTIONS[form](schema, options)
+    set_options = f".options({', '.join(f'{name}={value}' for name, value in given.items())})" if given else ""
+    return f"{frame}.write{set_options}.{form}({path_text(options)})"
+
+
+def _raw(frame: str, sink: Sink, schema: Schema) -> str:
+    if [type(field.type) for field in schema] != [VarcharType]:
+        raise NotSupported(
+            f"table '{sink.table}': Spark writes one column of type VARCHAR as raw, not ({', '.join(schema.names)})",
+            instead="use 'json' or 'csv'",
+        )
+    return f"{frame}.write.text({path_text(dict(sink.options))})"
+
+
+def _csv(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
+    """As the stream writes it; by itself Spark would trim texts and cut times off after milliseconds."""
+    dialect = {name: quoted(value) for name, value in csv_dialect(options).items() if name != "mode"}
+    trimmed = dict.fromkeys(("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"), "False")
+    has_text = any(isinstance(field.type, VarcharType) for field in schema)
+    header = options.get("csv.header", "true") == "true"
+    return {"header": str(header), **dialect, **(trimmed if has_text else {}), **_times(schema)}
+
+
+def _json(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
+    nulls = {"ignoreNullFields": "False"} if options.get("json.nulls", "true") == "true" else {}
+    return {**nulls, **_times(schema)}
+
+
+def _parquet(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
+    wanted = options.get("parquet.compression")
+    return {"compression": quoted({"lz4": "lz4_raw"}.get(wanted, wanted))} if wanted else {}
+
+
+def _times(schema: Schema) -> dict[str, str]:
+    """Formats that keep microseconds, where there are times."""
+    kinds = [field.type for field in schema if isinstance(field.type, TimestampType)]
+    formats = {
+        "timestampFormat": kinds.count(TIMESTAMP_LTZ) > 0,
+        "timestampNTZFormat": len(kinds) > kinds.count(TIMESTAMP_LTZ),
+    }
+    zones = {"timestampFormat": "XXX", "timestampNTZFormat": ""}
+    return {name: quoted(MICROSECONDS + zones[name]) for name, needed in formats.items() if needed}
+
+
+MICROSECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+
+WRITER_OPTIONS: dict[str, Callable[[Schema, Mapping[str, str]], dict[str, str]]] = {
+    "csv": _csv, "json": _json, "parquet": _parquet,
+}  # fmt: skip
+
+UNWRITABLE: dict[str, tuple[type, ...]] = {
+    "csv": (ArrayType, BytesType, IntervalType, MapType, RowType),
+    "json": (IntervalType,),
+    "parquet": (),
+}
+"""What Spark's writers refuse, or would write so that it does not come back."""
