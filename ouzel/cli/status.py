@@ -38,11 +38,13 @@ class Progress:
         if status.state is RunState.STARTING:
             return Text(f"{self._spin()} starting", style="dim")
         now = self.clock()
+        paused = status.state is RunState.PAUSED
         parts = [
-            (f"{self._spin()} {now - self.began:.1f} s", "cyan"),
+            (f"{'‖' if paused else self._spin()} {now - self.began:.1f} s", "cyan"),
+            ("paused", "bold yellow") if paused else ("", ""),
             (f"{status.rows_in:,} rows in", "bold"),
             (f"{self._rate(now, status.rows_in)} rows/s", ""),
-            (f"watermark {_watermark(status.watermark_us)}", "") if status.watermark_us is not None else ("", ""),
+            (f"watermark {watermark_text(status.watermark_us)}", "") if status.watermark_us is not None else ("", ""),
             (_latency(status), ""),
             (f"acked {status.rows_acked:,}", "green") if status.rows_acked else ("", ""),
             *_troubles(status),
@@ -114,7 +116,8 @@ def _milliseconds(value: float) -> str:
     return f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
-def _watermark(time_us: int) -> str:
+def watermark_text(time_us: int) -> str:
+    """A watermark as people read it, UTC."""
     if time_us >= END_OF_TIME:
         return "end"
     if time_us <= BEGINNING_OF_TIME:

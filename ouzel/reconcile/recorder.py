@@ -79,8 +79,8 @@ class Recorder:
 
     def results(self) -> list[pl.DataFrame]:
         """The run's frames, on their way to whoever asked."""
-        self._fold()
         with self._folding:
+            self._fold()
             frames, self._frames = self._frames, []
         return frames
 
@@ -121,7 +121,7 @@ class Recorder:
         """
         with self._writing:
             first = self._handle.look(LOOK_SECONDS)
-            result = self._fold()
+            result = self._result()
             later = self._handle.look(LOOK_SECONDS)
             if RunState.FAILED in (first.state, later.state):
                 raise TopologyError(f"the run has failed: {later.reason}")
@@ -132,20 +132,23 @@ class Recorder:
         status = self._handle.stop()
         with self._writing:
             if status.state in (RunState.FINISHED, RunState.STOPPED):
-                self._save(status, self._fold())
+                self._save(status, self._result())
         self._live.close()
         return status
 
-    def _fold(self) -> pl.DataFrame | None:
-        """Take what has come; the table that everything so far adds up to."""
-        with self._folding:
-            fresh = self._handle.results()
-            self._frames += fresh
-            if self._table is None:
-                return None
+    def _fold(self) -> None:
+        """Take what has come."""
+        fresh = self._handle.results()
+        self._frames += fresh
+        if self._table is not None:
             for frame in fresh:
                 self._table.apply(frame)
-            return self._table.frame()
+
+    def _result(self) -> pl.DataFrame | None:
+        """The table that everything so far adds up to."""
+        with self._folding:
+            self._fold()
+            return None if self._table is None else self._table.frame()
 
     def _save(self, status: Status, result: pl.DataFrame | None) -> RunRecord:
         """Write the result before the record: one that stops halfway leaves a record that says less than there is."""

@@ -40,6 +40,17 @@ class FakeHandle:
         """At once; ended when the last look is on."""
         return len(self.looks) <= 1
 
+    def look(self, timeout_s: float) -> Status:
+        """As it is."""
+        return self.status()
+
+    def pause(self, timeout_s: float) -> Status:
+        """It goes on by looks alone."""
+        return self.status()
+
+    def resume(self) -> None:
+        """It never paused."""
+
     def stop(self) -> Status:
         """Stopped, unless it had ended."""
         if self.looks:

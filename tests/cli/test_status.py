@@ -40,6 +40,12 @@ def test_the_line_speaks_of_troubles_only_when_there_are_any() -> None:
     assert text.endswith("watermark 1970-01-01 00:00:00 · replayed 1 · late 2 · bad 3 · restarts 4 · back-pressure")
 
 
+def test_the_line_says_that_the_run_is_paused() -> None:
+    text = Progress(Clock()).line(Status(RunState.PAUSED, rows_in=5), 200).plain
+    assert text.startswith("‖ 0.0 s · paused · 5 rows in")
+    assert "paused" not in Progress(Clock()).line(Status(RunState.RUNNING, rows_in=5), 200).plain
+
+
 def test_the_line_breaks_between_its_parts() -> None:
     status = Status(
         RunState.RUNNING, rows_in=123_456_789, rows_acked=123_456_789, p50_ms=1, p99_ms=2, watermark_us=END_OF_TIME

@@ -91,6 +91,6 @@ def test_counts_that_die_with_their_task_show(inputs: Path) -> None:
 
 
 def test_faults_happen(inputs: Path) -> None:
-    kinds = {"lost", "stream manager", "killed", "stalled"}
+    kinds = {"lost", "stream manager", "killed", "stalled", "paused"}
     stories = " ".join(memory_answer(WINDOWS, inputs, seed).story for seed in range(30))
     assert [kind for kind in kinds if kind not in stories] == []

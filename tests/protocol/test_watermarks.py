@@ -46,6 +46,40 @@ def test_a_finished_input_stays_so_and_the_last_ends_time() -> None:
     assert clock.now == FINISHED
 
 
+def test_a_paused_input_holds_time_back_as_an_active_one_does() -> None:
+    clock = InputClock([1, 2])
+    clock.observe(1, Moment(100))
+    clock.observe(2, Moment(40, TimeStatus.PAUSED, 1))
+    assert clock.now == Moment(40)
+    clock.observe(1, Moment(500, TimeStatus.IDLE))
+    assert clock.now == Moment(40), "a pause is no silence: the idle one's time does not count alone"
+
+
+def test_a_pause_is_reached_when_all_inputs_but_the_finished_ones_have_reached_it() -> None:
+    clock = InputClock([1, 2, 3])
+    clock.observe(3, FINISHED)
+    clock.observe(1, Moment(100, TimeStatus.PAUSED, 2))
+    assert clock.now.status is TimeStatus.ACTIVE
+    clock.observe(2, Moment(90, TimeStatus.PAUSED, 1))
+    assert clock.now == Moment(90, TimeStatus.PAUSED, 1), "one of them has only heard of the pause before"
+    clock.observe(2, Moment(90, TimeStatus.PAUSED, 2))
+    assert clock.now == Moment(90, TimeStatus.PAUSED, 2)
+    clock.observe(1, Moment(100))
+    assert clock.now == Moment(90)
+
+
+def test_a_pause_takes_no_time_back() -> None:
+    clock = InputClock([1, 2])
+    clock.observe(1, Moment(100, TimeStatus.IDLE))
+    clock.observe(2, Moment(900))
+    clock.observe(1, Moment(100, TimeStatus.PAUSED, 1))
+    clock.observe(2, Moment(900, TimeStatus.PAUSED, 1))
+    assert clock.now == Moment(900, TimeStatus.PAUSED, 1)
+    clock.observe(1, Moment(100, TimeStatus.IDLE))
+    clock.observe(2, Moment(950))
+    assert clock.now == Moment(950)
+
+
 def test_a_moment_passes_when_all_before_it_is_acked() -> None:
     gate = Gate()
     gate.push(1, Moment(10))

@@ -1,4 +1,4 @@
-"""What can go wrong in a simulated world. Each fault happens once, somewhere; the law must hold all the same.
+"""What can go wrong, or come between, in a simulated world. Each happens once, somewhere; the law must hold all the same.
 
 None of these kills a task with state in memory: at least once does not promise to survive that exactly (see `kill_stateful`).
 """
@@ -42,6 +42,13 @@ def stall_task(world: World) -> None:
     world.happened.append(f"task {task} stalled")
 
 
+def pause(world: World) -> None:
+    """Nothing goes wrong, but the topology is paused, and resumed at once, or while it drains, or when it has long been at rest."""
+    world.deactivate()
+    world.resumes_at = world.now_ms + world.random.choice([0.0, 20.0, 500.0, 5_000.0])
+    world.happened.append("paused")
+
+
 def _kill(world: World, stateful: bool) -> None:
     victims = [task for task, host in world.hosts.items() if host.machine.stateful is stateful]
     if victims:
@@ -50,5 +57,5 @@ def _kill(world: World, stateful: bool) -> None:
         world.happened.append(f"task {victim} ({world.hosts[victim].task.component}) killed")
 
 
-SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, stall_task)
+SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, stall_task, pause)
 """Every fault after which the answer is still exact."""

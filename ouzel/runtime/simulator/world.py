@@ -69,6 +69,7 @@ class World:
         self.failed = ""
         self.delay_ms = 0.0
         self.pause = self._pauses = 0
+        self.resumes_at: float | None = None
         self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
         self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
         self.sinks = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
@@ -92,7 +93,7 @@ class World:
 
     def activate(self) -> None:
         """Tell all spouts to read on."""
-        self.pause = 0
+        self.pause, self.resumes_at = 0, None
         for host in self.hosts.values():
             host.machine.activate(self.now_ms)
 
@@ -127,6 +128,8 @@ class World:
 
     def step(self) -> bool:
         """Do one thing, chosen at random; False when there was nothing to do at this time."""
+        if self.resumes_at is not None and self.now_ms >= self.resumes_at:
+            self.activate()
         ready = [host for host in self.hosts.values() if host.stalled_until <= self.now_ms]
         self.random.shuffle(ready)
         return any(self._deliver(host) or self._poll(host) or self._tick(host) for host in ready)

@@ -1,0 +1,237 @@
+"""In a pause spouts read nothing, event time stands still, and what was read before is acked and flushed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.compiler.plan import Sink
+from ouzel.planner.api import Collector, Spout
+from ouzel.planner.settings import BadRecordPolicy, Settings
+from ouzel.planner.topology import Task
+from ouzel.runtime.operators.base import Chain, Operator
+from ouzel.runtime.protocol.groupings import Outlet
+from ouzel.runtime.protocol.messages import Ack, Data, Finished, Instruction, Send, TimeStatus, Watermark
+from ouzel.runtime.protocol.task import Links
+from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
+from ouzel.runtime.tasks.refusals import Refusals
+from ouzel.runtime.tasks.user import UserSpout
+from ouzel.session import load_text
+from tests.tasks.test_source_time import NOON, Hand, spout, times
+
+SECOND_US = 1_000_000
+
+
+def sent(instructions: Sequence[Instruction], kind: type) -> list:
+    """The messages of one kind among the instructions."""
+    messages = [instruction.message for instruction in instructions if isinstance(instruction, Send)]
+    return [message for message in messages if isinstance(message, kind)]
+
+
+def acked(instructions: Sequence[Instruction]) -> list[Ack]:
+    """What whoever gets these rows says when it has handled them."""
+    return [Ack(1, data.roots[0], data.id) for data in sent(instructions, Data)]
+
+
+def test_a_paused_source_reads_nothing_and_reads_on_afterwards() -> None:
+    source = Hand("a")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    machine.deactivate(1, 1_000)
+    assert sent(machine.poll(1_000), Data) == []
+    machine.activate(2_000)
+    assert [data.frame.height for data in sent(machine.poll(2_000), Data)] == [1]
+
+
+def test_a_source_has_paused_when_all_that_it_read_is_acked() -> None:
+    source = Hand("a")
+    machine = spout(source, "at-least-once")
+    source.waiting["a"].append(NOON)
+    read = machine.poll(1_000)
+    machine.deactivate(7, 1_000)
+    machine.tick(1_100)
+    assert machine.paused == 0, "a batch is on its way"
+    said = sent(machine.handle(acked(read), 1_200), Watermark)
+    assert (machine.paused, said[-1].status, said[-1].pause) == (7, TimeStatus.PAUSED, 7)
+    machine.deactivate(9, 1_300)
+    assert machine.paused == 7
+    machine.tick(1_400)
+    assert machine.paused == 9
+    machine.activate(1_500)
+    machine.tick(1_600)
+    assert machine.paused == 0
+
+
+def test_a_pause_is_no_silence() -> None:
+    source = Hand("a")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    assert times(machine, 1_000) == (NOON, TimeStatus.ACTIVE), "silent from here on"
+    machine.deactivate(1, 5_000)
+    assert times(machine, 5_000) == (NOON, TimeStatus.PAUSED)
+    assert times(machine, 3_600_000) == (NOON, TimeStatus.PAUSED), "said again, and no later"
+    machine.activate(3_605_000)
+    assert times(machine, 3_605_000) == (NOON, TimeStatus.ACTIVE)
+    assert times(machine, 3_610_000) == (NOON, TimeStatus.ACTIVE)
+    late = times(machine, 3_614_000)
+    assert late == (NOON + timedelta(seconds=13), TimeStatus.IDLE), "13 s of silence, 3,600 s of pause"
+
+
+def test_an_idle_source_that_pauses_stays_where_time_was() -> None:
+    source = Hand("a")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    times(machine, 1_000)
+    reached = times(machine, 31_000)
+    assert reached == (NOON + timedelta(seconds=30), TimeStatus.IDLE)
+    machine.deactivate(1, 31_000)
+    assert times(machine, 90_000) == (NOON + timedelta(seconds=30), TimeStatus.PAUSED)
+
+
+def test_a_source_that_has_ended_has_finished_though_it_is_paused() -> None:
+    source = Hand("a")
+    machine = spout(source)
+    machine._progress[0].ended = True
+    machine.deactivate(1, 1_000)
+    assert any(isinstance(one, Finished) for one in machine.poll(1_000))
+
+
+def test_a_paused_source_still_stops() -> None:
+    machine = spout(Hand("a"))
+    machine.deactivate(1, 1_000)
+    machine.poll(1_000)
+    machine.drain()
+    assert any(isinstance(one, Finished) for one in machine.tick(1_100))
+
+
+def test_the_event_time_of_a_range_is_that_of_its_end() -> None:
+    source = Hand("a")
+    machine = spout(source, "at-least-once")
+    source.waiting["a"].extend([NOON, NOON - timedelta(seconds=5)])
+    first = machine.poll(1_000)
+    source.waiting["a"].append(NOON + timedelta(seconds=60))
+    machine.settings = machine.settings.updated([("max.pending.rows", "100")])
+    second = machine.poll(1_100)
+    assert machine.metrics().times == {}
+    machine.handle(acked(first), 1_200)
+    noon_us = (NOON - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+    assert (machine.metrics().ranges, machine.metrics().times) == ({"a": (0, 2)}, {"a": noon_us})
+    machine.handle(acked(second), 1_300)
+    assert (machine.metrics().ranges, machine.metrics().times) == ({"a": (0, 3)}, {"a": noon_us + 60 * SECOND_US})
+
+
+class Numbers(Spout):
+    """Emits a row whenever it is asked, and notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def next_batch(self, collector: Collector) -> bool:
+        collector.emit(pl.DataFrame({"n": [1]}), message_id=1)
+        return True
+
+    def activate(self) -> None:
+        self.told.append("activate")
+
+    def deactivate(self) -> None:
+        self.told.append("deactivate")
+
+
+def test_a_spout_of_ones_own_is_told_once_and_asked_for_nothing() -> None:
+    logic, links = (
+        Numbers(),
+        Links((), {"default": Outlet(0, [([2], lambda rows, _id, _task: [(0, rows)])])}, frozenset()),
+    )
+    machine = UserSpout(Task(1, "numbers", 0), links, Settings(), 0, logic, 1)
+    machine.deactivate(1, 0)
+    machine.deactivate(1, 10)
+    assert sent(machine.poll(20), Data) == []
+    assert machine.paused == 1
+    machine.activate(30)
+    machine.activate(40)
+    read = machine.poll(50)
+    assert len(sent(read, Data)) == 1
+    assert machine.paused == 0
+    machine.deactivate(2, 60)
+    machine.tick(70)
+    assert machine.paused == 0, "a row is on its way"
+    machine.handle(acked(read), 80)
+    assert machine.paused == 2
+    assert logic.told == ["deactivate", "activate", "deactivate"]
+
+
+class Slow:
+    """A sink that is flushed once in ten seconds."""
+
+    flush_interval_ms = 10_000
+
+    def __init__(self) -> None:
+        self.written = self.safe = 0
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        self.written += frame.height
+
+    def flush(self) -> None:
+        self.safe = self.written
+
+    def close(self) -> None:
+        pass
+
+
+class Held(Operator):
+    """Holds rows back until event time passes, or the topology pauses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[pl.DataFrame] = []
+
+    def process(self, frame: pl.DataFrame) -> None:
+        self.rows.append(frame)
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        return self.settle() if watermark_us >= 0 else None
+
+    def settle(self) -> pl.DataFrame | None:
+        rows, self.rows = self.rows, []
+        return pl.concat(rows) if rows else None
+
+
+def sink(writer: Slow, delivery: str) -> ChainBolt:
+    """A bolt that holds rows back and writes them, fed by task 1."""
+    job = load_text("CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen'); SELECT n FROM t;", Path(), "t")
+    (node,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Sink))
+    settings = Settings().updated([("delivery", delivery)])
+    end, refusals = SinkEnd(node, writer, False), Refusals(BadRecordPolicy.FAIL, Path("unused"))
+    return ChainBolt(
+        Task(2, "out", 0), Links((1,), {}, frozenset({1})), settings, 0, Chain([Held()]), ["n"], False, refusals, end
+    )
+
+
+def test_a_sink_says_that_it_has_reached_a_time_when_what_that_let_out_is_safe() -> None:
+    writer = Slow()
+    machine = sink(writer, "at-most-once")
+    machine.handle([Data(0, 1, 2, 5, (), pl.DataFrame({"n": [1, 2]}))], 1)
+    machine.handle([Watermark(1, 2, 77, TimeStatus.ACTIVE)], 2)
+    machine.handle([Data(0, 1, 2, 6, (), pl.DataFrame({"n": [3]}))], 3)
+    assert (writer.written, writer.safe, machine.metrics().watermark_us) == (2, 0, None)
+    machine.handle([Watermark(1, 2, 88, TimeStatus.ACTIVE)], 10_000)
+    assert (writer.written, writer.safe, machine.metrics().watermark_us) == (3, 3, 88)
+    machine.handle([Data(0, 1, 2, 6, (), pl.DataFrame({"n": [4]}))], 10_001)
+    machine.handle([Watermark(1, 2, 99, TimeStatus.ACTIVE)], 10_002)
+    assert (writer.written, writer.safe, machine.metrics().watermark_us) == (4, 3, 88)
+    machine.tick(20_000)
+    assert (writer.safe, machine.metrics().watermark_us) == (4, 99)
+
+
+def test_a_sink_flushes_and_holds_nothing_back_when_the_topology_pauses() -> None:
+    for delivery in ("at-most-once", "at-least-once"):
+        writer = Slow()
+        machine = sink(writer, delivery)
+        machine.tick(0)
+        machine.handle([Data(0, 1, 2, 5, (), pl.DataFrame({"n": [1, 2]})), Watermark(1, 2, -9, TimeStatus.ACTIVE)], 10)
+        assert (writer.written, machine.paused) == (0, 0)
+        machine.handle([Watermark(1, 2, -9, TimeStatus.PAUSED, 4)], 20)
+        assert (writer.safe, machine.paused) == (2, 4)
