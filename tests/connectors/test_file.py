@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -209,6 +210,15 @@ def test_a_followed_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
         ("x.json", b"", "csv", r"table 't' finds no file at \*\.csv"),
         ("a.parquet", b"not parquet", "parquet", r"a\.parquet cannot be read as Parquet: "),
         ("a.csv", b"id,words\n1,a\n", "csv", r"a\.csv has no field 'word'; its header names id, words"),
+        (
+            "a.csv",
+            b"id,word,id\n1,a,2\n",
+            "csv",
+            r"the header of .*a\.csv names 'id' twice; give .* 'csv.columns' = 'a, b, c'",
+        ),
+        ("a.csv", b"\xffid,word\n1,a\n", "csv", r"the header of .*a\.csv cannot be read: 'utf-8' codec"),
+        ("a.json", gzip.compress(b'{"id": 1}\n' * 99), "json", r"a\.json is compressed, .* unpack it first"),
+        ("a.csv", gzip.compress(b"id,word\n1,a\n"), "csv", r"a\.csv is compressed, .* unpack it first"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(
@@ -287,6 +297,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, form: str) -> None:
         ({"path": "a", "format": "jsn"}, "'format' cannot be 'jsn'; write 'parquet' or 'csv' or 'json' or 'raw'"),
         ({"path": "a", "format": "parquet", "follow": "true"}, "cannot be followed"),
         ({"path": "a", "format": "csv", "csv.header": "false"}, "nothing says which CSV field is which column"),
+        ({"path": "a", "format": "csv", "csv.columns": "a, b, a"}, "'csv.columns' names 'a' twice"),
         ({"path": "a", "format": "csv", "csv.header": "no"}, "'csv.header' cannot be 'no'; write 'true' or 'false'"),
         ({"path": "a", "format": "json", "csv.header": "true"}, "no option 'csv.header'"),
         ({"path": "a", "format": "json", "folow": "true"}, "no option 'folow'; did you mean 'follow'?"),

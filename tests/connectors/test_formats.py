@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import json
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 import polars as pl
@@ -218,6 +220,23 @@ def test_raw_is_text_or_bytes() -> None:
     assert decode("raw", [b"a\nb", b"\xff"], {"line": pl.Binary()}).frame["line"].to_list() == [b"a\nb", b"\xff"]
     with pytest.raises(ConnectorError, match=r"holds one column of type VARCHAR or BYTES, not \(a, b\)"):
         decode("raw", [], {"a": pl.String(), "b": pl.String()})
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("packed", [gzip.compress, zlib.compress], ids=["gzip", "zlib"])
+def test_a_record_that_is_compressed_is_one_bad_record(form: str, packed: Callable[[bytes], bytes]) -> None:
+    good = b'{"id": 1}' if form == "json" else b"1"
+    torn = packed(good + b"\n").replace(b"\n", b"")
+    decoded = decode(
+        form, [torn, good, good], {"id": pl.Int64()}, options={"csv.columns": "id"} if form == "csv" else {}
+    )
+    assert [index for index, _ in decoded.bad] == [0]
+    assert decoded.frame["id"].to_list() == [1, 1]
+
+
+def test_a_json_array_is_told_from_what_is_no_json() -> None:
+    decoded = decode("json", [b'[{"id": 1},', b"nonsense"], {"id": pl.Int64()})
+    assert [reason[:25] for _, reason in decoded.bad] == ["it begins a JSON array, a", "it is not JSON (Expecting"]
 
 
 def test_csv_refuses_nested_types() -> None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from ouzel.connectors.base import BadRow, Reach, ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.formats import open_decoder
-from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.base import Records, looks_packed
 from ouzel.connectors.formats.csv import CsvDecoder
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
@@ -124,9 +124,14 @@ class TextReader:
                 raise ConnectorError(
                     f"{self._path} became shorter ({size} bytes) than what was read of it ({at} bytes)"
                 )
-            return os.pread(self._file, _BLOCK_BYTES, at)
+            data = os.pread(self._file, _BLOCK_BYTES, at)
         except OSError as error:
             raise ConnectorError(f"{self._path} cannot be read: {error.strerror}") from None
+        if at == 0 and looks_packed(data):
+            raise ConnectorError(
+                f"{self._path} is compressed, and its lines have no places to go on from; unpack it first"
+            )
+        return data
 
     def _index(self, data: bytes, at: int) -> _Block:
         """Where the records of `data` end. Inside quotes a line end is part of a CSV field."""

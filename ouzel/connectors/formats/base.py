@@ -23,6 +23,15 @@ class Format:
     encoder: str = ""
 
 
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+"""How gzip, zstd and zlib begin."""
+
+
+def looks_packed(data: bytes) -> bool:
+    """Whether the bytes begin like compressed ones, which Polars' readers unpack unasked."""
+    return data.startswith(_PACKED)
+
+
 class Records:
     """Raw records side by side: record i is `blob[starts[i]:ends[i]]`, and one byte (a newline) stands between two of them."""
 

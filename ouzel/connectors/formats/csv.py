@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import Option
-from ouzel.connectors.formats.base import Decoded, Format, Records
+from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import convert, from_text, merge, sql_name
 from ouzel.errors import ConnectorError, QueryError
 
@@ -77,6 +77,9 @@ def check(options: Mapping[str, str], headed: bool) -> None:
     dialect = Dialect(options)
     if len(dialect.delimiter.encode()) != 1 or len(dialect.quote.encode()) > 1:
         raise QueryError("'csv.delimiter' and 'csv.quote' are one ASCII character each", instead="write ',' and '\"'")
+    twice = [name for number, name in enumerate(dialect.columns) if name in dialect.columns[:number]]
+    if twice:
+        raise QueryError(f"'csv.columns' names '{twice[0]}' twice", instead="give each field a name of its own")
     if not dialect.columns and not (headed and dialect.header):
         raise QueryError(
             "nothing says which CSV field is which column",
@@ -104,10 +107,18 @@ class CsvDecoder:
         """Take the fields' names from a file's first line.
 
         Raises:
-            ConnectorError: a column is not among them.
+            ConnectorError: a column is not among them, or one comes twice.
         """
-        found = tuple(self.dialect.fields(header.removeprefix(b"\xef\xbb\xbf")))
+        try:
+            found = tuple(self.dialect.fields(header.removeprefix(b"\xef\xbb\xbf")))
+        except ValueError as error:
+            raise ConnectorError(f"the header of {where} cannot be read: {error}") from None
         self.names = self.dialect.columns or found
+        twice = [name for number, name in enumerate(self.names) if name in self.names[:number]]
+        if twice:
+            raise ConnectorError(
+                f"the header of {where} names '{twice[0]}' twice; give the fields names of your own: 'csv.columns' = 'a, b, c'"
+            )
         lacking = [name for name in self.columns if name not in self.names]
         if lacking:
             raise ConnectorError(f"{where} has no field '{lacking[0]}'; its header names {', '.join(found)}")
@@ -124,7 +135,7 @@ class CsvDecoder:
 
     def _parse(self, records: Records) -> pl.DataFrame | None:
         """All at once; None unless every record plainly has the right number of fields."""
-        if not len(records) or not self._regular(records):
+        if not len(records) or looks_packed(records.blob) or not self._regular(records):
             return None
         try:
             raw = pl.read_csv(

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from ouzel.connectors.base import Option
-from ouzel.connectors.formats.base import Decoded, Format, Records
+from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import Change, convert, from_text, merge, misfit
 from ouzel.connectors.formats.json_values import Number, from_json, is_plain, to_json
 
@@ -77,6 +77,8 @@ class JsonDecoder:
     def _parse(self, records: Records) -> pl.DataFrame | None:
         if not len(records):
             return pl.DataFrame(schema=self._raw)
+        if looks_packed(records.blob):
+            return None
         try:
             raw = pl.read_ndjson(io.BytesIO(records.blob), schema=self._raw)
         except (pl.exceptions.PolarsError, _PANIC):
@@ -137,6 +139,8 @@ def check_record(value: bytes, columns: Mapping[str, pl.DataType]) -> dict[str, 
     try:
         found = json.loads(value, parse_float=Number, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
+        if value.lstrip().startswith(b"["):
+            raise ValueError("it begins a JSON array, and a record is one object a line") from None
         raise ValueError(f"it is not JSON ({error})") from None
     if not isinstance(found, dict):
         raise ValueError(f"it is not a JSON object but {type(found).__name__}")
