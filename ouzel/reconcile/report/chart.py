@@ -18,6 +18,9 @@ WIDEST = 30.0
 
 LABELS = 6
 
+HALF_LABEL = 33.0
+"""Half the width of a date: no label goes beyond the edge."""
+
 
 def chart(timeline: Timeline) -> str:
     """The chart; a bar says its numbers when one points at it."""
@@ -79,9 +82,10 @@ def _grid(most: int) -> list[str]:
 def _time_axis(timeline: Timeline) -> list[str]:
     step = (WIDTH - LEFT) / timeline.slices
     every = max(1, -(-timeline.slices // LABELS))
+    places = [(number, LEFT + (number + 0.5) * step) for number in range(every // 2, timeline.slices, every)]
     return [
-        f'<text x="{LEFT + (number + 0.5) * step:.1f}" y="{HEIGHT - 9}" text-anchor="middle">{_moment(timeline, number)}</text>'
-        for number in range(every // 2, timeline.slices, every)
+        f'<text x="{min(x, WIDTH - HALF_LABEL):.1f}" y="{HEIGHT - 9}" text-anchor="middle">{_moment(timeline, number)}</text>'
+        for number, x in places
     ]
 
 

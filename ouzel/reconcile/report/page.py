@@ -9,14 +9,19 @@ from html import escape
 from string import Template
 from typing import Any
 
+from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.types import DecimalType, Field, FloatType, IntegerType
 from ouzel.reconcile.classes import Class
+from ouzel.reconcile.late import Dropper
 from ouzel.reconcile.reconciliation import SHOWN, Difference, Reconciliation
 from ouzel.reconcile.report.chart import chart, colour_of, width_in_words
 from ouzel.reconcile.report.style import STYLE
 
 LONGEST = 200
 """Characters of a value that the page shows."""
+
+WRAPPED = 40
+"""A longer value is wrapped, so that one of them does not push the columns behind it out of sight."""
 
 PAGE = Template("""<!doctype html>
 <html lang="en">
@@ -41,10 +46,11 @@ $body
 def page(found: Reconciliation) -> str:
     """The whole page."""
     record = found.record
-    subtitle = f"The topology's answer on {record.engine}, {record.delivery}, beside that of the PySpark job over the same input"
+    part = f", {found.cut}" if found.cut else ""
+    subtitle = f"The topology's answer on {record.engine}, {record.delivery}, beside that of the PySpark job over the same input{part}"
     sections = [
         _verdict(found), _figures(found), *(f'<p class="note">{escape(note)}</p>' for note in found.notes),
-        _classes(found), _timeline(found), _rows(found), _plans(found), _query(found), _offsets(found), _events(found),
+        _classes(found), _timeline(found), _rows(found), _dropped(found), _plans(found), _query(found), _offsets(found), _events(found),
         _settings(found),
     ]  # fmt: skip
     return PAGE.substitute(
@@ -125,13 +131,57 @@ def _rows(found: Reconciliation) -> str:
 def _rows_of(found: Reconciliation, kind: Class) -> str:
     rows, count = found.samples[kind], found.counts[kind]
     shown = f"{count:,}" if count <= SHOWN else f"the first {len(rows)} of {count:,}"
-    head = "".join(f"<th{_align(field)}>{escape(field.name)}</th>" for field in found.facts.columns)
-    body = "".join(f"<tr>{_row(found, row)}</tr>" for row in rows)
+    mixed = any(map(_missing, rows)) and kind not in (Class.ONLY_STREAM, Class.ONLY_BATCH)
+    head = "<th></th>" * mixed + "".join(
+        f"<th{_align(field)}>{escape(field.name)}</th>" for field in found.facts.columns
+    )
+    sides = [f'<td class="missing">{_missing(row)}</td>' * mixed for row in rows]
+    body = "".join(f"<tr>{side}{_row(found, row)}</tr>" for side, row in zip(sides, rows, strict=True))
     soft = " soft" if kind.explained else ""
     return (
         f"<details{'' if kind.explained else ' open'}><summary>{_mark(kind)}{kind.value}<small>{shown}</small></summary>"
         f'<div class="scroll{soft}"><table class="rows"><tr>{head}</tr>{body}</table></div></details>'
     )
+
+
+def _missing(row: Difference) -> str:
+    """Which answer does not have the row."""
+    return "not in the stream" if row.stream is None else "not in the batch" if row.batch is None else ""
+
+
+def _dropped(found: Reconciliation) -> str:
+    """The rows that the stream dropped as late."""
+    if not found.dropped:
+        return ""
+    return "<h2>Dropped as late</h2>" + "".join(map(_dropped_by, found.dropped))
+
+
+def _dropped_by(dropper: Dropper) -> str:
+    rows = dropper.sample
+    columns = dropper.columns
+    sides = {name: _side([row.get(name) for row in rows]) for name in columns}
+    head = "".join(f"<th{sides[name]}>{escape(shown)}</th>" for name, shown in columns.items())
+    body = "".join(
+        "<tr>" + "".join(f"<td{side}>{_value(row.get(name))}</td>" for name, side in sides.items()) + "</tr>"
+        for row in rows
+    )
+    shown = f"{dropper.rows:,}" if dropper.rows <= len(rows) else f"the first {len(rows)} of {dropper.rows:,}"
+    return (
+        f"<details><summary>{_mark(Class.LATE)}{escape(dropper.component)}<small>{shown}</small></summary>"
+        f'<p class="about">{escape(_told(dropper))}</p>'
+        f'<div class="scroll"><table class="rows"><tr>{head}</tr>{body}</table></div></details>'
+    )
+
+
+def _told(dropper: Dropper) -> str:
+    if not dropper.combined:
+        return "Each row as it reached the aggregate."
+    text = "Each row as the aggregate counts it: its keys, and the results of a group that has nothing else."
+    return text + " Some were added up before they came, so that they are only counted." * (ROWS in dropper.columns)
+
+
+def _side(values: Sequence[Any]) -> str:
+    return ' class="number"' if any(isinstance(value, int | float) for value in values) else ""
 
 
 def _row(found: Reconciliation, row: Difference) -> str:
@@ -161,9 +211,11 @@ def _value(value: Any) -> str:
         case Decimal():
             return escape(format(value, "f"))
         case bytes() | bytearray():
-            return escape("0x" + value.hex()[:LONGEST])
-    text = str(value)
-    return escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+            text = "0x" + value.hex()
+        case _:
+            text = str(value)
+    shown = escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+    return f'<span class="long">{shown}</span>' if len(text) > WRAPPED else shown
 
 
 def _plans(found: Reconciliation) -> str:

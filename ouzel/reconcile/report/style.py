@@ -51,10 +51,10 @@ svg .axis { stroke: var(--faint); stroke-width: 1; }
 details { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin-bottom: 12px; }
 summary { cursor: pointer; padding: 13px 18px; font-weight: 600; list-style-position: inside; }
 summary small { color: var(--soft); font-weight: 400; font-size: 13.5px; margin-left: 10px; }
-.scroll { overflow-x: auto; padding: 0 18px 16px; }
+.scroll { overflow: auto; max-height: 640px; padding: 0 18px 16px; }
 .rows { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; min-width: 100%; }
 .rows th, .rows td { padding: 6px 14px 6px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
-.rows th { text-align: left; font-weight: 500; color: var(--soft); }
+.rows th { text-align: left; font-weight: 500; color: var(--soft); position: sticky; top: 0; background: var(--card); }
 .rows td { vertical-align: top; }
 .rows tr:last-child td { border-bottom: 0; }
 .rows .number { text-align: right; }
@@ -65,18 +65,21 @@ summary small { color: var(--soft); font-weight: 400; font-size: 13.5px; margin-
 .soft .pair { background: var(--code); }
 .pair i { font-style: normal; color: var(--soft); font-size: 11.5px; text-align: left; align-self: center; }
 .pair b { font-weight: 600; }
+.long { display: inline-block; width: max-content; max-width: 44ch; white-space: normal; overflow-wrap: anywhere; }
+.missing { color: var(--soft); font-size: 12.5px; }
+.about { color: var(--soft); font-size: 13.5px; padding: 0 18px 8px; }
 .null { color: var(--faint); font-style: italic; }
 .plans { display: grid; grid-template-columns: 1fr 1fr; gap: 16px; }
 .plans > div { min-width: 0; }
 pre { margin: 0; background: var(--code); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px;
   overflow: auto; max-height: 560px;
   font: 12px/1.55 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; tab-size: 4; }
-.plans pre { font-size: 11.5px; }
+.plans pre { font-size: 11.5px; white-space: pre-wrap; overflow-wrap: anywhere; }
 code { font: 12.5px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 .empty { color: var(--soft); }
 footer { margin-top: 56px; color: var(--faint); font-size: 13px; }
 @media (max-width: 860px) {
   .plans { grid-template-columns: 1fr; } .figures { grid-template-columns: 1fr 1fr; } main { padding: 28px 16px 60px; }
 }
-@media print { details, .card, pre { break-inside: avoid; } pre { max-height: none; } }
+@media print { details, .card, pre { break-inside: avoid; } pre, .scroll { max-height: none; } }
 """
