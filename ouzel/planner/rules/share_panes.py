@@ -37,7 +37,7 @@ def _share(node: Node, shared: Set[int]) -> Node:
     reading = _reading(node.input, shared)
     if reading is None or not _may_share(node.aggregate, reading):
         return node
-    return _dealt(_by_pane(node, reading), node.aggregate, reading)
+    return _dealt(_by_pane(node, reading), node, reading)
 
 
 def _reading(node: Node, shared: Set[int]) -> _Reading | None:
@@ -84,20 +84,18 @@ def _by_pane(node: PartialAggregate, reading: _Reading) -> PartialAggregate:
     return PartialAggregate(below, replace(aggregate, input=below, keys=keys, window=("", PANE, "")))
 
 
-def _dealt(panes: PartialAggregate, aggregate: Aggregate, reading: _Reading) -> Node:
+def _dealt(panes: PartialAggregate, node: PartialAggregate, reading: _Reading) -> Node:
     """Each pane's total once for each window that the pane lies in, in the columns of the partial aggregate by window."""
     names = ("$start", "$end", "$time")
     assignment = replace(reading.assignment, input=panes, column=PANE, names=names)
-    return Project(assignment, tuple(_items(panes, aggregate, reading, assignment)))
+    return Project(assignment, tuple(_items(panes, node, reading, assignment)))
 
 
 def _items(
-    panes: PartialAggregate, aggregate: Aggregate, reading: _Reading, assignment: AssignWindow
+    panes: PartialAggregate, node: PartialAggregate, reading: _Reading, assignment: AssignWindow
 ) -> Iterator[tuple[str, Column]]:
-    schema = assignment.schema
-    for key in aggregate.keys:
-        source = assignment.names[reading.names[key]] if key in reading.names else key
-        yield key, Column(schema[source].type, source)
-    for field in panes.schema:
-        if field.name not in panes.aggregate.keys:
-            yield field.name, Column(field.type, field.name)
+    """The columns of `node`, exactly: without the rows of a pane where no window is grouped by."""
+    for field in node.schema:
+        place = reading.names.get(field.name) if field.name in node.aggregate.keys else None
+        source = field.name if place is None else assignment.names[place]
+        yield field.name, Column(assignment.schema[source].type, source)

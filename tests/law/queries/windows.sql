@@ -93,3 +93,12 @@ FROM TABLE(TUMBLE(TABLE per_minute, DESCRIPTOR(wt), INTERVAL '10' MINUTES)) GROU
 -- duckdb:
 SELECT tumble(w, INTERVAL 10 MINUTE) AS window_start, COUNT(*) AS windows, SUM(n) AS total, MAX(n) AS busiest
 FROM (SELECT tumble(ts, INTERVAL 1 MINUTE) AS w, kind, COUNT(*) AS n FROM events GROUP BY 1, 2) GROUP BY 1;
+
+-- query: hop_and_whole_in_one_union
+SELECT COUNT(*) AS n, SUM(c) AS total FROM (
+  SELECT id AS i, quantity AS c FROM events
+  UNION ALL SELECT user_id AS i, quantity AS c FROM TABLE(HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))) AS rows_of_both;
+-- duckdb:
+SELECT COUNT(*) AS n, SUM(c) AS total FROM (
+  SELECT quantity AS c FROM events
+  UNION ALL SELECT quantity AS c FROM (SELECT *, unnest(hops(ts, INTERVAL 5 MINUTE, INTERVAL 10 MINUTE)) AS window_start FROM events));
