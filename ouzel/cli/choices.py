@@ -16,6 +16,10 @@ Set = Annotated[
     list[str],
     typer.Option("--set", metavar="KEY=VALUE", help="A setting, as SET 'key' = 'value' in the query; wins over it."),
 ]
+Master = Annotated[str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")]
+Conf = Annotated[
+    list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the stack trace of an error.")]
 
 
@@ -35,10 +39,11 @@ def pairs(texts: list[str], option: str) -> list[tuple[str, str]]:
 
 
 class Engine(Enum):
-    """What runs a topology."""
+    """What runs a query as a stream."""
 
     HERON = "heron"
     MEMORY = "memory"
+    SPARK = "spark"
 
 
 class Format(Enum):

@@ -13,6 +13,7 @@ import typer
 from ouzel.cli.batch import batch
 from ouzel.cli.choices import Debug, Engine, Format, Query, Set, pairs
 from ouzel.cli.failure import reported
+from ouzel.cli.reconcile import reconcile
 from ouzel.planner.settings import Delivery
 
 if TYPE_CHECKING:
@@ -85,6 +86,11 @@ def run(
         if job.program.explain is not None:
             typer.echo(_explanation(job, job.program.explain))
             return
+        if job.program.reconciles:
+            from ouzel.cli.comparing import Request, run_and_reconcile
+
+            request = Request(file, engine, record, pairs=tuple(given))
+            raise typer.Exit(run_and_reconcile(job, request, form))
         from ouzel.cli.run import run_job
 
         raise typer.Exit(run_job(job, engine, form, record, given))
@@ -112,47 +118,7 @@ def explain(
         typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))
 
 
-@app.command()
-def reconcile(
-    file: Query,
-    engine: Annotated[Engine, typer.Option(help="What runs the topology, if it is to run now.")] = Engine.HERON,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            exists=True,
-            file_okay=False,
-            help="An earlier run, of `ouzel run --record DIR`; none runs now.",
-        ),
-    ] = None,
-    table: Annotated[str, typer.Option(metavar="NAME", help="Which table, if the query writes several.")] = "",
-    tolerance: Annotated[
-        float, typer.Option(min=0.0, help="How far apart, relative to the larger, equal floats may be.")
-    ] = 1e-9,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Write index.html and differences.parquet there."),
-    ] = None,
-    master: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")
-    ] = None,
-    settings: Set = [],  # noqa: B006
-    debug: Debug = False,
-) -> None:
-    """Run a query as a topology and as a Spark job over the same input, and say where the answers differ, and why.
-
-    The exit code is 0 if nothing differs or each difference is explained, and 3 otherwise.
-    """
-    with reported(debug):
-        if record is None and engine is Engine.HERON:
-            _prepare()
-        from ouzel.cli.reconcile import Request, reconcile_file
-
-        raise typer.Exit(
-            reconcile_file(Request(file, engine, record, table, tolerance, report, master, tuple(pairs(settings, "--set"))))
-        )
-
-
+app.command()(reconcile)
 app.command()(batch)
 
 

@@ -1,169 +1,135 @@
-"""`ouzel reconcile`: runs the topology and the batch job, and prints where their answers differ, and why."""
+"""`ouzel reconcile`: where the topology's answer and the batch job's differ, and why; once, or again and again."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+import typer
 
-from ouzel import session
-from ouzel.cli.choices import Engine
-from ouzel.cli.failure import Exit
-from ouzel.cli.table import PIPE_WIDTH
-from ouzel.cli.values import texts
+from ouzel.cli.choices import Debug, Engine, Master, Query, Set, pairs
+from ouzel.cli.failure import reported
 
-if TYPE_CHECKING:
-    from ouzel.reconcile import Reconciliation
-    from ouzel.reconcile.reconciliation import Difference
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+        help="A run of `ouzel run --record DIR`, over or going on; none is started now.",
+    ),
+]
+Table = Annotated[str, typer.Option(metavar="NAME", help="Which table, if the query writes several.")]
+Between = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        metavar="FROM TO",
+        help="Compare the windows that lie wholly between two times, or rows without windows from FROM to just before TO. "
+        "ISO 8601, such as 2013-01-31 or 2013-01-31T12:30, in UTC; - is no limit.",
+    ),
+]
+Closed = Annotated[
+    bool | None,
+    typer.Option(
+        "--closed-windows/--all-windows",
+        help="Only windows that the watermark has closed: of a run that goes on they are compared without a pause.  [default: all]",
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="How far apart, relative to the larger, equal floats may be.  [default: 1e-9]"),
+]
+Report = Annotated[
+    Path | None, typer.Option(metavar="DIR", file_okay=False, help="Write index.html and differences.parquet there.")
+]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        "--watch", metavar="INTERVAL", help="Compare the run again and again, every 30s or 5m say, until it ends."
+    ),
+]
+Scraped = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[HOST:]PORT",
+        help="Serve what --watch finds to Prometheus; on this machine's loopback if no host is named.",
+    ),
+]
 
-SAMPLED = 5
-"""Rows of each unexplained class that the summary shows."""
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
-@dataclass(frozen=True)
-class Request:
-    """What was asked for on the command line."""
+def reconcile(
+    file: Query,
+    engine: Annotated[Engine, typer.Option(help="What runs the topology, if it is to run now.")] = Engine.HERON,
+    record: Record = None,
+    table: Table = "",
+    between: Between = None,
+    closed_windows: Closed = None,
+    tolerance: Tolerance = None,
+    report: Report = None,
+    watch: Every = None,
+    metrics: Scraped = None,
+    master: Master = None,
+    settings: Set = [],  # noqa: B006
+    debug: Debug = False,
+) -> None:
+    """Run a query as a topology and as a Spark job over the same input, and say where the answers differ, and why.
 
-    file: Path
-    engine: Engine
-    record: Path | None
-    table: str
-    tolerance: float
-    report: Path | None
-    master: str | None
-    pairs: tuple[tuple[str, str], ...]
-
-
-def reconcile_file(request: Request) -> Exit:
-    """Reconcile a query's file; the exit code.
-
-    Raises:
-        OuzelError: it could not be run or compared.
+    RECONCILE statements of the file say what to compare; options win over them. The exit code is 0 if nothing differs or each difference
+    is explained, and 3 otherwise.
     """
-    from ouzel.batch.spark import start_spark
-    from ouzel.reconcile import check, reconcile
-    from ouzel.reconcile.recorder import record_in
+    with reported(debug):
+        every, served = _interval(watch, record), _address(metrics, watch)
+        span = (_instant(between[0]), _instant(between[1])) if between else None
+        if record is None and engine is Engine.HERON:
+            from ouzel.runtime.warm import prepare
 
-    earlier = None if request.record is None else record_in(request.record)
-    job = session.load(request.file, (*(earlier.settings if earlier else ()), *request.pairs))
-    check(job, request.table, earlier.ranges if earlier else None)
-    with _home(request) as home:
-        if request.record is None:
-            _run(job, request, home)
-        _say("starting Spark")
-        spark = start_spark(f"reconcile {job.topology.name}", request.master)
-        found = reconcile(job, home, spark, table=request.table, tolerance=request.tolerance, say=_say)
-    width = None if sys.stdout.isatty() else PIPE_WIDTH
-    Console(highlight=False, width=width).print(summary(found))
-    if request.report is not None:
-        from ouzel.reconcile.report import write_report
+            prepare()
+        from ouzel.cli.comparing import Request, reconcile_file
 
-        _say(f"the report is {write_report(found, request.report)}")
-    return Exit.ANSWERED if found.explained else Exit.DIFFERENT
+        request = Request(
+            file, engine, record, table, span, closed_windows, tolerance, report, master, tuple(pairs(settings, "--set"))
+        )  # fmt: skip
+        if every is None:
+            raise typer.Exit(reconcile_file(request))
+        from ouzel.cli.watch import watch_file
+
+        raise typer.Exit(watch_file(request, every, served))
 
 
-@contextmanager
-def _home(request: Request) -> Iterator[Path]:
-    """Where the run's record is, or will be: beside the report if there is one."""
-    if request.record is not None:
-        yield request.record
-    elif request.report is not None:
-        yield request.report / "record"
-    else:
-        with tempfile.TemporaryDirectory(prefix="ouzel-record-") as directory:
-            yield Path(directory)
+def _instant(text: str) -> int | None:
+    from ouzel.compiler.sql.literals import instant_us
+    from ouzel.errors import QueryError
+
+    try:
+        return None if text == "-" else instant_us(text)
+    except QueryError as error:
+        raise typer.BadParameter(str(error), param_hint="--between") from None
 
 
-def _run(job: session.Job, request: Request, home: Path) -> None:
-    from ouzel.cli.run import told
-    from ouzel.cli.status import Progress
-    from ouzel.reconcile import record_run
-
-    progress = Progress()
-    _say(f"running {job.topology.name} as a topology on {request.engine.value}")
-    status = record_run(job, request.engine.value, home, request.pairs)
-    for line in told(status.events):
-        _say(line, "yellow")
-    _console().print(progress.totals(status, PIPE_WIDTH))
-
-
-def _console() -> Console:
-    return Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def _say(text: str, style: str = "dim") -> None:
-    _console().print(Text(text, style=style))
-
-
-def summary(found: Reconciliation) -> RenderableType:
-    """The terminal's report: the verdict, how many rows are of which class, and some of those that nothing explains."""
-    parts: list[RenderableType] = [_verdict(found), Text(_totals(found), style="dim")]
-    if found.counts:
-        parts += [Text(""), _counts(found)]
-    parts += [Text(note, style="yellow") for note in found.notes]
-    for kind, rows in found.samples.items():
-        if not kind.explained:
-            parts += [Text(""), Text(f"{kind.value}: {kind.meaning}", style="bold"), _rows(found, rows[:SAMPLED])]
-    return Group(*parts)
-
-
-def _verdict(found: Reconciliation) -> Text:
-    from ouzel.reconcile.report import verdict
-
-    style = "bold red" if found.unexplained else "bold yellow" if found.differing else "bold green"
-    return Text(verdict(found), style=style)
-
-
-def _totals(found: Reconciliation) -> str:
-    keys = f", by {', '.join(found.facts.keys)}" if found.facts.keys else ", as multisets"
-    return f"stream {found.stream_rows:,} rows · batch {found.batch_rows:,} rows · matched {found.matched:,}{keys}"
-
-
-def _counts(found: Reconciliation) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(justify="right")
-    for kind, count in found.counts.items():
-        style = "" if kind.explained else "red"
-        table.add_row(Text(f"{count:,}", style=style), Text(kind.value, style=style), Text(kind.meaning, style="dim"))
-    return table
-
-
-def _rows(found: Reconciliation, rows: tuple[Difference, ...]) -> Table:
-    """Each row once; a column that differs shows the stream's value, then the batch's."""
-    from rich.box import SIMPLE_HEAD
-
-    table = Table(box=SIMPLE_HEAD, header_style="bold cyan", pad_edge=False, show_edge=False)
-    for field in found.facts.columns:
-        table.add_column(Text(field.name), no_wrap=True, overflow="ellipsis")
-    cells = [
-        zip(
-            *(texts([_cell(row, side, number) for row in rows], field.type) for side in ("stream", "batch")),
-            strict=True,
+def _interval(text: str | None, record: Path | None) -> float | None:
+    """Seconds between two looks."""
+    if text is None:
+        return None
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?", text.strip())
+    if not parts or float(parts[1]) == 0:
+        raise typer.BadParameter(f"'{text}' is no interval; write 30s, 5m or 1h", param_hint="--watch")
+    if record is None:
+        raise typer.BadParameter(
+            "only a run that goes on can be watched; name its directory with --record", param_hint="--watch"
         )
-        for number, field in enumerate(found.facts.columns)
-    ]
-    for row, values in zip(rows, zip(*cells, strict=True), strict=True):
-        pairs = zip(found.facts.columns.names, values, strict=True)
-        table.add_row(*(_shown(ours, theirs, name in row.differing) for name, (ours, theirs) in pairs))
-    return table
+    return float(parts[1]) * UNITS[parts[2] or "s"]
 
 
-def _cell(row: Difference, side: str, number: int) -> object:
-    values = row.stream if side == "stream" else row.batch
-    return row.row[number] if values is None else values[number]
-
-
-def _shown(ours: str | None, theirs: str | None, differs: bool) -> Text:
-    if differs:
-        return Text.assemble(
-            (ours or "NULL", "bold red"), (" stream  ", "dim"), (theirs or "NULL", "bold"), (" batch", "dim")
-        )
-    return Text("NULL", style="dim italic") if ours is None else Text(ours)
+def _address(text: str | None, watch: str | None) -> tuple[str, int] | None:
+    """Host, empty for the loopback, and port."""
+    if text is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65_535:
+        raise typer.BadParameter(f"'{text}' is no port; write 9400 or 0.0.0.0:9400", param_hint="--metrics")
+    if watch is None:
+        raise typer.BadParameter("there are metrics only of a watch; add --watch 30s", param_hint="--metrics")
+    return host, int(port)

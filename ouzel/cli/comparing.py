@@ -1,0 +1,216 @@
+"""Compares what was asked for, by the command line and by the RECONCILE statements of the file, and prints it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from ouzel import session
+from ouzel.cli.choices import Engine, Format
+from ouzel.cli.differences import summary
+from ouzel.cli.failure import Exit
+from ouzel.cli.table import PIPE_WIDTH
+from ouzel.compiler.plan import Program, Reconcile
+from ouzel.errors import QueryError
+from ouzel.reconcile.cut import Cut
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ouzel.reconcile import Reconciliation
+    from ouzel.record import RunRecord
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line; None and empty texts are what was not said."""
+
+    file: Path
+    engine: Engine = Engine.HERON
+    record: Path | None = None
+    table: str = ""
+    between: tuple[int | None, int | None] | None = None
+    closed_windows: bool | None = None
+    tolerance: float | None = None
+    report: Path | None = None
+    master: str | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One comparison: of which table, of which part, and how."""
+
+    table: str
+    cut: Cut
+    tolerance: float
+    report: Path | None
+    master: str | None
+
+
+def wanted(program: Program, request: Request) -> list[Wanted]:
+    """A comparison for each RECONCILE of the file, of the table asked for if one is; or one without any. What the request says goes first.
+
+    A report of several has a directory for each.
+    """
+    said = [each for each in program.reconciles if request.table in ("", each.table)] or [Reconcile(request.table)]
+    return [_wanted(each, number if len(said) > 1 else 0, request) for number, each in enumerate(said, 1)]
+
+
+def _wanted(said: Reconcile, number: int, request: Request) -> Wanted:
+    from ouzel.reconcile.reconciliation import TOLERANCE
+
+    begin, end = request.between or (said.from_us, said.to_us)
+    closed = said.closed_windows if request.closed_windows is None else request.closed_windows
+    given = [value for value in (request.tolerance, said.tolerance, TOLERANCE) if value is not None]
+    report = request.report and (request.report / f"{number}-{said.table}" if number else request.report)
+    if report is None and said.report:
+        report = request.file.resolve().parent / said.report
+    return Wanted(said.table, Cut(begin, end, closed), given[0], report, request.master or said.master or None)
+
+
+def reconcile_file(request: Request) -> Exit:
+    """Reconcile a query's file, with a run of its own or with one that was or is recorded; the exit code.
+
+    Raises:
+        OuzelError: it could not be run or compared.
+    """
+    job, earlier = loaded(request)
+    asked = checked(job, request, earlier)
+    with _home(request.record, asked) as home:
+        if request.record is None:
+            _run(job, request, home)
+        return compared(
+            job, home, asked, started(job, asked), Console(highlight=False, width=_width(sys.stdout.isatty()))
+        )
+
+
+def run_and_reconcile(job: session.Job, request: Request, form: Format) -> Exit:
+    """Run a file that ends with RECONCILE to its end, or to the user's, and compare; on stdout is what the run alone would print there.
+
+    Raises:
+        OuzelError: it could not be run or compared.
+    """
+    from ouzel.batch.spark import require
+    from ouzel.cli.run import run_job
+
+    asked = checked(job, request, None)
+    require()  # better now than after the run
+    with _home(request.record, asked) as home:
+        ended = run_job(job, request.engine, form, home, request.pairs)
+        if ended is Exit.FAILED:
+            return ended
+        found = compared(job, home, asked, started(job, asked), console())
+    return found if found is Exit.DIFFERENT else ended
+
+
+def loaded(request: Request) -> tuple[session.Job, RunRecord | None]:
+    """The query, planned with the settings of the run that is or was recorded, and that run's record."""
+    from ouzel.reconcile.live import is_live, snapshot
+    from ouzel.reconcile.recorder import record_in
+
+    home, earlier = request.record, None
+    if home is not None:
+        earlier = snapshot(home) if is_live(home) else record_in(home)
+    return session.load(request.file, (*(earlier.settings if earlier else ()), *request.pairs)), earlier
+
+
+def checked(job: session.Job, request: Request, earlier: RunRecord | None) -> list[Wanted]:
+    """What is to be compared; refused before anything runs if it cannot be."""
+    from ouzel.reconcile import check
+
+    asked = wanted(job.program, request)
+    for each in asked:
+        check(job, each.table, earlier.ranges if earlier else None, each.cut)
+    masters = {each.master for each in asked}
+    if len(masters) > 1:
+        raise QueryError("the file's RECONCILE statements name several masters", instead="choose one with --master")
+    return asked
+
+
+def started(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
+    """The Spark session of all comparisons."""
+    from ouzel.batch.spark import start_spark
+
+    say("starting Spark")
+    return start_spark(f"reconcile {job.topology.name}", asked[0].master)
+
+
+def compared(job: session.Job, home: Path, asked: Sequence[Wanted], spark: SparkSession, out: Console) -> Exit:
+    """Each comparison in turn, printed; the exit code says whether any found what nothing explains."""
+    exits = [_compared(job, home, each, spark, out, len(asked) > 1) for each in asked]
+    return max(exits)
+
+
+def _compared(job: session.Job, home: Path, each: Wanted, spark: SparkSession, out: Console, titled: bool) -> Exit:
+    from ouzel.reconcile import reconcile
+    from ouzel.reconcile.answers import compared_sink
+    from ouzel.reconcile.standing import standing
+
+    with standing(home, compared_sink(job.program, each.table), each.cut.closed_only, say) as run:
+        found = reconcile(
+            job, run.home, spark, table=each.table, tolerance=each.tolerance, cut=each.cut, say=say
+        )  # fmt: skip
+    if titled:
+        out.print(Text(f"\n{each.table}", style="bold"))
+    out.print(summary(found))
+    written(found, each.report)
+    return Exit.ANSWERED if found.explained else Exit.DIFFERENT
+
+
+def written(found: Reconciliation, report: Path | None, further: bool = False) -> None:
+    """Write the report, if there is to be one; differences `further` to those that are there."""
+    if report is not None:
+        from ouzel.reconcile.report import write_report
+
+        page = write_report(found, report, further)
+        if not further:
+            say(f"the report is {page}")
+
+
+@contextmanager
+def _home(record: Path | None, asked: Sequence[Wanted]) -> Iterator[Path]:
+    """Where the run's record is, or will be: beside the report if there is one."""
+    reports = [each.report for each in asked if each.report is not None]
+    if record is not None:
+        yield record
+    elif reports:
+        yield reports[0] / "record"
+    else:
+        with tempfile.TemporaryDirectory(prefix="ouzel-record-") as directory:
+            yield Path(directory)
+
+
+def _run(job: session.Job, request: Request, home: Path) -> None:
+    from ouzel.cli.run import told
+    from ouzel.cli.status import Progress
+    from ouzel.reconcile import record_run
+
+    progress = Progress()
+    say(f"running {job.topology.name} as a topology on {request.engine.value}")
+    status = record_run(job, request.engine.value, home, request.pairs)
+    for line in told(status.events):
+        say(line, "yellow")
+    console().print(progress.totals(status, PIPE_WIDTH))
+
+
+def console() -> Console:
+    """Where the command line says what it does: stderr."""
+    return Console(stderr=True, highlight=False, soft_wrap=True, width=_width(sys.stderr.isatty()))
+
+
+def _width(terminal: bool) -> int | None:
+    return None if terminal else PIPE_WIDTH
+
+
+def say(text: str, style: str = "dim") -> None:
+    """Say what is being done."""
+    console().print(Text(text, style=style))

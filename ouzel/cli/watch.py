@@ -1,0 +1,142 @@
+"""`ouzel reconcile --watch`: one line for each look at a run that goes on, and the whole at its end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from ouzel.cli.comparing import Request, Wanted, checked, loaded, say, started, written
+from ouzel.cli.differences import summary, unexplained
+from ouzel.cli.failure import Exit
+from ouzel.cli.status import watermark_text
+from ouzel.cli.table import PIPE_WIDTH
+from ouzel.errors import QueryError
+from ouzel.reconcile.live import is_live
+from ouzel.reconcile.metrics import LOOPBACK, Metrics
+from ouzel.reconcile.watch import Round, Watch
+
+LOOK_SECONDS = 0.5
+"""Between two questions whether the run still goes on."""
+
+
+def watch_file(request: Request, every_s: float, served: tuple[str, int] | None) -> Exit:
+    """Watch a recorded run to its end, or to the user's; the exit code says whether anything unexplained was seen.
+
+    Raises:
+        OuzelError: it cannot be watched, or Spark fails.
+    """
+    job, earlier = loaded(request)
+    asked = checked(job, request, earlier)
+    if len(asked) > 1:
+        raise QueryError("the file has several RECONCILE statements", instead="choose one with --table to watch it")
+    (each,) = asked
+    assert request.record is not None
+    out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    with ExitStack() as stack:
+        metrics = _metrics(job.topology.name, each, served, stack)
+        watch = Watch(
+            job, request.record, started(job, asked), table=each.table, tolerance=each.tolerance, cut=each.cut, say=say
+        )
+        return Watching(watch, each.report, metrics, out).follow(request.record, every_s)
+
+
+def _metrics(query: str, each: Wanted, served: tuple[str, int] | None, stack: ExitStack) -> Metrics | None:
+    if served is None:
+        return None
+    host, port = served
+    metrics = Metrics(query, each.table or "result", port, host or LOOPBACK)
+    stack.callback(metrics.close)
+    say(f"metrics are on {metrics.address}")
+    return metrics
+
+
+class Watching:
+    """Shows the rounds of a watch, and keeps its report and metrics."""
+
+    def __init__(
+        self,
+        watch: Watch,
+        report: Path | None,
+        metrics: Metrics | None,
+        out: Console,
+        wait: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._watch, self._report, self._metrics, self._out, self._wait, self._now = (
+            watch,
+            report,
+            metrics,
+            out,
+            wait,
+            now,
+        )
+        self._rounds = 0
+
+    def follow(self, home: Path, every_s: float) -> Exit:
+        """A look every so many seconds, the last one when the run has ended; Ctrl-C ends the watch and leaves the run alone."""
+        try:
+            while True:
+                due = self._now() + every_s
+                with self._out.status(Text("comparing", style="dim")) if self._out.is_terminal else ExitStack():
+                    look = self._watch.round()
+                self._show(look)
+                if look.over:
+                    return self._end(Exit.ANSWERED)
+                self._rest(home, due)
+        except KeyboardInterrupt:
+            return self._end(Exit.INTERRUPTED)
+
+    def _rest(self, home: Path, due: float) -> None:
+        with (
+            self._out.status(Text("waiting; Ctrl-C ends the watch", style="dim"))
+            if self._out.is_terminal
+            else ExitStack()
+        ):
+            while (left := due - self._now()) > 0 and is_live(home):
+                self._wait(min(left, LOOK_SECONDS))
+
+    def _show(self, look: Round) -> None:
+        self._rounds += 1
+        if self._metrics is not None:
+            self._metrics.add(look, self._watch)
+        self._out.print(line(look, self._watch.by_windows))
+        if look.found is not None:
+            if look.found.unexplained:
+                self._out.print(unexplained(look.found), Text(""))
+            assert self._watch.total is not None
+            written(
+                self._watch.total, self._report, further=self._watch.by_windows and self._watch.total is not look.found
+            )
+
+    def _end(self, ended: Exit) -> Exit:
+        total = self._watch.total
+        if total is None:
+            self._out.print(Text("nothing was compared", style="yellow"))
+            return ended
+        self._out.print(Text(""), summary(total))
+        windows = f"{self._watch.windows:,} windows in " if self._watch.by_windows else ""
+        self._out.print(Text(f"{windows}{self._rounds:,} rounds", style="dim"))
+        return ended if total.explained else Exit.DIFFERENT
+
+
+def line(look: Round, by_windows: bool) -> Text:
+    """One round: when, how far windows had closed, how many were compared, and what became of them."""
+    text = Text(datetime.now().strftime("%H:%M:%S"), style="dim")
+    if by_windows:
+        upto = "to the end of the input" if look.closed_us is None else f"to {watermark_text(look.closed_us)}"
+        text.append(f"  {upto:<23}", "cyan")
+    if look.found is None:
+        return text.append("  no window has closed", "dim")
+    if by_windows:
+        text.append(f"  {look.windows:>5,} window{' ' if look.windows == 1 else 's'}")
+    text.append(f"  {look.found.matched:>9,} rows agree", "green")
+    for kind, count in look.found.counts.items():
+        text.append(f" · {kind.value} {count:,}", "yellow" if kind.explained else "bold red")
+    return text.append(f"  {look.seconds:.1f} s", "dim")

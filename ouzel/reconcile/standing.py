@@ -1,0 +1,78 @@
+"""A record that stands still while it is compared, also of a run that goes on: by a snapshot of closed windows, else by a pause."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ouzel.compiler.plan import Sink
+from ouzel.errors import TopologyError
+from ouzel.reconcile.live import is_live, paused, snapshot
+from ouzel.record import LATE, RECORD, RESULTS
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A directory with a record that nothing changes; `live` if the run goes on."""
+
+    home: Path
+    live: bool
+
+
+@contextmanager
+def standing(home: Path, sink: Sink, closed_only: bool, say: Say = lambda text: None) -> Iterator[Standing]:
+    """The record of the run in `home`, as it stands now.
+
+    A run that goes on is not disturbed if only closed windows are wanted. Else it is paused until its record is written, or, if its answer
+    is in files, until it has been compared; it is resumed whatever happens.
+
+    Raises:
+        TopologyError: the run cannot be asked, or does not come to rest.
+    """
+    with ExitStack() as stack:
+        yield _asked(home, sink, closed_only, stack, say) or Standing(home, False)
+
+
+def _asked(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say) -> Standing | None:
+    """What a run that goes on answers; None if none does, or if it ended while it was asked."""
+    if not is_live(home):
+        return None
+    pause = stack.enter_context(ExitStack())
+    try:
+        if closed_only:
+            snapshot(home)
+        else:
+            say("pausing the run")
+            pause.callback(say, "the run goes on")
+            pause.enter_context(paused(home))
+    except TopologyError:
+        pause.pop_all()
+        if is_live(home):
+            raise
+        return None
+    copy = stack.enter_context(_copied(home))
+    if sink.connector == "result":  # its table is in the copy
+        pause.close()
+    return Standing(copy, True)
+
+
+@contextmanager
+def _copied(home: Path) -> Iterator[Path]:
+    """The record's files beside themselves: record and results are written anew by other names, late rows are appended."""
+    copy = Path(tempfile.mkdtemp(prefix=".compared-", dir=home))
+    try:
+        os.link(home / RECORD, copy / RECORD)
+        if (home / RESULTS).exists():
+            os.link(home / RESULTS, copy / RESULTS)
+        if (home / LATE).exists():
+            shutil.copyfile(home / LATE, copy / LATE)
+        yield copy
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
