@@ -151,3 +151,12 @@ def test_spark_s_types() -> None:
     assert to_spark_type(kind) == "struct<`a b`:array<timestamp_ntz>,m:map<string,timestamp>>"
     assert to_spark_type(NULL) == "void"
     assert to_spark_type(DecimalType(10, 2)) == "decimal(10,2)"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("İstanbul", "İstanbul"), ("aİ İ", "Ai̇ İ"), ("i̇x", "İx"), ("ǆa ßb", "ǅa Ssb")],
+)
+def test_initcap_capitalises_as_spark_does(text: str, expected: str) -> None:
+    """What Spark 4.1 answered; a dotted capital I is small in two code points, and one again as a capital."""
+    assert results(call("initcap", Literal(VARCHAR, text))) == [expected] * FRAME.height

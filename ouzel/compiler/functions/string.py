@@ -182,7 +182,12 @@ def _strip(method: str) -> KernelLowering:
 
 
 def _initcap(text: str) -> str:
-    return " ".join(word[:1].title() + word[1:] for word in text.lower().split(" "))
+    return " ".join(_capitalised(word) for word in text.lower().split(" "))
+
+
+def _capitalised(word: str) -> str:
+    """A small word with a capital; an i with a dot of its own is the small form of one letter, İ."""
+    return "İ" + word[2:] if word.startswith("i\u0307") else word[:1].title() + word[1:]
 
 
 def _translate(text: str, old: str, new: str) -> str:
