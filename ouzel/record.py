@@ -19,6 +19,9 @@ Times = Mapping[str, Mapping[str, int]]
 
 RECORD, RESULTS, LATE, LIVE = "record.json", "results.parquet", "late.jsonl", "live.json"
 
+SENT_AGAIN = "rows were sent again, for they had not been wholly acked"
+"""Text of the event `replayed` that counts rows; another is of a source that was started again, and counts how often."""
+
 
 @dataclass(frozen=True)
 class RunRecord:

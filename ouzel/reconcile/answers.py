@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.batch.run import Batch, batch
-from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
-from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, DataType, IntervalType, MapType, RowType, Schema
+from ouzel.compiler.types import Schema
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark import run_job, spark_job
 from ouzel.planner.spark.job import job_frames
+from ouzel.reconcile.forms import plain
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.record import RESULTS, Ranges
 from ouzel.session import Job
@@ -27,7 +27,7 @@ def compared_sink(program: Program, table: str = "") -> Sink:
 
     Raises:
         QueryError: there is no such sink, or several and none was named.
-        NotSupported: its rows cannot be had again, or compared.
+        NotSupported: its rows cannot be had again.
     """
     sinks = {sink.table: sink for sink in program.sinks}
     sink = sinks.get(table or "result")
@@ -37,8 +37,6 @@ def compared_sink(program: Program, table: str = "") -> Sink:
         problem = f"no table '{table}' is written" if table else "this query writes several tables"
         raise QueryError(problem, instead=f"choose one of {', '.join(sinks)} with --table")
     _check_readable(sink)
-    for field in sink.columns or sink.input.schema:
-        _check_comparable(field.name, field.type)
     return sink
 
 
@@ -48,19 +46,6 @@ def _check_readable(sink: Sink) -> None:
             f"table '{sink.table}': what connector '{sink.connector}' has been given cannot be read back",
             instead="end the query with a SELECT, or write into a 'file' table",
         )
-
-
-def _check_comparable(name: str, kind: DataType) -> None:
-    inner = {ArrayType: ("element",), MapType: ("key", "value")}.get(type(kind), ())
-    kinds = [getattr(kind, part) for part in inner] + [of for _, of in getattr(kind, "fields", ())]
-    if isinstance(kind, IntervalType):
-        raise NotSupported(f"column {name}: an INTERVAL cannot be compared in Spark", instead="cast it to a number")
-    for part in kinds:
-        if isinstance(part, MapType):
-            raise NotSupported(
-                f"column {name}: a MAP inside {type(kind).__name__.removesuffix('Type').upper()} cannot be compared"
-            )
-        _check_comparable(name, part)
 
 
 def batch_of(job: Job, sink: Sink, ranges: Ranges) -> Batch:
@@ -105,18 +90,5 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
 
 def comparable(frame: DataFrame, schema: Schema, names: Sequence[str]) -> list[Column]:
     """The frame's first columns, by position, under other names and in the form in which both answers are compared."""
-    triples = zip(frame.columns, schema, names, strict=False)
-    return [_plain(frame, source, field.type).alias(name) for source, field, name in triples]
-
-
-def _plain(frame: DataFrame, name: str, kind: DataType) -> Column:
-    """Spark groups by anything but a MAP; an instant is compared, and shown, as UTC's wall clock."""
-    from pyspark.sql import functions as F
-
-    column = frame[f"`{name}`"]
-    if isinstance(kind, MapType):
-        entries = F.map_entries(column) if dict(frame.dtypes)[name].startswith("map") else column
-        return F.array_sort(entries.cast(to_spark_type(ArrayType(RowType((("key", kind.key), ("value", kind.value)))))))
-    if kind == TIMESTAMP_LTZ:
-        return column.cast("timestamp_ntz")
-    return column.cast(to_spark_type(kind))
+    triples = zip(frame.schema, schema, names, strict=False)
+    return [plain(frame[f"`{there.name}`"], field.type, there.dataType).alias(name) for there, field, name in triples]

@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from ouzel.planner.settings import Delivery
-from ouzel.record import LATE, RunRecord
+from ouzel.record import LATE, SENT_AGAIN, RunRecord
 
 
 class Class(Enum):
@@ -36,7 +36,7 @@ class Class(Enum):
 MEANINGS = {
     Class.LATE: "The stream dropped rows as late; without those rows the batch job's answer is the stream's.",
     Class.DUPLICATED: "Rows came twice, no more than were sent again: to a task that had lost what it remembered, or a sink without ids.",
-    Class.LOST: "Rows are missing: delivery was at most once, or the state of a task died with it.",
+    Class.LOST: "Rows are missing, or apart: delivery was at most once, or a task died with its state and its successor began anew.",
     Class.IN_FLIGHT: "The window had not closed when the run was stopped.",
     Class.FLOAT: "Equal within the tolerance: a sum of floats in another order.",
     Class.VALUE_DIFFERS: "Both have the row, with other values, and nothing in the record says why.",
@@ -50,14 +50,16 @@ class Evidence:
     """What the record of a run can explain.
 
     Attributes:
-        replayed: how many rows were sent again under at least once.
+        replayed: how many rows were sent again under at least once; None if that is not known, for a source was started again.
         losses: delivery was at most once, or a task's state died.
+        state_lost: a task's state died, and what it had told of its groups before was never taken back.
         closed_us: the watermark of a run that was stopped; None if all windows have closed.
         late: the file of rows dropped as late, if there is one.
     """
 
-    replayed: int = 0
+    replayed: int | None = 0
     losses: bool = False
+    state_lost: bool = False
     closed_us: int | None = None
     late: Path | None = None
 
@@ -68,8 +70,14 @@ def evidence(record: RunRecord, home: Path) -> Evidence:
     at_most_once = record.delivery == Delivery.AT_MOST_ONCE.value
     late = home / LATE
     return Evidence(
-        replayed=0 if at_most_once else sum(count for kind, _, count in record.events if kind == "replayed"),
+        replayed=0 if at_most_once else _replayed(record),
         losses=at_most_once or "state-lost" in kinds,
+        state_lost="state-lost" in kinds,
         closed_us=record.closed_us,
         late=late if late.exists() and late.stat().st_size else None,
     )
+
+
+def _replayed(record: RunRecord) -> int | None:
+    told = {text: count for kind, text, count in record.events if kind == "replayed"}
+    return sum(told.values()) if told.keys() <= {SENT_AGAIN} else None

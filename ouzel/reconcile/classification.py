@@ -58,8 +58,8 @@ def classified(
         (Class.FLOAT, paired & (F.size(DIFFERING) == 0)),
         (Class.IN_FLIGHT, _is_open(facts, proof.closed_us)),
         (Class.LATE, F.col(GONE) | _within_late(facts)),
-        (Class.LOST, F.lit(proof.losses) & _fewer(facts)),
-        (Class.DUPLICATED, F.lit(proof.replayed > 0) & _more(facts) & _within_replayed(facts, proof.replayed)),
+        (Class.LOST, (F.lit(proof.losses) & _fewer(facts)) | (F.lit(proof.state_lost) & _begun_anew(facts))),
+        (Class.DUPLICATED, _more(facts) & _within_replayed(facts, proof.replayed)),
         (Class.VALUE_DIFFERS, paired),
         (Class.ONLY_STREAM, ours),
     ]
@@ -107,12 +107,19 @@ def _more(facts: Lineage) -> Column:
     return copy | _some_and_all(facts, moved, lost=False)
 
 
-def _within_replayed(facts: Lineage, replayed: int) -> Column:
-    """Whether no count is higher by more rows than were sent again, where each row that is read counts at most once in it."""
+def _begun_anew(facts: Lineage) -> Column:
+    """Whether the stream has the group in another row too: the task that told of it first died, and its successor began anew."""
     from pyspark.sql import functions as F
 
-    if not facts.single:
-        return F.lit(True)
+    return F.lit(bool(facts.keys)) & F.col(BATCH).isNull() & (F.col(f"{STREAM}.copy") > 1)
+
+
+def _within_replayed(facts: Lineage, replayed: int | None) -> Column:
+    """Whether no count is higher by more rows than were sent again, where that is known and each row counts at most once in it."""
+    from pyspark.sql import functions as F
+
+    if not replayed or not facts.single:
+        return F.lit(replayed != 0)
     ours, theirs = _sides(facts)
     counts = [name for name, direction in facts.directions.items() if direction is Direction.COUNT]
     copies = F.col(BATCH).isNull() & (F.col(STREAM_ROWS) - F.col(BATCH_ROWS) <= replayed)

@@ -18,7 +18,7 @@ from ouzel.compiler.plan import Scan
 from ouzel.errors import QueryError, TopologyError
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.live import LiveRecord, is_live
-from ouzel.record import LATE, LIVE, RECORD, RESULTS, RunRecord, read_record, replace_file
+from ouzel.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, RunRecord, read_record, replace_file
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.run import Handle, RunState, Status
 
@@ -236,5 +236,5 @@ def _events(status: Status) -> Iterator[tuple[str, str, int]]:
     for event in status.events:
         counts[event.kind, event.text] += event.count
     if status.rows_failed:
-        counts["replayed", "rows were sent again, for they had not been wholly acked"] += status.rows_failed
+        counts["replayed", SENT_AGAIN] += status.rows_failed
     yield from ((kind, text, count) for (kind, text), count in counts.items())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ouzel.reconcile import Class, Reconciliation, reconcile, record_run
-from ouzel.record import LATE, RESULTS, read_record
+from ouzel.record import LATE, RESULTS, SENT_AGAIN, read_record
 from ouzel.session import Job, load_text
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def edit(home: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
 def say(home: Path, kind: str, delivery: str = "at-least-once", count: int = 1) -> None:
     """Put an event into the record, as if the run had told of it."""
     record = read_record(home)
-    replace(record, delivery=delivery, events=(*record.events, (kind, "planted", count))).save(home)
+    replace(record, delivery=delivery, events=(*record.events, (kind, SENT_AGAIN, count))).save(home)
 
 
 def drop_late(home: Path, rows: Sequence[Mapping[str, object]]) -> None:

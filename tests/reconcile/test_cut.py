@@ -92,8 +92,9 @@ def test_closed_is_where_the_watermark_of_the_run_stood() -> None:
 def test_the_batch_job_is_given_only_rows_of_the_cut() -> None:
     sink, cut = sink_of(DAYS), Cut(us(2013, 1, 3), us(2013, 1, 5))
     (window,) = (node for node in walk(restricted(sink, cut)) if isinstance(node, AssignWindow))
-    assert isinstance(window.input, Filter)
-    assert str(window.input.predicate) == "and(ge(ts, 2013-01-03 00:00:00), lt(ts, 2013-01-05 00:00:00))"
+    predicates = [str(node.predicate) for node in walk(window.input) if isinstance(node, Filter)]
+    assert "ge(ts, 2013-01-03 00:00:00)" in " ".join(predicates)
+    assert "lt(ts, 2013-01-05 00:00:00)" in " ".join(predicates)
     assert restricted(sink, Cut()) is sink
     moments = sink_of("SELECT id, ts FROM flights;")  # Spark moves a filter on a plain column by itself
     assert restricted(moments, cut) is moments

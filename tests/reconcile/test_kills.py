@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
-from ouzel.reconcile import Class, Reconciliation, Recorder
-from ouzel.runtime.run import Status
-from ouzel.session import Job
-from tests.cli.fakes import FakeHandle
-from tests.law.test_kills import SETTINGS, WINDOWS, aggregate, run_with_a_kill, source
+from ouzel import session
+from ouzel.reconcile import Class, Recorder, recordable
+from ouzel.runtime.run import Handle, RunState, Status
+from ouzel.session import Job, load
+from tests.law.test_kills import LIMIT_S, SETTINGS, TICKS, WINDOWS, Victim, aggregate, processes, source
+from tests.law.test_kills import ROWS as TICKED
 from tests.reconcile.planting import found
 
 if TYPE_CHECKING:
@@ -20,24 +24,108 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
 
+EXAMPLES = Path(__file__).parents[2] / "sql_examples"
 
-def reconciled(ran: tuple[Job, list[pl.DataFrame], Status], home: Path, spark: SparkSession) -> Reconciliation:
-    """The reconciliation of a run that is over."""
-    job, frames, status = ran
-    recorder = Recorder(FakeHandle([frames], status), job, "heron", home, SETTINGS)
-    recorder.results()
-    recorder.stop()
-    return found(job, home, spark)
+BATCHES = 1_000
+"""Input is read in so many batches, one at a time, so that a run lasts for some seconds."""
+
+SLOW = {"late_carriers": 60}
+"""Files are flushed before a batch is acked, which takes a while."""
+
+VICTIMS: tuple[tuple[float, Victim], ...] = (
+    (0.1, lambda job: "topology-master"),
+    (0.25, lambda job: "stream-manager"),
+    (0.4, source),
+)
+"""Who is killed when so much of the input is read; none of them keeps state. (A source counts anew, so it is the last.)"""
+
+INPUTS = {
+    "airport_traffic": ("flights.parquet", 336_776),
+    "claims": ("", 60),
+    "flight_delays": ("flights.parquet", 336_776),
+    "late_carriers": ("flights.parquet", 336_776),
+    "storms": ("weather.parquet", 26_115),
+    "word_count": ("announcements.txt", 336_776),
+}
+"""What each example reads, and of how many records."""
+
+COPIES = 400
+"""Sixty claims are read at once, so that each line is there so often."""
 
 
-def test_a_killed_source_makes_no_difference(tmp_path: Path, spark: SparkSession) -> None:
-    result = reconciled(run_with_a_kill(WINDOWS, source, tmp_path), tmp_path / "record", spark)
-    assert result.differing == 0, (result.counts, result.record)
-    assert result.matched == result.batch_rows > 100
+def at_home(name: str, directory: Path) -> tuple[Path, int]:
+    """The example in a directory of its own, and how many records it reads."""
+    query = directory / f"{name}.sql"
+    query.write_text((EXAMPLES / query.name).read_text())
+    (directory / "data").mkdir()
+    table, rows = INPUTS[name]
+    if table:
+        (directory / "data" / table).symlink_to(EXAMPLES / "data" / table)
+        return query, rows
+    lines = (EXAMPLES / "claims.csv").read_text().splitlines(keepends=True)
+    (directory / "claims.csv").write_text("".join(lines[:1] + [line for line in lines[1:] for _ in range(COPIES)]))
+    return query, rows * COPIES
 
 
-def test_counts_that_died_with_their_instance_are_lost(tmp_path: Path, spark: SparkSession) -> None:
-    result = reconciled(run_with_a_kill(WINDOWS, aggregate, tmp_path), tmp_path / "record", spark)
+def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[float, Victim]]) -> Status:
+    """Run the job on processes, kill while rows flow, let it end, and keep its record in `home`."""
+    handle = Recorder(session.start(recordable(job, home), "heron"), job, "heron", home, SETTINGS)
+    try:
+        for share, victim in victims:
+            _until_read(handle, int(share * rows))
+            os.kill(processes(victim(job))[0], signal.SIGKILL)
+        deadline = time.monotonic() + LIMIT_S
+        while not handle.wait(0.5):
+            handle.results()
+            assert time.monotonic() < deadline, f"the run does not end: {handle.status()}"
+        handle.results()
+    finally:
+        status = handle.stop()
+    assert status.state is RunState.FINISHED, status
+    assert status.restarts >= 1, status
+    return status
+
+
+def _until_read(handle: Handle, rows: int) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while (status := handle.status()).rows_in < rows:
+        assert status.state in (RunState.STARTING, RunState.RUNNING), f"it is over before the kill: {status}"
+        assert time.monotonic() < deadline, status
+        handle.wait(0.02)
+        handle.results()
+
+
+@pytest.mark.parametrize("name", sorted(INPUTS))
+def test_every_example_reconciles_after_kills(name: str, tmp_path: Path, spark: SparkSession) -> None:
+    query, rows = at_home(name, tmp_path)
+    size = str(max(1, rows // SLOW.get(name, BATCHES)))
+    job = load(query, (*SETTINGS, ("batch.rows", size), ("max.pending.rows", size)))
+    run_with_kills(job, tmp_path / "record", rows, VICTIMS)
+    result = found(job, tmp_path / "record", spark)
+    assert set(result.counts) <= {Class.FLOAT, Class.LATE}, (result.counts, result.record.events)
+    assert result.matched > 0
+
+
+def test_every_example_is_here() -> None:
+    assert sorted(INPUTS) == sorted(path.stem for path in EXAMPLES.glob("*.sql"))
+
+
+@pytest.mark.parametrize("delivery", ["at-least-once", "at-most-once"])
+def test_what_died_with_an_instance_is_lost(delivery: str, tmp_path: Path, spark: SparkSession) -> None:
+    (tmp_path / "query.sql").write_text(TICKS + WINDOWS)
+    job = load(tmp_path / "query.sql", (*SETTINGS, ("delivery", delivery)))
+    run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)])
+    result = found(job, tmp_path / "record", spark)
     assert set(result.counts) == {Class.LOST}, (result.counts, result.record)
     assert result.explained
     assert 0 < result.counts[Class.LOST] < result.matched
+
+
+def test_groups_that_begin_anew_are_lost(tmp_path: Path, spark: SparkSession) -> None:
+    query = "SELECT id % 10 AS k, COUNT(*) AS n FROM ticks GROUP BY id % 10 EMIT CHANGES;"
+    (tmp_path / "query.sql").write_text(TICKS + query)
+    job = load(tmp_path / "query.sql", SETTINGS)
+    run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)])
+    result = found(job, tmp_path / "record", spark)
+    assert set(result.counts) == {Class.LOST}, (result.counts, result.samples)
+    assert any(row.batch is None for row in result.samples[Class.LOST]), "what was told before is still there"

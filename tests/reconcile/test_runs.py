@@ -94,10 +94,11 @@ def test_a_table_of_files_is_read_back(tmp_path: Path, spark: SparkSession) -> N
     assert set(classes(found(job, home, spark))) == {Class.ONLY_STREAM, Class.ONLY_BATCH}
 
 
-def test_maps_arrays_and_instants_are_compared(tmp_path: Path, spark: SparkSession) -> None:
-    query = (
-        "SELECT id, MAP['a', delay, 'b', 1] AS m, ARRAY[delay, 2] AS l, CAST(ts AS TIMESTAMP_LTZ(3)) AS t FROM flights;"
-    )
+def test_maps_arrays_instants_and_intervals_are_compared(tmp_path: Path, spark: SparkSession) -> None:
+    query = """
+    SELECT id, MAP['a', delay, 'b', 1] AS m, ARRAY[delay, 2] AS l, CAST(ts AS TIMESTAMP_LTZ(3)) AS t, INTERVAL '26' HOUR AS i,
+      ARRAY[MAP['z', INTERVAL '1' SECOND, 'y', NULL]] AS ms, ROW(delay, MAP['b', CAST(ts AS TIMESTAMP_LTZ(3))]) AS r FROM flights;
+    """
     job, home = run(query, tmp_path, flights(200))
     result = found(job, home, spark)
     assert (classes(result), result.matched) == ({}, 200)
@@ -156,7 +157,7 @@ def test_the_report_is_one_page_with_everything(tmp_path: Path, spark: SparkSess
     assert rows["class"].value_counts().sort("class").rows() == sorted(
         (kind.value, n) for kind, n in result.counts.items()
     )
-    assert rows.columns == ["class", "differing", "departure_day", "origin", "stream", "batch"]
+    assert rows.columns == ["class", "differing", "departure_day", "origin", "stream", "batch", "dropped"]
 
 
 def ouzel(*arguments: str | Path) -> tuple[int, str, str]:

@@ -44,12 +44,13 @@ class Host:
 
 @dataclass
 class SimulatedRun:
-    """What a finished simulation shows: the result sink's frames by batch id, in order, and what was told to the user."""
+    """What a finished simulation shows: the result sink's frames by batch id, in order, what was told to the user, and what was counted."""
 
     frames: dict[int, pl.DataFrame]
     events: list[Event]
     faults: list[str]
     rows_late: int
+    rows_failed: int
 
 
 class World:
@@ -220,10 +221,11 @@ def simulate(
         world.now_ms += random.random() if world.step() else 10.0
     if world.failed or not world.done:
         raise TopologyError(world.failed or f"did not end in {steps} steps; replay with seed={seed}")
-    late = sum(host.machine.metrics().rows_late for host in world.hosts.values())
+    counts = [host.machine.metrics() for host in world.hosts.values()]
+    late, failed = sum(count.rows_late for count in counts), sum(count.rows_failed for count in counts)
     for host in world.hosts.values():
         host.machine.close()
-    return SimulatedRun(world.frames, world.events, world.happened, late)
+    return SimulatedRun(world.frames, world.events, world.happened, late, failed)
 
 
 def _random_batching(topology: Topology, random: Random) -> Settings:
