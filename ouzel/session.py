@@ -97,12 +97,18 @@ def _placed(text: str, program: Program) -> Iterator[None]:
         raise
 
 
-def start(job: Job, engine: str = "heron") -> Handle:
-    """Run the job on `heron` (real processes) or `memory` (the simulator without faults).
+def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iterable[tuple[str, str]] = ()) -> Handle:
+    """Run the job on `heron` (real processes), `memory` (the simulator without faults) or `spark` (Structured Streaming).
+
+    Spark runs on `master`, by default this machine's cores, with the settings `conf` of its own.
 
     Raises:
         OuzelError: there is no such engine, or it cannot be started.
     """
+    if engine == "spark":
+        from ouzel.structured import start_structured
+
+        return start_structured(job, master=master, conf=conf)
     topology = job.topology
     if not topology.settings.seed:
         topology = replace(topology, settings=replace(topology.settings, seed=secrets.randbits(63)))
@@ -114,4 +120,4 @@ def start(job: Job, engine: str = "heron") -> Handle:
         from ouzel.runtime.cluster.local import start_heron
 
         return start_heron(topology, job.packing, job.directory)
-    raise OuzelError(f"there is no engine '{engine}'; write heron or memory")
+    raise OuzelError(f"there is no engine '{engine}'; write heron, memory or spark")

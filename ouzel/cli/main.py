@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.batch import batch
-from ouzel.cli.choices import Debug, Engine, Format, Query, Set, pairs
+from ouzel.cli.choices import Conf, Debug, Engine, Format, Master, Query, Set, pairs
 from ouzel.cli.failure import reported
 from ouzel.cli.reconcile import reconcile
 from ouzel.planner.settings import Delivery
@@ -53,7 +53,10 @@ def options(
 def run(
     file: Query,
     engine: Annotated[
-        Engine, typer.Option(help="heron: real processes. memory: one process, the simulator without faults.")
+        Engine,
+        typer.Option(
+            help="heron: real processes. memory: one process, the simulator without faults. spark: Structured Streaming."
+        ),
     ] = Engine.HERON,
     delivery: Annotated[
         Delivery | None, typer.Option(help="What is promised about each input row.  [default: at-least-once]")
@@ -72,6 +75,8 @@ def run(
         ),
     ] = None,
     settings: Set = [],  # noqa: B006 (typer's way to say that there may be none)
+    master: Master = None,
+    conf: Conf = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:
     """Run a query until its input ends, or until Ctrl-C.
@@ -80,6 +85,11 @@ def run(
     """
     with reported(debug):
         given = _settings(settings, delivery, parallelism)
+        spark_settings = pairs(conf, "--conf")
+        if engine is not Engine.SPARK and (master or conf):
+            raise typer.BadParameter(
+                "it is for Spark; write --engine spark", param_hint="--master" if master else "--conf"
+            )
         if engine is Engine.HERON:
             _prepare()
         job = _load(file, given)
@@ -93,7 +103,7 @@ def run(
             raise typer.Exit(run_and_reconcile(job, request, form))
         from ouzel.cli.run import run_job
 
-        raise typer.Exit(run_job(job, engine, form, record, given))
+        raise typer.Exit(run_job(job, engine, form, record, given, master, spark_settings))
 
 
 @app.command()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -29,16 +30,25 @@ EXITS = {RunState.FINISHED: Exit.ANSWERED, RunState.STOPPED: Exit.INTERRUPTED}
 
 
 def run_job(
-    job: session.Job, engine: Engine, form: Format, record: Path | None = None, pairs: Sequence[tuple[str, str]] = ()
+    job: session.Job,
+    engine: Engine,
+    form: Format,
+    record: Path | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    master: str | None = None,
+    conf: Sequence[tuple[str, str]] = (),
 ) -> Exit:
     """Run it to its end and print the answer; the exit code. With `record` that directory keeps what a reconciliation needs.
+
+    `master` and `conf` say where and how Spark runs it.
 
     Raises:
         OuzelError: it could not be started.
     """
     progress = Progress()
+    start = partial(session.start, engine=engine.value, master=master, conf=conf)
     with interrupts() as interrupted:
-        handle = session.start(job, engine.value) if record is None else _recorded(job, engine, record, pairs)
+        handle = start(job) if record is None else _recorded(job, start, engine, record, pairs)
         rows = _answer(job.program, form)  # what this imports comes in while the processes start
         try:
             with screen(form, rows, title(job, engine), progress) as shown:
@@ -48,19 +58,30 @@ def run_job(
         return _end(status, rows, progress)
 
 
-def _recorded(job: session.Job, engine: Engine, home: Path, pairs: Sequence[tuple[str, str]]) -> Handle:
+def _recorded(
+    job: session.Job,
+    start: Callable[[session.Job], Handle],
+    engine: Engine,
+    home: Path,
+    pairs: Sequence[tuple[str, str]],
+) -> Handle:
     from ouzel.reconcile.recorder import Recorder, recordable
 
-    return Recorder(session.start(recordable(job, home), engine.value), job, engine.value, home, pairs)
+    return Recorder(start(recordable(job, home)), job, engine.value, home, pairs)
 
 
 def title(job: session.Job, engine: Engine) -> str:
     """What runs, in one line."""
     tasks, containers = len(job.topology.tasks()), len(job.packing.containers)
-    where = (
-        f"{_count(tasks, 'task')} in {_count(containers, 'container')}" if engine is Engine.HERON else "in one process"
-    )
-    return f"{job.topology.name} · {job.settings.delivery.value} · {where}"
+    delivery = job.settings.delivery.value
+    match engine:
+        case Engine.HERON:
+            where = f"{delivery} · {_count(tasks, 'task')} in {_count(containers, 'container')}"
+        case Engine.MEMORY:
+            where = f"{delivery} · in one process"
+        case Engine.SPARK:
+            where = "Structured Streaming"
+    return f"{job.topology.name} · {where}"
 
 
 def _count(number: int, noun: str) -> str:

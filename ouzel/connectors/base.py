@@ -152,7 +152,11 @@ class SinkRequest:
 
 
 class SinkWriter(Protocol):
-    """An opened sink, one per task."""
+    """An opened sink, one per task.
+
+    One that keeps batches apart may have a `withdraw(batch_id)`: it removes what an unfinished writing of a batch left, whichever tasks
+    wrote it.
+    """
 
     flush_interval_ms: int
     """Inputs are acked when `flush` returns; it is called at least so often, and 0 means after every write."""

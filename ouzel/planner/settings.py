@@ -52,8 +52,8 @@ class Settings:
         state_manager: `local` or `zookeeper://host:port[,host:port]`.
         trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
-        checkpoint_path: on Spark, folder (relative to the query's file) or URI of offsets and state, from which the next run goes on; empty:
-            none is kept.
+        checkpoint_path: on Spark, folder (relative to the query's file) or URI of offsets and state, from which the next run goes on; if
+            empty none is kept.
         seed: of the simulator and of every choice at random; 0 draws one.
         query_name: name of the topology; default the file's stem.
     """

@@ -72,7 +72,7 @@ class Surveyor:
         """The same for each, then what is left for those that have more."""
         while rows > 0 and waiting:
             share = max(1, rows // len(waiting))
-            read = {name: self._step(name, parts, share) for name in waiting}
+            read = {name: self._step(name, parts, share) for name in waiting[:rows]}
             rows -= sum(read.values())
             waiting = [name for name, count in read.items() if count == share and name not in self._finished]
 

@@ -1,7 +1,7 @@
 """Ouzel's connectors as a PySpark streaming data source: any table, micro-batch by micro-batch, by exact offsets, as Arrow record batches.
 
-A process beside the driver asks the source how far it reaches (`Source.reach`, which decodes nothing); the tasks then read exactly that, with
-the reader of the batch source. So a micro-batch that runs again after a crash has the same rows.
+A process beside the driver asks the source how far it reaches (`Source.reach`, which decodes nothing); the tasks then read exactly that,
+with the reader of the batch source. So a micro-batch that runs again after a crash has the same rows.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from ouzel.connectors.base import Source, SourceRequest
 from ouzel.structured.offsets import Position, Surveyor
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+    from ouzel.batch.bad_records import BadRecords, Found
 
 NAME = "ouzel-stream"
 MICRO_BATCH_ROWS = 1_000_000
 """Most rows of a micro-batch unless told otherwise."""
 
 TASK_ROWS = 1 << 17
-"""Most rows that one task reads of a source that can start anywhere. Spans depend on offsets alone: a micro-batch that runs again has the same."""
+"""Most rows that one task reads of a source that can start anywhere. Spans depend on offsets alone: a batch has the same again."""
 
 ALL = 1 << 40
 
@@ -47,6 +50,7 @@ def read_stream(
     end_mark: str = "",
     rows: int = MICRO_BATCH_ROWS,
     query: str = "",
+    bad_records: BadRecords | None = None,
 ) -> DataFrame:
     """A table of any connector as a streaming DataFrame.
 
@@ -57,10 +61,11 @@ def read_stream(
         options: the table's WITH, 'connector' included.
         metadata: column -> key, for those columns that the connector gives beside the data.
         folder: where relative paths start; by default the working directory.
-        end_mark: name of one more BOOLEAN column, false in every row; once a bounded source has given everything, one more row comes in which
-            it is true and all else NULL.
+        end_mark: name of one more BOOLEAN column, false in every row; once a bounded source has given everything, one more row comes in
+            which it is true and all else NULL.
         rows: most rows of a micro-batch, over all partitions.
         query: name of the query, for Kafka's consumer group.
+        bad_records: what notes the records left out, where 'bad.record' is skip or dead-letter.
     """
     from pyspark.sql.types import BooleanType, StructField, StructType
 
@@ -69,23 +74,35 @@ def read_stream(
     table_of = Table(table, dict(options), dict(metadata or {}), required, str(Path(folder or ".").resolve()), None, 1)
     fields = [StructField(column.name, column.dataType, bool(end_mark) or column.nullable) for column in given]
     schema = StructType([*fields, *([StructField(end_mark, BooleanType())] if end_mark else [])])
-    spark.dataSource.register(OuzelStream)
+    source = _noting(bad_records, table, options, Path(folder or ".").resolve()) if bad_records else OuzelStream
+    spark.dataSource.register(source)
     made = {"table": vars(table_of), "end_mark": end_mark, "rows": rows, "query": query}
-    return spark.readStream.format(NAME).schema(schema).option("stream", json.dumps(made)).load()
+    return spark.readStream.format(source.called).schema(schema).option("stream", json.dumps(made)).load()
+
+
+def _noting(bad_records: BadRecords, table: str, options: Mapping[str, str], folder: Path) -> type[OuzelStream]:
+    """The data source with an accumulator: Spark makes readers far from here."""
+    bad_records.expect(table, options, folder)
+    found = bad_records.found
+    return type("NotingStream", (OuzelStream,), {"called": f"{NAME}-{found.aid}", "found": found})
 
 
 class OuzelStream(DataSource):  # type: ignore[misc]
     """`spark.readStream.format("ouzel-stream")`; made by `read_stream`."""
 
+    called = NAME
+    found: Accumulator[Found] | None = None
+
     @classmethod
     def name(cls) -> str:
         """What `format` calls it."""
-        return NAME
+        return cls.called
 
     def streamReader(self, schema: StructType) -> StreamReader:
         """The reader of one query."""
         made = json.loads(self.options["stream"])
-        return StreamReader(schema, Table(**made["table"]), made["end_mark"], made["rows"], made["query"])
+        table = Table(**made["table"])
+        return StreamReader(schema, table, made["end_mark"], made["rows"], made["query"], self.found)
 
 
 @dataclass
@@ -96,14 +113,22 @@ class End(InputPartition):  # type: ignore[misc]
 class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
     """Plans micro-batches beside the driver, and reads spans of them in tasks."""
 
-    def __init__(self, schema: StructType, table: Table, end_mark: str, rows: int, query: str) -> None:
+    def __init__(
+        self,
+        schema: StructType,
+        table: Table,
+        end_mark: str,
+        rows: int,
+        query: str,
+        found: Accumulator[Found] | None = None,
+    ) -> None:
         from pyspark.sql.pandas.types import to_arrow_schema
         from pyspark.sql.types import StructType
 
         data = StructType([column for column in schema if column.name != end_mark])
         self._schema: pa.Schema = to_arrow_schema(schema, timezone="UTC")
         self._data: pa.Schema = to_arrow_schema(data, timezone="UTC")
-        self._reader = TableReader(data, table)
+        self._reader = TableReader(data, table, found)
         self._table, self._end_mark, self._rows, self._query = table, end_mark, rows, query
         self._opened: tuple[Source, Surveyor] | None = None
 

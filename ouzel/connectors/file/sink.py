@@ -47,6 +47,14 @@ class FileSink:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         return ConnectorError(f"table '{self._request.table}' cannot be written to {self._directory}: {reason}")
 
+    def withdraw(self, batch_id: int) -> None:
+        """Remove the parts of a batch that was not written to its end, whichever tasks wrote them."""
+        try:
+            for part in self._directory.glob(f"part-*-{_digits(batch_id)}.{self._format}"):
+                part.unlink()
+        except OSError as error:
+            raise self._refused(error) from None
+
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Take a batch; it is on disk after the next `flush`."""
         if frame.height:
@@ -59,7 +67,7 @@ class FileSink:
         self._waiting.clear()
 
     def _write_part(self, batch_id: int, frame: pl.DataFrame) -> None:
-        name = f"part-{self._request.task:05}-{batch_id & (1 << 64) - 1:016x}.{self._format}"
+        name = f"part-{self._request.task:05}-{_digits(batch_id)}.{self._format}"
         hidden = self._directory / f".{name}"
         try:
             self._write_file(hidden, self._rows(frame))
@@ -80,3 +88,7 @@ class FileSink:
 
     def close(self) -> None:
         """Nothing stays open."""
+
+
+def _digits(batch_id: int) -> str:
+    return f"{batch_id & (1 << 64) - 1:016x}"

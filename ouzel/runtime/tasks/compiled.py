@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
 from ouzel.compiler.functions.kernel import lower
@@ -84,20 +86,21 @@ def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:
     if sink.connector == "result":
         assert setting.results is not None, "a query with a result needs somewhere to send it"
         return ResultWriter(setting.results)
-    columns = (sink.columns if len(sink.columns) else sink.input.schema).polars()
-    return open_sink(
-        sink.connector,
-        SinkRequest(
-            table=sink.table,
-            options=dict(sink.options),
-            columns=columns,
-            mode=sink.mode.value,
-            directory=setting.directory,
-            keys=sink.keys,
-            weight=WEIGHT,
-            name=setting.topology.name,
-            task=task.index,
-        ),
+    return open_sink(sink.connector, sink_request(sink, setting.directory, setting.topology.name, task.index))
+
+
+def sink_request(sink: Sink, directory: Path, name: str, task: int = 0) -> SinkRequest:
+    """What the plan asks of a sink, for one of its tasks."""
+    return SinkRequest(
+        table=sink.table,
+        options=dict(sink.options),
+        columns=(sink.columns if len(sink.columns) else sink.input.schema).polars(),
+        mode=sink.mode.value,
+        directory=directory,
+        keys=sink.keys,
+        weight=WEIGHT,
+        name=name,
+        task=task,
     )
 
 

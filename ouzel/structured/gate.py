@@ -1,0 +1,55 @@
+"""What stands before the sinks, so that a run can pause and stop between two micro-batches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ouzel.errors import TopologyError
+
+
+class Gate:
+    """Lets micro-batches through to their sinks, or holds the next ones back."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._shut = self._stopped = False
+        self._inside = 0
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Inside, a micro-batch is written.
+
+        Raises:
+            TopologyError: the run stops; the micro-batch comes again after a restart.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or not self._shut)
+            if self._stopped:
+                raise TopologyError("the run stops")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    def shut(self, timeout_s: float) -> bool:
+        """Let nothing more through; whether those inside have left in time."""
+        with self._changed:
+            self._shut = True
+            return self._changed.wait_for(lambda: not self._inside, timeout_s)
+
+    def open(self) -> None:
+        """Let them through again."""
+        with self._changed:
+            self._shut = False
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Nothing passes any more, and nobody waits."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()

@@ -1,0 +1,32 @@
+"""Hears what Spark tells of streaming queries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql.streaming.listener import (
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+
+class Listener(StreamingQueryListener):  # type: ignore[misc]
+    """Calls `progressed` with the report of each micro-batch, and `terminated` with the run's id when a query has ended, in this order."""
+
+    def __init__(self, progressed: Callable[[Mapping[str, Any]], None], terminated: Callable[[str], None]) -> None:
+        self._progressed, self._terminated = progressed, terminated
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+        """Nothing to do."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        """A micro-batch is committed."""
+        self._progressed(json.loads(event.progress.json))
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+        """Nothing more comes of a query."""
+        self._terminated(str(event.runId))
