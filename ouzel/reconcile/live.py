@@ -90,31 +90,40 @@ class _Reader(StreamRequestHandler):
 
     def _answer(self, line: bytes) -> dict[str, str]:
         try:
-            self._carry_out(json.loads(line))
+            self._carry_out(line)
         except OuzelError as error:
             return {"refused": str(error)}
-        except (ValueError, OSError) as error:
+        except OSError as error:
             return {"refused": f"the record cannot be written: {error}"}
         return {}
 
-    def _carry_out(self, request: dict[str, Any]) -> None:
-        match request.get("do"):
-            case "snapshot":
+    def _carry_out(self, line: bytes) -> None:
+        match _request(line):
+            case {"do": "snapshot"}:
                 self.server.run.snapshot()
-            case "pause":
+            case {"do": "pause", "timeout_s": int() | float() as timeout_s}:
                 self._resume()
-                self.server.run.pause(float(request.get("timeout_s", PAUSE_SECONDS)))
+                self.server.run.pause(timeout_s)
                 self.paused = True
                 self.server.run.snapshot()
-            case "resume":
+            case {"do": "resume"}:
                 self._resume()
-            case other:
-                raise TopologyError(f"a run that is recorded does not know what '{other}' is")
+            case _:
+                raise TopologyError(
+                    'a request is a line of JSON: {"do": "snapshot"}, {"do": "pause", "timeout_s": 60} or {"do": "resume"}'
+                )
 
     def _resume(self) -> None:
         if self.paused:
             self.paused = False
             self.server.run.resume()
+
+
+def _request(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
 
 
 def is_live(home: Path) -> bool:

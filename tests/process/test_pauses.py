@@ -1,0 +1,111 @@
+"""Topologies in real processes that are paused: nothing is read, nothing is lost, and whatever is killed meanwhile, the pause goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ouzel.errors import TopologyError
+from ouzel.planner.settings import Settings
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.cluster.local import start_heron
+from ouzel.runtime.run import RunState, Status
+from tests.process.topologies import ROWS, kept, numbers, packed, pid_of, wait_until
+
+pytestmark = pytest.mark.server
+
+BATCHES = 300
+SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=10_000)
+
+
+@pytest.fixture
+def started() -> Iterator[list[HeronHandle]]:
+    handles: list[HeronHandle] = []
+    yield handles
+    for handle in handles:
+        handle._scheduler.on_kill()
+
+
+def run(directory: Path, started: list[HeronHandle], batches: int = BATCHES) -> HeronHandle:
+    """Numbers in two containers, under way."""
+    topology = numbers(directory, batches, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology, 2), directory))
+    wait_until(lambda: len(kept(directory)) > 20 * ROWS)
+    return handle
+
+
+def finish(handle: HeronHandle, timeout_s: float = 40.0) -> Status:
+    deadline = time.monotonic() + timeout_s
+    while not handle.wait(0.2):
+        assert time.monotonic() < deadline, handle.status()
+    return handle.status()
+
+
+def test_a_pause_reads_nothing_and_a_resumed_run_loses_and_doubles_nothing(
+    tmp_path: Path, started: list[HeronHandle]
+) -> None:
+    handle = run(tmp_path, started)
+    for number in range(3):
+        if number == 2:
+            os.kill(pid_of(handle, "0/topology-master"), signal.SIGKILL)
+        status = handle.pause(20)
+        assert status.state is RunState.PAUSED
+        assert status.rows_in == status.rows_acked == len(kept(tmp_path)) < BATCHES * ROWS
+        time.sleep(0.5)
+        assert len(kept(tmp_path)) == status.rows_in
+        assert handle.pause(20).rows_in == status.rows_in, "paused twice is paused"
+        handle.resume()
+        assert handle.status().state is not RunState.PAUSED
+    handle.resume()
+    done = finish(handle)
+    assert (done.state, done.rows_failed) == (RunState.FINISHED, 0)
+    assert sorted(kept(tmp_path)) == list(range(BATCHES * ROWS))
+
+
+VICTIMS = (
+    "0/topology-master", "1/instance-1", "2/instance-2", "1/instance-3", "1/instance-5", "2/stream-manager", "1/metrics-manager",
+    "0/executor",
+)  # fmt: skip
+
+
+def test_whatever_is_killed_in_a_pause_it_stays_paused_and_loses_nothing(
+    tmp_path: Path, started: list[HeronHandle]
+) -> None:
+    handle = run(tmp_path, started)
+    handle.pause(20)
+    before = kept(tmp_path)
+    for victim in VICTIMS:
+        pid = pid_of(handle, victim)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda victim=victim, pid=pid: pid_of(handle, victim) != pid)
+        assert handle.pause(20).state is RunState.PAUSED
+        assert kept(tmp_path) == before, f"after {victim} was killed"
+    handle.resume()
+    done = finish(handle)
+    assert done.state is RunState.FINISHED, done
+    assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
+
+
+def test_a_topology_that_does_not_come_to_rest_runs_on(tmp_path: Path, started: list[HeronHandle]) -> None:
+    handle = run(tmp_path, started, 10**6)
+    for _ in range(3):
+        read = len(kept(tmp_path))
+        assert handle.look(10).rows_in >= read, "a look is no older than the call"
+    hung = pid_of(handle, "1/instance-5")
+    os.kill(hung, signal.SIGSTOP)
+    time.sleep(0.3)
+    with pytest.raises(TopologyError, match=r"did not come to rest within 1 s, and runs on; .*slow or dead task"):
+        handle.pause(1)
+    assert handle.status().state is RunState.RUNNING
+    os.kill(hung, signal.SIGCONT)
+    rows = handle.status().rows_acked
+    wait_until(lambda: handle.status().rows_acked > rows)
+    handle.pause(20)
+    status = handle.stop()
+    assert status.state is RunState.STOPPED
+    assert status.rows_in == status.rows_acked == len(kept(tmp_path))
