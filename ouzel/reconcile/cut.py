@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.expressions import Call, Column, Literal
-from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Sink
-from ouzel.compiler.types import BOOLEAN, DateType, Schema, TimestampType
+from ouzel.batch.period import EPOCH, Period, between, moment_text
+from ouzel.compiler.plan import AssignWindow, Node, Program, Sink
+from ouzel.compiler.types import DateType, Schema
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.planner.rules.predicates import conjunction
 from ouzel.reconcile.extent import Extent, extent, has_windows
 from ouzel.reconcile.lineage import DAY_US
 from ouzel.record import RunRecord
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-EPOCH = datetime(1970, 1, 1)
 
 EARLIEST_US, LATEST_US = ((at - EPOCH) // timedelta(microseconds=1) for at in (datetime.min, datetime.max))
 """Between these two lie all times that can be written down."""
@@ -51,7 +48,9 @@ class Cut:
         return Cut(self.from_us, closed if self.to_us is None else min(closed, self.to_us))
 
     def __str__(self) -> str:
-        parts = [f"{word} {_iso(at)}" for word, at in (("from", self.from_us), ("to", self.to_us)) if at is not None]
+        parts = [
+            f"{word} {moment_text(at)}" for word, at in (("from", self.from_us), ("to", self.to_us)) if at is not None
+        ]
         return " ".join([*(["closed windows"] if self.closed_only else []), *parts])
 
 
@@ -93,26 +92,10 @@ def restricted(sink: Sink, cut: Cut) -> Sink:
         if id(node) not in chosen:
             return made
         assert isinstance(made, AssignWindow)
-        return replace(made, input=_between(made.input, made.column, cut))
+        # rows of the cut's span are all rows of the windows that lie wholly in it, and more
+        return replace(made, input=between(made.input, made.column, Period(cut.from_us, cut.to_us)))
 
     return Dag(Program((sink,)).sinks).rebuilt(make).sinks[0]
-
-
-def _between(node: Node, name: str, cut: Cut) -> Node:
-    """The rows of the cut's span, which are all rows of the windows that lie wholly in it, and more."""
-    kind = node.schema[name].type
-    column = Column(kind, name)
-    bounds = [
-        Call(BOOLEAN, function, (column, Literal(kind, _moment(at, kind))))
-        for function, at in (("ge", cut.from_us), ("lt", cut.to_us))
-        if at is not None
-    ]
-    return Filter(node, conjunction(bounds))
-
-
-def _moment(at_us: int, kind: object) -> datetime:
-    moment = EPOCH + timedelta(microseconds=at_us)
-    return moment.replace(tzinfo=UTC) if kind == TimestampType(local=True) else moment
 
 
 def within(frame: DataFrame, sink: Sink, cut: Cut) -> DataFrame:
@@ -148,8 +131,3 @@ def _limited(frame: DataFrame, name: str, first: int | None, last: int | None, i
     if last is not None:
         frame = frame.where(column <= value(last, False))
     return frame
-
-
-def _iso(at_us: int) -> str:
-    moment = EPOCH + timedelta(microseconds=at_us)
-    return moment.isoformat(" ", "seconds" if at_us % 1_000_000 == 0 else "microseconds")
