@@ -24,6 +24,7 @@ from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.results import ResultWriter
+from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.protocol.back_pressure import Pause
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
 from ouzel.runtime.wire import wire_pb2
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from ouzel.runtime.protocol.task import TaskMachine
 
 TICK_MS = 50.0
-REPORT_MS = 200.0
 _EVENTS_KEPT = 50
 _IDLE_POLL_MS = (0.5, 8.0)
 _SWITCH_S = 0.0005
@@ -107,6 +107,7 @@ class Instance:
         self._pause = Pause()
         self._may_read = incarnation == 0  # a spout started again waits for the plan, lest it reads in a pause
         self._rested_in = 0
+        self._pace = Pace()
         self._next_tick = self._next_report = 0.0
         self._idle_ms = _IDLE_POLL_MS[0]
         self._machine: TaskMachine | None = None
@@ -128,7 +129,7 @@ class Instance:
             self._fail(f"'{self._task.component}' (task {self._task.id}) failed: {type(error).__name__}: {error}")
         while self.running:
             self._reporter.report(self._machine)
-            self._gateway.take(REPORT_MS / 1e3)
+            self._gateway.take(self._pace.interval_s)
 
     def close(self) -> None:
         """Let go of readers and writers, and keep the last offsets."""
@@ -184,7 +185,7 @@ class Instance:
         if machine.paused != self._rested_in:
             self._rested_in, self._next_report = machine.paused, 0.0
         if now >= self._next_report:
-            self._next_report = now + REPORT_MS
+            self._next_report = now + 1e3 * self._pace.interval_s
             self._reporter.report(machine)
 
     def _sort(self, machine: TaskMachine, frames: list[Frame], now: float) -> list[Message]:

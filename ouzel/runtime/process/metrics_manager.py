@@ -11,11 +11,11 @@ import grpc
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.life import Life
 from ouzel.runtime.process.master_client import MasterFinder
+from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
-PUBLISH_S = 0.2
 _DATAGRAM_BYTES = 1 << 20
 
 
@@ -32,6 +32,7 @@ class MetricsManager:
             job.topology.settings.hang_timeout_ms / 4e3
         )  # a master that hangs must not make this one seem to
         self._stub: TopologyMasterStub | None = None
+        self._pace = Pace()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         path = job.container(container) / "metrics-manager.sock"
         path.unlink(missing_ok=True)
@@ -44,7 +45,7 @@ class MetricsManager:
             self._life.beat()
             urgent = self._collect(max(0.001, next_publish - time.monotonic()))
             if urgent or time.monotonic() >= next_publish:
-                next_publish = time.monotonic() + PUBLISH_S
+                next_publish = time.monotonic() + self._pace.interval_s
                 self._publish()
 
     def _collect(self, wait_s: float) -> bool:

@@ -23,6 +23,7 @@ from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.totals import Totals
 from ouzel.runtime.process.job import MASTER_CONTAINER, Job
 from ouzel.runtime.process.life import Life, now_ms
+from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.membership import Member, Membership
 from ouzel.runtime.run import RunState
@@ -33,7 +34,6 @@ ENDED = 3
 """Exit code of a topology master whose topology has ended: nobody is to start it again."""
 
 STATUS_FILE = "status"
-_WATCH_S = 0.2
 _REPEAT_PLAN_S = 1.0
 _THREADS = 256
 _FAREWELL_S = 0.5
@@ -56,6 +56,7 @@ class TopologyMaster(TopologyMasterServicer):
         self._containers: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _asked_before(state.get(f"/executionstate/{job.id}") or b"")
         self._table = ProcessTable(job.container(MASTER_CONTAINER))
+        self._pace = Pace()
         self.state = RunState.STARTING
         self.reason = ""
         self.told_of_end = False
@@ -95,7 +96,7 @@ class TopologyMaster(TopologyMasterServicer):
         seen = None
         while context.is_active() and not self.told_of_end:
             with self._changed:
-                self._changed.wait_for(partial(self._moved_from, seen), _WATCH_S)
+                self._changed.wait_for(partial(self._moved_from, seen), self._pace.interval_s)
                 seen, status = self._news(), self.status()
             yield status
             self.told_of_end = self.has_ended
