@@ -23,8 +23,8 @@ from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.life import Life, now_ms
-from ouzel.runtime.process.results import ResultWriter
 from ouzel.runtime.process.pace import Pace
+from ouzel.runtime.process.results import ResultWriter
 from ouzel.runtime.protocol.back_pressure import Pause
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
 from ouzel.runtime.wire import wire_pb2
