@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from ouzel.batch.arrow import polars_types
+from ouzel.batch.wheel import hand_on
 from ouzel.connectors import open_sink
 from ouzel.connectors.base import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError, OuzelError
@@ -63,6 +64,7 @@ def write_table(
         raise OuzelError(
             f"table '{table}': with spark.speculation a task may run twice, and write each of its rows twice; set it to false"
         )
+    hand_on(frame.sparkSession)
     counts = frame.mapInArrow(given.task, "rows bigint").collect()
     return sum(row["rows"] for row in counts)
 

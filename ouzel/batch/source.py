@@ -32,6 +32,7 @@ from pyspark.sql.datasource import (
 
 from ouzel.batch.arrow import polars_types, record_batches
 from ouzel.batch.bounds import batch_options
+from ouzel.batch.wheel import hand_on
 from ouzel.connectors import CONNECTORS, open_source
 from ouzel.connectors.base import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.connectors.dead_letters import Refused
@@ -83,6 +84,7 @@ def read_table(
     from pyspark.sql.types import StructType
 
     schema = StructType.fromDDL(columns)
+    hand_on(spark)
     source = _source(spark, table, options, folder, bad_records)
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     given = Table(

@@ -1,26 +1,21 @@
-"""The job of every example, under plain spark-submit or in a warm session, gives the answer of the memory engine."""
+"""The job of every example, under plain spark-submit, gives the answer of the memory engine."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
-from ouzel.batch.run import Batch, batch, rows_of
-from ouzel.planner.spark import run_job
+from ouzel.batch.run import Batch, batch
 from ouzel.session import load
+from tests.batch.plain import PlainPython, plain_python
 from tests.law.compare import difference
 from tests.law.engines import folded, run_to_end
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 EXAMPLES = Path(__file__).parents[2] / "sql_examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.sql"))
@@ -36,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in [*EXAMPLES.glob("*.sql"), *EXAMPLES.glob("*.csv")]:
         shutil.copy(path, copy)
     for path in (EXAMPLES / "data").iterdir():
-        if path.is_file():
+        if path.suffix in (".parquet", ".txt"):
             (copy / "data" / path.name).symlink_to(path.resolve())
     return copy
 
@@ -50,36 +45,45 @@ def memory_answer(made: Batch) -> pl.DataFrame:
     return folded(made.job, frames)
 
 
-def submit(text: str, folder: Path) -> str:
-    """What the job prints when PySpark's own script runs it."""
-    (folder / "job.py").write_text(text)
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    script = Path(sys.executable).parent / "spark-submit"
-    command = [str(script), "--master", "local[2]", "--conf", "spark.ui.enabled=false", str(folder / "job.py")]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd="/", check=False, timeout=200)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainPython:
+    """A Python that knows Spark and not Ouzel, and the wheel."""
+    return plain_python(tmp_path_factory.mktemp("plain"))
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "late_carriers"])
-def test_the_job_answers_as_the_memory_engine(name: str, folder: Path, spark: SparkSession) -> None:
+def submitted(plain: PlainPython, folder: Path, name: str, output: Path | None = None) -> str:
+    """What the job of an example prints; a job that imports Ouzel is given the wheel."""
     made = example(folder, name)
-    assert made.result is not None
-    answer = rows_of(run_job(made.text(), spark), made.result)
-    assert answer.height > 10
-    assert (found := difference(memory_answer(made), answer)) == "", found
+    job = folder / f"{name}.py"
+    job.write_text((made if output is None else made.into(output)).text())
+    wheel = ("--py-files", str(plain.wheel)) if "ouzel.batch import" in job.read_text() else ()
+    return plain.submit(job, *wheel)
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_what_a_submitted_job_writes(folder: Path) -> None:
-    made = example(folder, "late_carriers")
-    submit(made.text(), folder)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("late_carriers", "storms")])
+def test_a_submitted_job_answers_as_the_memory_engine(name: str, folder: Path, plain: PlainPython) -> None:
+    expected = memory_answer(example(folder, name))
+    letters = folder / "data" / "bad_claims.jsonl"
+    kept = letters.read_text().splitlines() if name == "claims" else []
+    letters.unlink(missing_ok=True)
+    told = submitted(plain, folder, name, folder / f"{name}.parquet")
+    answer = pl.read_parquet(folder / f"{name}.parquet/*.parquet")
+    assert answer.height > 10
+    assert (found := difference(expected, answer)) == "", found
+    if name == "claims":
+        assert "claims: 6 bad records left out; they are in " in told
+        assert sorted(letters.read_text().splitlines()) == sorted(kept), "the same dead letters as the topology's"
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_what_a_submitted_job_writes(folder: Path, plain: PlainPython) -> None:
+    submitted(plain, folder, "late_carriers")
     written = pl.read_parquet(folder / "data/late_carriers/*.parquet")
     shutil.rmtree(folder / "data/late_carriers")
-    run_to_end(made.job, "memory", 200)
+    run_to_end(example(folder, "late_carriers").job, "memory", 200)
     expected = pl.read_parquet(folder / "data/late_carriers/*.parquet")
     assert expected.height > 100
     assert (found := difference(expected, written)) == "", found
@@ -87,13 +91,12 @@ def test_what_a_submitted_job_writes(folder: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_what_a_submitted_job_prints(folder: Path) -> None:
-    made = example(folder, "storms")
-    printed = submit(made.text(), folder)
+def test_what_a_submitted_job_prints(folder: Path, plain: PlainPython) -> None:
+    printed = submitted(plain, folder, "storms")
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines() if line.startswith("|")
     ]
-    expected = memory_answer(made)
+    expected = memory_answer(example(folder, "storms"))
     assert cells[0] == expected.columns
     shown = {(row[0], row[2], float(row[3])) for row in cells[1:]}
     assert shown == {(str(row[0]), row[2], row[3]) for row in expected.iter_rows()}

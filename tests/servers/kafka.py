@@ -24,17 +24,26 @@ def jars() -> Path:
 
     Without Java or Maven the test is skipped on a developer's machine, and fails where CI=true.
     """
+    return _fetched(POM, JARS)
+
+
+def spark_jars() -> list[Path]:
+    """The jars of Spark's own Kafka source, of the newest version whose parts are all on Maven Central."""
+    return sorted(_fetched(POM.with_name("spark-kafka-pom.xml"), JARS.with_name("spark-kafka")).glob("*.jar"))
+
+
+def _fetched(pom: Path, folder: Path) -> Path:
     for tool in ("java", "mvn"):
         if not shutil.which(tool):
             _unavailable(f"Kafka tests need '{tool}' on the PATH")
-    done = JARS / ".complete"
-    if not done.exists() or done.stat().st_mtime < POM.stat().st_mtime:
-        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={JARS}"]
-        fetched = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = folder / ".complete"
+    if not done.exists() or done.stat().st_mtime < pom.stat().st_mtime:
+        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+        fetched = subprocess.run([*command, "-DincludeScope=runtime"], capture_output=True, text=True, check=False)
         if fetched.returncode:
             _unavailable(f"Kafka's jars cannot be fetched with Maven: {(fetched.stdout + fetched.stderr)[-500:]}")
         done.touch()
-    return JARS
+    return folder
 
 
 def _unavailable(reason: str) -> None:

@@ -1,0 +1,65 @@
+"""A Python that knows Spark and not Ouzel, and Ouzel's wheel: what a person has who submits a job."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs")
+"""What must stand beside the wheel."""
+
+
+@dataclass(frozen=True)
+class PlainPython:
+    """An environment of its own, and the wheel."""
+
+    python: Path
+    wheel: Path
+
+    def submit(self, job: Path, *arguments: str) -> str:
+        """What the job prints when PySpark's own script runs it, somewhere else than in the project."""
+        script = Path(sys.executable).with_name("spark-submit")
+        settings = ("spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR")
+        command = [str(script), "--master", "local[2]", *(part for each in settings for part in ("--conf", each))]
+        command += ["--driver-java-options", "-XX:TieredStopAtLevel=1", *arguments, str(job)]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment["PYSPARK_PYTHON"] = environment["PYSPARK_DRIVER_PYTHON"] = str(self.python)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd="/", check=False)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+
+def plain_python(folder: Path) -> PlainPython:
+    """Make both in a folder."""
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    spark = find_spec("pyspark")
+    assert spark is not None
+    assert spark.origin is not None
+    for name in PACKAGES:
+        package = Path(spark.origin).parents[1] / name
+        if package.exists():
+            (site / name).symlink_to(package)
+    missing = subprocess.run([python, "-c", "import ouzel"], cwd="/", capture_output=True, text=True, check=False)
+    assert "No module named 'ouzel'" in missing.stderr
+    return PlainPython(python, _wheel(folder))
+
+
+def _wheel(folder: Path) -> Path:
+    """Built from a copy, so that nothing is left in the project."""
+    tree = folder / "tree"
+    shutil.copytree(ROOT / "ouzel", tree / "ouzel", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tree)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
+    subprocess.run(command, cwd=tree, check=True, capture_output=True)
+    (wheel,) = folder.glob("ouzel-*.whl")
+    return wheel

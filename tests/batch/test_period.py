@@ -1,0 +1,102 @@
+"""`--from` and `--to`: which part of time a batch reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.batch.period import Period, read_period
+from ouzel.batch.run import Batch, batch
+from ouzel.errors import NotSupported, QueryError
+from ouzel.session import Job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DAY = Period(1_704_067_200_000_000, 1_704_153_600_000_000)  # 2024-01-01
+KAFKA = "'connector' = 'kafka', 'bootstrap.servers' = 'b:1', 'topic' = 'k', 'format' = 'json', 'start' = 'latest'"
+
+
+def kafka(columns: str) -> str:
+    return f"CREATE TABLE k ({columns}) WITH ({KAFKA}); SELECT a FROM k;"
+
+
+def test_moments_are_iso_and_utc_unless_they_name_a_zone() -> None:
+    assert read_period("2024-01-01", "2024-01-02T00:00:00Z") == DAY
+    assert read_period("2024-01-01T01:00:00+01:00", None) == Period(DAY.from_us, None)
+    assert not read_period(None, None)
+    assert str(DAY) == "from 2024-01-01 00:00:00 to just before 2024-01-02 00:00:00"
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "sentence"),
+    [
+        ("yesterday", None, "--from cannot be 'yesterday'; write a time such as 2024-01-31 or 2024-01-31T12:00:00"),
+        ("2024-01-02", "2024-01-02", "nothing lies between --from 2024-01-02 and --to 2024-01-02; write the earlier"),
+    ],
+)
+def test_what_is_no_period_is_refused(begin: str, end: str | None, sentence: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        read_period(begin, end)
+    assert sentence in str(refused.value)
+
+
+def test_a_table_without_any_time_is_refused_by_name(job: Callable[[str], Job]) -> None:
+    text = "CREATE TABLE words (a VARCHAR) WITH ('connector' = 'file', 'path' = 'w', 'format' = 'raw'); SELECT a FROM words;"
+    with pytest.raises(NotSupported, match="table 'words' has no event time, so that --from and --to mean nothing"):
+        batch(job(text), None, DAY)
+
+
+def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> None:
+    columns = "a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
+    with pytest.raises(NotSupported, match="starts at its latest record"):
+        batch(job(kafka(columns)), None, DAY)
+    made = batch(job(kafka(columns).replace("latest", "earliest")), None, DAY)
+    lines = made.text()
+    assert '(F.col("ts") >= F.lit("2024-01-01 00:00:00").cast("timestamp_ntz"))' in lines
+    assert '(F.col("ts") < F.lit("2024-01-02 00:00:00").cast("timestamp_ntz"))' in lines
+    assert "-- Only what happened from 2024-01-01 00:00:00 to just before 2024-01-02 00:00:00." in lines
+    assert '"start": "earliest"' in lines
+
+
+def test_records_of_kafka_have_times_of_their_own(job: Callable[[str], Job]) -> None:
+    text = batch(job(kafka("a BIGINT")), None, DAY).text()
+    assert '"start": "timestamp",\n        "start.timestamp": "2024-01-01 00:00:00",' in text
+    assert '"end": "timestamp",\n        "end.timestamp": "2024-01-02 00:00:00",' in text
+    assert ".where" not in text
+
+
+def test_where_event_time_is_the_records_own_only_what_surely_lies_before_is_passed_over(
+    job: Callable[[str], Job],
+) -> None:
+    columns = "a BIGINT, ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', WATERMARK FOR ts AS ts"
+    text = batch(job(kafka(columns)), None, DAY).text()
+    assert '"start.timestamp": "2024-01-01 00:00:00"' in text
+    assert "end.timestamp" not in text, "an older record may come after a newer one"
+    assert '(F.col("ts") < F.lit("2024-01-02 00:00:00").cast("timestamp"))' in text
+
+
+@pytest.mark.spark
+def test_the_period_reaches_the_reader_and_is_half_open(
+    job: Callable[[str], Job], spark: SparkSession, tmp_path: Path
+) -> None:
+    times = [
+        datetime(2023, 12, 31, 23, 59, 59, 999999),
+        datetime(2024, 1, 1),
+        datetime(2024, 1, 1, 12),
+        datetime(2024, 1, 2),
+        None,
+    ]
+    pl.DataFrame({"a": range(5), "ts": times}).write_parquet(tmp_path / "t.parquet")
+    text = """CREATE TABLE t (a BIGINT, at BIGINT METADATA FROM 'row', ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+    WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet'); SELECT a, at FROM t;"""
+    for period, expected in [(DAY, [(1, 2), (2, 3)]), (Period(DAY.to_us, None), [(3, 4)])]:
+        made: Batch = batch(job(text), None, period)
+        rows = made.run(spark)
+        assert rows is not None
+        assert sorted(rows.rows()) == expected
