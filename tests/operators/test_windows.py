@@ -121,6 +121,25 @@ def test_a_window_leaves_once_when_the_watermark_reaches_its_last_microsecond(pa
     assert made.finish() == []
 
 
+def test_late_rows_behind_a_combiner_are_told_one_by_one() -> None:
+    made = windowed(FINAL, partial=True)
+    made.process(rows(("a", 1, 2)))
+    made.advance(SECOND - 1)
+    made.process(rows(("a", 1, 1), ("a", 4, 1), ("b", 2, 2), ("b", 3, 2), ("a", 4, 1)))
+    (told,) = made.take_late()
+    assert told.select("k", "$rows", "total", "n").rows() == [("a", 1, 1, 1), ("a", 1, 4, 1), ("a", 1, 4, 1)]
+    assert shown(made.advance(END_OF_TIME)) == [(2, "a", 1, 1), (2, "b", 5, 2)]
+
+
+def test_rows_that_a_combiner_had_added_up_are_told_as_one() -> None:
+    made = windowed(FINAL, partial=True)
+    (made.operators[-1]).advance(SECOND - 1)
+    made.process(rows(("a", 1, 1), ("a", 4, 1)))
+    (told,) = made.take_late()
+    assert told.select("k", "$rows", "total", "n").rows() == [("a", 2, 5, 2)]
+    assert made.late == 2
+
+
 def test_windows_that_close_together_leave_in_order_and_their_slots_serve_again() -> None:
     made = windowed(FINAL)
     for start in range(0, 400, 4):

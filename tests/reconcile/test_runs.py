@@ -56,6 +56,30 @@ def test_rows_dropped_as_late_are_found_in_the_record_and_explain_all(tmp_path: 
     assert found(job, tmp_path / "record", spark).unexplained == result.counts[Class.LATE]
 
 
+DAILY = "FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' DAY))"
+LATE_QUERIES = {
+    "aggregate of an aggregate": f"""
+        SELECT day, MAX(n) AS most, AVG(mean) AS mean FROM (
+          SELECT CAST(window_start AS DATE) AS day, COUNT(*) AS n, AVG(delay) AS mean {DAILY} GROUP BY window_start, window_end, origin
+        ) GROUP BY day EMIT CHANGES;""",
+    "hopping": """
+        SELECT window_start, COUNT(*) FILTER (WHERE miles > 500) AS far, MIN(delay) AS least
+        FROM TABLE(HOP(TABLE flights, DESCRIPTOR(ts), INTERVAL '12' HOUR, INTERVAL '2' DAY)) GROUP BY window_start, window_end;""",
+    "distinct, and no keys": f"SELECT COUNT(DISTINCT delay) AS n, AVG(miles) AS mean {DAILY} GROUP BY window_start, window_end, origin;",
+}
+
+
+@pytest.mark.parametrize("query", LATE_QUERIES.values(), ids=LATE_QUERIES)
+def test_late_is_exact_whatever_is_computed_of_the_rows(query: str, tmp_path: Path, spark: SparkSession) -> None:
+    shaken(4_000, 3).write_parquet(tmp_path / "flights.parquet")
+    text = TABLE.replace(IN_TIME, "WATERMARK FOR ts AS ts") + query
+    job = load_text(text, tmp_path, "late", (("batch.rows", "100"), ("max.pending.rows", "100")))
+    record_run(job, "memory", tmp_path / "record")
+    result = found(job, tmp_path / "record", spark)
+    assert result.explained, result.samples
+    assert result.counts[Class.LATE] > 5
+
+
 def lossy(job: Job, directory: Path, whole: int) -> list[pl.DataFrame]:
     """The result's frames of the first run whose broken links lost some rows, but not all."""
     for seed in range(1, 60):
