@@ -9,6 +9,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
 from ouzel.connectors.base import SinkWriter
+from ouzel.connectors.dead_letters import append_lines
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Task
@@ -20,7 +21,7 @@ from ouzel.runtime.protocol.messages import Data, Root, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import Moment
 from ouzel.runtime.tasks.late import late_lines
-from ouzel.runtime.tasks.refusals import Refusals, append_lines, refuse, uncomputed
+from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
 
 class SinkEnd:

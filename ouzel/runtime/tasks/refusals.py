@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ouzel.connectors.dead_letters import Refused as Refused
-from ouzel.connectors.dead_letters import append_lines as append_lines
-from ouzel.connectors.dead_letters import write_dead_letters
+from ouzel.connectors.dead_letters import Refused, write_dead_letters
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.base import Chain

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from ouzel.connectors.base import ReadBatch, ReadState
+from ouzel.connectors.dead_letters import Refused
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Task
@@ -16,7 +17,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instructi
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.partitions import Emitted, Partitions, Progress
-from ouzel.runtime.tasks.refusals import Refusals, Refused, refuse, uncomputed
+from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
 COMMIT_MS = 1_000
 """How often offsets are committed."""
@@ -109,7 +110,7 @@ class SourceSpout(TaskMachine):
     def _emit(self, progress: Progress, batch: ReadBatch) -> None:
         progress.silent_ms = None
         self.counts.rows_in += batch.frame.height + len(batch.bad)
-        unread = [Refused(bad.where, bad.reason, bad.raw.decode(errors="replace")) for bad in batch.bad]
+        unread = [Refused.of(bad) for bad in batch.bad]
         refuse(self, self._read_refusals, unread)
         made = self.chain.process(batch.frame) if batch.frame.height else None
         refuse(self, self._row_refusals, uncomputed(self, self.chain))
