@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -11,13 +11,16 @@ from typer.testing import CliRunner
 from ouzel.cli.main import app
 from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
-from ouzel.compiler.plan import FinalAggregate, Node, PartialAggregate
+from ouzel.compiler.plan import FinalAggregate, Node, PartialAggregate, Program, Without, walk
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, Option
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.options import COMMON
+from ouzel.errors import NotSupported
 from ouzel.planner.settings import Settings
 from ouzel.planner.spark.lowering import lower
+from ouzel.planner.spark.streaming import streaming_queries
+from ouzel.session import load_text
 
 DOCS = Path(__file__).parent
 
@@ -62,16 +65,36 @@ def connectors() -> str:
 
 
 def batch() -> str:
-    """docs/batch.md: the PySpark job, and which engine runs which construct."""
-    planned = (PartialAggregate, FinalAggregate)  # halves of an aggregate, which only a topology has
-    nodes = [kind for kind in Node.__subclasses__() if kind not in planned]
+    """docs/batch.md: the PySpark job, which engine runs which construct, and what Structured Streaming makes of queries."""
+    streamed = list(_streamed())
+    runs = {type(node) for _, program, _ in streamed for sink in program.sinks for node in walk(sink)}
+    planned = (PartialAggregate, FinalAggregate, Without)  # no query has them: the planner makes them
+    nodes = [kind for kind in Node.__subclasses__() if kind.__module__ == Node.__module__ and kind not in planned]
+    words = {True: "yes", False: "no"}
     rows = [
-        (f"`{kind.__name__}`", _sentence(kind), "yes", "yes", "yes" if kind in lower.registry else "no")
+        (f"`{kind.__name__}`", _sentence(kind), "yes", "yes", words[kind in lower.registry], words[kind in runs])
         for kind in sorted(nodes, key=lambda kind: kind.__name__)
     ]
-    table = _table(("construct", "what it is", "heron", "memory", "batch"), rows)
-    intro, figures = (DOCS / name for name in ("batch_intro.txt", "batch_figures.txt"))
-    return "\n\n".join(["# The batch job", NOTE, intro.read_text().strip(), table, figures.read_text().strip()])
+    table = _table(("construct", "what it is", "heron", "memory", "batch", "spark"), rows)
+    modes = _table(("query", "Structured Streaming"), [(name, mode) for name, _, mode in streamed])
+    intro, streaming, differences, figures = (
+        (DOCS / f"batch_{name}.txt").read_text().strip() for name in ("intro", "streaming", "differences", "figures")
+    )
+    return "\n\n".join(["# The batch job", NOTE, intro, table, streaming, modes, differences, figures])
+
+
+def _streamed() -> Iterator[tuple[str, Program, str]]:
+    """Each query of docs/batch_streamed.sql, by name: what it compiles to, and how Structured Streaming runs it, or why not."""
+    tables, *parts = re.split(r"^-- query: (.+)\n", (DOCS / "batch_streamed.sql").read_text(), flags=re.MULTILINE)
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        program = load_text(tables + text, DOCS, "streamed").program
+        try:
+            (query,) = streaming_queries(program, DOCS, "streamed")
+        except NotSupported as refused:
+            yield name, Program(()), f"refused: {refused.problem}"
+            continue
+        keys = f" by {', '.join(query.keys)}" if query.keys else ""
+        yield name, program, f"{query.mode.value}{keys}{', the rest with each micro-batch' * bool(query.after)}"
 
 
 def _sentence(kind: type) -> str:

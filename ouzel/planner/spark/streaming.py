@@ -43,9 +43,10 @@ class StreamingQuery:
     Args:
         sink: where its rows go.
         mode: Spark's output mode.
-        text: PySpark statements that define the frames; they need the names `spark`, `folder`, `F`, `T` and `read_stream`.
+        text: PySpark statements that define the frames; they need the names `spark` (in ANSI mode and UTC), `F`, `T` and `read_stream`.
         frame: the variable that then holds the streaming DataFrame.
-        after: a function over one micro-batch's static frame, `def finish(batch): ... return frame`; empty if nothing is left to do.
+        after: a function over one micro-batch's static frame, `def finish(batch): ... return frame`; empty if nothing is left to do. It
+            may read `batch` several times: persist it.
         keys: in UPDATE mode, the columns that tell rows apart.
     """
 

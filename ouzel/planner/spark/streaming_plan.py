@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import fields, replace
 
-from ouzel.compiler.expressions import Column, Literal
+from ouzel.compiler.expressions import Case, Column, Literal
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -53,13 +53,23 @@ def in_time(dag: Dag) -> Dag:
             case Scan() if id(node) in timed:
                 return _marked(made)
             case Project() if id(node) in timed:
-                return replace(made, items=(*made.items, (END, Column(BOOLEAN, END))))
+                return _with_end(made)
             case Aggregate(window=(_, end, _)):
                 keyed = replace(made, input=EventTimeKey(made.input, end))
                 return EventTimeKey(keyed, end, False) if id(node) in inner else keyed
         return made
 
     return dag.rebuilt(make)
+
+
+def _with_end(node: Project) -> Project:
+    """The projection with the end mark, for which nothing is computed: of NULLs alone it might fail."""
+    end = Column(BOOLEAN, END)
+    items = tuple(
+        (name, value if isinstance(value, Column) else Case(value.type, ((end, Literal(value.type, None)),), value))
+        for name, value in node.items
+    )
+    return replace(node, items=(*items, (END, end)))
 
 
 def out_of_time(dag: Dag) -> Dag:

@@ -1,0 +1,148 @@
+"""Structured Streaming as the law sees it: a case in, the table that its micro-batches add up to out.
+
+The tables come as Parquet parts through Spark's own file stream, one part a micro-batch, the end mark with the last; what reads through our
+connectors has tests of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ouzel.compiler.plan import Scan, walk
+from ouzel.planner.spark import run_job, spark_job
+from ouzel.planner.spark.streaming import OutputMode, StreamingQuery, streaming_queries
+from ouzel.session import load_text
+from tests.law.cases import PRELUDE, Case
+from tests.law.engines import loaded
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TABLES = ("events", "orders", "words", "types", "nothing", "single", "late")
+DISORDER = "8s"
+"""By how much rows of one table are out of order; watermarks allow 10 s."""
+
+
+@dataclass
+class Streams:
+    """Tables as streams of Parquet parts: so many micro-batches each."""
+
+    spark: SparkSession
+    inputs: Path
+    parts: int
+    folder: Path
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def read_stream(
+        self, spark: SparkSession, table: str, columns: str, options: Any, *, end_mark: str = "", **_: Any
+    ) -> DataFrame:
+        """As the runtime's, of the parts."""
+        mark = f", `{end_mark}` boolean" if end_mark else ""
+        with self.lock:
+            place = self._written(table, end_mark)
+        reader = spark.readStream.schema(columns.replace(" NOT NULL", "") + mark).option("maxFilesPerTrigger", "1")
+        return reader.parquet(str(place))
+
+    def _written(self, table: str, end_mark: str) -> Path:
+        place = self.folder / f"{table}{'-ends' * bool(end_mark)}"
+        if not place.exists():
+            place.mkdir(parents=True)
+            cuts = self.cuts(table)
+            for number, part in enumerate(cuts):
+                self._write(place / f"{number}.parquet", part, end_mark, number == len(cuts) - 1)
+        return place
+
+    def cuts(self, table: str) -> list[pa.Table]:
+        """The table's rows by micro-batch."""
+        rows = ordered(self.rows(table))
+        step = -(-rows.num_rows // self.parts) or 1
+        return [rows.slice(start, step) for start in range(0, rows.num_rows, step)] or [rows]
+
+    def _write(self, path: Path, part: pa.Table, end_mark: str, is_last: bool) -> None:
+        if end_mark:
+            part = part.append_column(end_mark, pa.array([False] * part.num_rows, pa.bool_()))
+            end = {name: [None] for name in part.column_names} | {end_mark: [True]}
+            part = pa.concat_tables([part, pa.table(end, schema=part.schema)]) if is_last else part
+        pq.write_table(part, path)
+        os.utime(path, (1e9 + int(path.stem), 1e9 + int(path.stem)))  # the file stream goes by age
+
+    def rows(self, table: str) -> pa.Table:
+        """What a batch reads of the table."""
+        job = load_text(f"{PRELUDE}\nSELECT * FROM {table};", self.inputs, table)
+        scan = next(node for sink in job.program.sinks for node in walk(sink) if isinstance(node, Scan))
+        names = [*scan.columns.names]
+        answer: pa.Table = run_job(spark_job(job.program, self.inputs), self.spark).toArrow()
+        answer = answer.select(names)
+        return answer.cast(pa.schema([kind.with_nullable(True) for kind in answer.schema]))
+
+    def answer(self, query: StreamingQuery) -> Answer:
+        """Run it to its end."""
+        names: dict[str, Any] = {"spark": self.spark, "folder": str(self.inputs), "read_stream": self.read_stream}
+        exec("from pyspark.sql import functions as F, types as T", names)
+        exec(compile(query.text, "stream.py", "exec"), names)
+        exec(compile(query.after, "after.py", "exec"), names)
+        frame, finish = names[query.frame], names.get("finish", lambda batch: batch)
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        schema = finish(self.spark.createDataFrame([], frame.schema)).schema
+        answer = Answer(polars_of(to_arrow_schema(schema, timezone="UTC").empty_table()), query)
+        writer = frame.writeStream.outputMode(query.mode.value).trigger(availableNow=True)
+        running = writer.foreachBatch(lambda batch, number: answer.add(polars_of(finish(batch).toArrow()))).start()
+        running.awaitTermination()
+        answer.late = sum(
+            state.numRowsDroppedByWatermark for each in running.recentProgress for state in each.stateOperators
+        )
+        return answer
+
+
+@dataclass
+class Answer:
+    """The table that micro-batches add up to, how many there were, and the groups of rows that Spark dropped as late."""
+
+    rows: pl.DataFrame
+    query: StreamingQuery
+    batches: int = 0
+    late: int = 0
+
+    def add(self, batch: pl.DataFrame) -> None:
+        """One micro-batch, as its output mode means it."""
+        self.batches += 1
+        if self.query.mode is OutputMode.COMPLETE:
+            self.rows = batch
+            return
+        self.rows = pl.concat([self.rows, batch])
+        if self.query.mode is OutputMode.UPDATE:
+            self.rows = self.rows.unique(self.query.keys, keep="last") if self.query.keys else self.rows.tail(1)
+
+
+def polars_of(table: pa.Table) -> pl.DataFrame:
+    """The table as a frame, also one without rows."""
+    rows = pl.from_arrow(table)
+    assert isinstance(rows, pl.DataFrame)
+    return rows
+
+
+def ordered(rows: pa.Table) -> pa.Table:
+    """Rows in the order of their time, but for some seconds; tables without time and those that are late as they are."""
+    names = rows.column_names
+    if "ts" not in names or "n" in names:
+        return rows
+    place = pl.from_arrow(rows.column("ts").combine_chunks())
+    assert isinstance(place, pl.Series)
+    order = pl.DataFrame({"ts": place, "bucket": place.dt.truncate(DISORDER)}).with_row_index()
+    index = order.sort(["bucket", "ts"], descending=[False, True])["index"]
+    return rows.take(index.to_arrow())
+
+
+def streaming_of(case: Case, inputs: Path) -> StreamingQuery:
+    """The case's one sink as a streaming query."""
+    (query,) = streaming_queries(loaded(case, inputs, ()).program, inputs, case.name)
+    return query

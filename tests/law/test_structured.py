@@ -1,0 +1,101 @@
+"""The law, on Structured Streaming: whatever the micro-batches, the answer is the oracle's, less the rows that Spark reported late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tests.law.cases import LATE, ON_TIME, Case
+from tests.law.compare import difference
+from tests.law.oracle import oracle_answer
+from tests.law.structured import Answer, Streams, streaming_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+AT_ONCE = 3
+"""Queries that run at the same time: much of a micro-batch is waiting."""
+
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+EPOCH = datetime(1970, 1, 1)
+
+Answers = Mapping[Case, Future[Answer]]
+
+
+@pytest.fixture(scope="module")
+def streams(spark: SparkSession, inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Streams]:
+    """The law's tables as streams; a micro-batch is too small to be worth compiling code for."""
+    before = {key: spark.conf.get(key) for key in SETTINGS}
+    for key, value in SETTINGS.items():
+        spark.conf.set(key, value)
+    yield Streams(spark, inputs, 3, tmp_path_factory.mktemp("parts"))
+    for key, kept in before.items():
+        spark.conf.set(key, kept)
+
+
+@pytest.fixture(scope="module")
+def answers(streams: Streams, inputs: Path, request: pytest.FixtureRequest) -> Iterator[Answers]:
+    """The answers of all cases that are asked for, as they come."""
+    asked = {
+        item.callspec.params["case"]
+        for item in request.session.items
+        if item.path == Path(__file__) and hasattr(item, "callspec")
+    }
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield {case: pool.submit(lambda case=case: streams.answer(streaming_of(case, inputs))) for case in asked}
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("case", ON_TIME, ids=str)
+def test_micro_batches_add_up_to_the_answer(case: Case, inputs: Path, answers: Answers) -> None:
+    answer = answers[case].result()
+    assert (found := difference(oracle_answer(case, inputs), answer.rows)) == "", f"{found}\n{answer.query}"
+    assert answer.late == 0
+    assert answer.batches > 1 or "nothing" in case.text or "single" in case.text
+
+
+@pytest.mark.parametrize("case", LATE, ids=str)
+def test_rows_that_spark_dropped_as_late_are_missing_and_reported(
+    case: Case, inputs: Path, streams: Streams, answers: Answers
+) -> None:
+    answer = answers[case].result()
+    keys = [name for name in answer.rows.columns if name != "n"]
+    late = late_rows(streams, "10s" if "10" in case.text else "30s", keys)
+    assert late.height > 0, "no row is late: the test tests nothing"
+    lacking = late.group_by(keys).agg(pl.len().cast(pl.Int64).alias("late"))
+    kept = (
+        oracle_answer(case, inputs)
+        .join(lacking, on=keys, how="left")
+        .with_columns(pl.col("n") - pl.col("late").fill_null(0))
+    )
+    assert (found := difference(kept.filter(pl.col("n") > 0).drop("late"), answer.rows)) == "", found
+    assert answer.late == late.unique(["batch", *keys]).height
+
+
+def late_rows(streams: Streams, size: str, keys: list[str]) -> pl.DataFrame:
+    """The rows of the table `late` whose windows of `size` had closed by the end of the micro-batch before: what Spark's manual says."""
+    marks, found = [EPOCH, EPOCH], []
+    for number, part in enumerate(streams.cuts("late")):
+        rows = pl.from_arrow(part).with_columns(
+            pl.col("ts").dt.truncate(size).alias("window_start"), pl.lit(number).alias("batch")
+        )
+        found.append(
+            rows.filter(pl.col("window_start") + pl.duration(seconds=int(size[:-1])) <= marks[-2]).select(
+                "batch", *keys
+            )
+        )
+        marks.append(max(marks[-1], rows["ts"].max() - timedelta(seconds=5)))
+    return pl.concat(found)
