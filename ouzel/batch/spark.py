@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -37,6 +38,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in [*given.items(), *settings]:
         builder = builder.config(key, value)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it has to say of Ctrl-C is a stack trace
     log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
     try:
         with _stderr_to(log):
@@ -100,6 +102,11 @@ def explained(error: Exception) -> OuzelError:
     missing = re.search(r"\[PATH_NOT_FOUND\] Path does not exist: (\S+?)\.? ", text + " ")
     if missing:
         return OuzelError(f"there is no {missing[1].removeprefix('file:')}")
+    if "Failed to find data source: kafka" in text:
+        return OuzelError(
+            "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
+            "org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION, or leave it out and Ouzel reads the topic"
+        )
     python = re.findall(r"^[a-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
     told = re.findall(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)
     lines = (*python[-1:], *told[:1], *text.splitlines()[:1], type(error).__name__)

@@ -55,6 +55,23 @@ def test_what_has_no_batch_is_refused_before_spark_starts(query: Path) -> None:
     assert "table 't' has no end" in done.stderr
 
 
+def test_settings_and_times_are_looked_at_before_anything_runs(query: Path, tmp_path: Path) -> None:
+    assert "there is no setting 'batch.row'; did you mean" in ouzel(query, "--set", "batch.row=1").stderr
+    assert '"from_cli"' in ouzel(query, "--set", "query.name=from_cli", "--emit", "-").stdout
+    assert "table 't' has no event time" in ouzel(query, "--from", "2024-01-01").stderr
+    assert "--from cannot be 'noon'" in ouzel(query, "--from", "noon").stderr
+    (tmp_path / "o.json").write_text('{"t": {}}')
+    both = ouzel(query, "--from", "2024-01-01", "--offsets", tmp_path / "o.json")
+    assert both.exit_code == 2
+    assert "--offsets says already which rows are read; leave out --from and --to" in both.stderr
+
+
+def test_an_emitted_job_writes_where_it_was_told(query: Path, tmp_path: Path) -> None:
+    text = ouzel(query, "--emit", "-", "--output", tmp_path / "o.csv").stdout
+    assert f'.csv("{tmp_path / "o.csv"}")' in text
+    assert ".show(" not in text
+
+
 def test_output_needs_a_select(query: Path) -> None:
     done = ouzel(query.with_name("insert.sql"), "--output", "x")
     assert done.exit_code == 1
@@ -86,6 +103,8 @@ def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("[PATH_NOT_FOUND] Path does not exist: file:/a/b. SQLSTATE: 42K03", "there is no /a/b"),
         ("Job aborted\norg.apache: [DIVIDE_BY_ZERO] Division by zero.\n\tat", "Spark: [DIVIDE_BY_ZERO] Division by zero."),
         ("[PYTHON_DATA_SOURCE_ERROR] x: Traceback (most recent call last):\n  File\nimport.ImportError: no x\n at", "Spark: no x"),
+        ("[X] Failed to find data source: kafka. Please deploy", "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not "
+         "there; add --conf spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION, or leave it out and Ouzel reads the topic"),
         ("strange", "Spark: strange"),
     ],
 )  # fmt: skip
