@@ -69,3 +69,8 @@ SELECT kind FROM events GROUP BY kind;
 
 -- query: every_row_its_own_key
 SELECT id, COUNT(*) AS n, SUM(amount) AS total FROM events GROUP BY id;
+
+-- query: distinct_conditions
+SELECT kind, COUNT_IF(DISTINCT amount > 0) AS any_positive, BOOL_AND(DISTINCT flag) AS all_set FROM events GROUP BY kind;
+-- duckdb:
+SELECT kind, COUNT(DISTINCT CASE WHEN amount > 0 THEN 1 END) AS any_positive, BOOL_AND(flag) AS all_set FROM events GROUP BY kind;
