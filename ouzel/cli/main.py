@@ -82,6 +82,7 @@ def run(
     """Run a query until its input ends, or until Ctrl-C.
 
     The result of a trailing SELECT goes to stdout, everything else to stderr. On a terminal the result is a live table.
+    What RECONCILE statements ask for is done when the run is over.
     """
     with reported(debug):
         given = _settings(settings, delivery, parallelism)

@@ -31,7 +31,9 @@ class Horizon:
     def following(self, record: RunRecord) -> Cut | None:
         """The windows that have closed since what was `passed`; None if none has. Of a run that has ended all that are left."""
         first, last = self._cut.from_us, replace(self._cut, closed_only=True).at(record).to_us
-        if last is not None and self._windows_before(last) <= self._windows_before(self._compared_us):
+        if last is not None and last != self._cut.to_us:
+            last = self._last_end(last)
+        if last is not None and last <= self._compared_us:
             return None
         if self._compared_us > EARLIEST_US:
             begin = self._next_begin()
@@ -44,10 +46,10 @@ class Horizon:
         earliest = self._compared_us - window.size_us + 1
         return earliest + (window.offset_us - earliest) % window.slide_us
 
-    def _windows_before(self, at_us: int) -> int:
-        """The number, counted from anywhere, of the last window that ends no later."""
+    def _last_end(self, at_us: int) -> int:
+        """Where the last window ends that ends no later."""
         window = self._extent.windows[0]
-        return (at_us - window.offset_us - window.size_us) // window.slide_us
+        return at_us - (at_us - window.offset_us - window.size_us) % window.slide_us
 
     def starts(self, record: RunRecord, part: Cut) -> Ranges:
         """The record's ranges without what comes, as earlier records show, before all rows of these windows."""

@@ -55,11 +55,11 @@ def test_each_window_is_compared_once() -> None:
     watch = horizon()
     assert watch.following(at(0, closed_us=EARLIEST_US)) is None
     first = watch.following(at(30))
-    assert first == Cut(None, START_US + 30 * HOUR_US + 1)
+    assert first == Cut(None, START_US + 24 * HOUR_US)
     watch.passed(at(30), first)
     assert watch.following(at(47.9)) is None  # the second day has not closed
     second = watch.following(at(50))
-    assert second == Cut(START_US + 24 * HOUR_US, START_US + 50 * HOUR_US + 1)
+    assert second == Cut(START_US + 24 * HOUR_US, START_US + 48 * HOUR_US)
     watch.passed(at(50), second)
     rest = watch.following(at(0, closed_us=None))
     assert rest == Cut(START_US + 48 * HOUR_US, None)
@@ -68,7 +68,7 @@ def test_each_window_is_compared_once() -> None:
 def test_a_watch_of_a_part_of_time_stays_in_it() -> None:
     watch = horizon(cut=Cut(START_US + DAY_US, START_US + 3 * DAY_US))
     first = watch.following(at(50))
-    assert first == Cut(START_US + DAY_US, START_US + 50 * HOUR_US + 1)
+    assert first == Cut(START_US + DAY_US, START_US + 2 * DAY_US)
     watch.passed(at(50), first)
     last = watch.following(at(500))
     assert last is not None
