@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.plan import Scan, walk
+from collections.abc import Iterable
+
+from ouzel.compiler.plan import Scan, SinkMode, walk
 from ouzel.errors import NotSupported, OuzelError
 from ouzel.planner.settings import BadRecordPolicy
+from ouzel.planner.spark.streaming import OutputMode, StreamingQuery
 from ouzel.session import Job
 
 OLDEST = (4, 2)
@@ -39,6 +42,21 @@ def check(job: Job, master: str | None = None) -> None:
             f"on {master} a checkpoint must be where every executor can write",
             instead="SET 'checkpoint.path' to a folder that they share",
         )
+
+
+def check_checkpoint(job: Job, queries: Iterable[StreamingQuery]) -> None:
+    """See that a run which goes on from a checkpoint needs nothing that only the driver knew.
+
+    Raises:
+        NotSupported: a sink is told what changed, which the driver finds out by the table that it holds.
+    """
+    for query in queries if job.settings.checkpoint_path else ():
+        sink = query.sink
+        if query.mode is OutputMode.COMPLETE or (query.mode is OutputMode.UPDATE and sink.mode is not SinkMode.UPSERT):
+            raise NotSupported(
+                f"table '{sink.table}' is told which rows change, and what it held is not in a checkpoint of Spark",
+                instead="leave out 'checkpoint.path', let windows close (EMIT AFTER WATERMARK), or write to a table with a PRIMARY KEY",
+            )
 
 
 def check_version() -> None:

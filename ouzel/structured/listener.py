@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from pyspark.sql.streaming.listener import (
     QueryTerminatedEvent,
     StreamingQueryListener,
 )
+
+logging.getLogger("py4j").addHandler(logging.NullHandler())  # what goes wrong in a callback comes as the query's error
 
 
 class Listener(StreamingQueryListener):  # type: ignore[misc]

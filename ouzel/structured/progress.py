@@ -38,6 +38,10 @@ class Account:
         """Whether every source has given everything."""
         return bool(self.positions) and all(position is not None and position.ended for position in self.positions)
 
+    def begin(self, progress: Mapping[str, Any]) -> None:
+        """Take where a run starts that goes on from a checkpoint: what Spark says of it before its first micro-batch."""
+        self.positions = tuple(_position(source["endOffset"]) for source in progress["sources"])
+
     def add(self, progress: Mapping[str, Any]) -> None:
         """Take Spark's report of one micro-batch, as the JSON object that it is."""
         sources = progress["sources"]

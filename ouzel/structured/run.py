@@ -17,7 +17,7 @@ from ouzel.runtime.run import RunState, Status, not_at_rest
 from ouzel.session import Job
 from ouzel.structured.checkpoint import checkpoint_of
 from ouzel.structured.gate import Gate
-from ouzel.structured.limits import check, check_version
+from ouzel.structured.limits import check, check_checkpoint, check_version
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +45,7 @@ def start_structured(
     check_version()
     check(job, None if spark else master or os.environ.get("SPARK_MASTER"))
     queries = streaming_queries(job.program, job.directory, job.topology.name)
+    check_checkpoint(job, queries)
     settings = tuple(conf)
     start = (lambda: spark) if spark else (lambda: start_spark(job.topology.name, master, settings))
     return StructuredHandle(job, queries, start, ends=spark is None)
@@ -172,8 +173,7 @@ class StructuredHandle:
         left = list(self._streams)
         while left and not self._stop.is_set():
             for stream in left[:]:
-                stream.raise_if_failed()
-                if stream.account.ended:
+                if stream.ended():
                     stream.complete()
                     left.remove(stream)
             self._stop.wait(POLL_S)

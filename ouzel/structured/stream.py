@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -80,7 +81,7 @@ class Stream:
         return frame
 
     def _take(self, frame: DataFrame, number: int) -> None:
-        """Spark's foreachBatch. An error of ours is kept, for what Spark makes of it is long."""
+        """Spark's foreachBatch. An error is kept, and given on in one sentence: what Spark makes of a long one may overflow its stack."""
         self._started.wait()
         assert self.running is not None
         with self._gate.passing():
@@ -88,9 +89,9 @@ class Stream:
                 rows = self._write(frame, number, batch_id_of(self.running.id, number))
                 self._written[number] = Written(rows, self._frames)
                 self._frames = []
-            except OuzelError as error:
-                self.error = error
-                raise
+            except Exception as error:
+                self.error = error if isinstance(error, OuzelError) else explained(error)
+                raise self.error from None
 
     def _write(self, frame: DataFrame, number: int, batch_id: int) -> int:
         """What is left to do may read the micro-batch several times, and its state must change but once."""
@@ -115,15 +116,18 @@ class Stream:
         """What Spark's reports call this run; empty before it has begun."""
         return str(self.running.runId) if self.running else ""
 
-    def raise_if_failed(self) -> None:
-        """Tell why it has ended, if it has.
+    def ended(self) -> bool:
+        """Whether it has read everything there will ever be. A run that goes on from a checkpoint may have nothing left to report.
 
         Raises:
-            OuzelError: in one sentence; our own error if one is at its bottom.
+            OuzelError: it has failed: in one sentence, our own error if one is at its bottom.
         """
-        if self.running is None or self.running.isActive:
-            return
-        raise self._reason(self.running.exception())
+        assert self.running is not None
+        if not self.running.isActive:
+            raise self._reason(self.running.exception())
+        if not self.account.batches and (idle := self.running.lastProgress) is not None:
+            self.account.begin(json.loads(idle.json))
+        return self.account.ended
 
     def settle(self, known: set[tuple[str, str]], say: Callable[[str], None]) -> int:
         """Tell of the bad records that the last micro-batch left out, and write their dead letters; how many there were.
