@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from ouzel.cli.differences import summary
 from ouzel.cli.failure import Exit
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Reconcile
-from ouzel.errors import QueryError
+from ouzel.errors import QueryError, TopologyError
 from ouzel.reconcile.cut import Cut
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def loaded(request: Request) -> tuple[session.Job, RunRecord | None]:
 
     home, earlier = request.record, None
     if home is not None:
-        earlier = snapshot(home) if is_live(home) else record_in(home)
+        with suppress(TopologyError):  # it ended while it was asked
+            earlier = snapshot(home) if is_live(home) else None
+        earlier = earlier or record_in(home)
     return session.load(request.file, (*(earlier.settings if earlier else ()), *request.pairs)), earlier
 
 

@@ -25,6 +25,8 @@ class Horizon:
         assert found is not None, "see cut.check_cut"
         self._extent, self._cut = found, cut
         self._delays, self._reach_us = delays(sink), _reach_us(sink, found)
+        grids = {(window.slide_us, window.offset_us % window.slide_us) for window in found.windows}
+        self._slide_us, self._offset_us = grids.pop() if len(grids) == 1 else (1, 0)
         self._compared_us = EARLIEST_US
         self._marks: dict[tuple[str, str], list[tuple[int, int]]] = {}
 
@@ -42,14 +44,12 @@ class Horizon:
 
     def _next_begin(self) -> int:
         """Where the first window begins that ends after what has been compared."""
-        window = self._extent.windows[0]
-        earliest = self._compared_us - window.size_us + 1
-        return earliest + (window.offset_us - earliest) % window.slide_us
+        earliest = self._compared_us - self._extent.size_us + 1
+        return earliest + (self._offset_us - earliest) % self._slide_us
 
     def _last_end(self, at_us: int) -> int:
         """Where the last window ends that ends no later."""
-        window = self._extent.windows[0]
-        return at_us - (at_us - window.offset_us - window.size_us) % window.slide_us
+        return at_us - (at_us - self._offset_us - self._extent.size_us) % self._slide_us
 
     def starts(self, record: RunRecord, part: Cut) -> Ranges:
         """The record's ranges without what comes, as earlier records show, before all rows of these windows."""

@@ -65,6 +65,17 @@ def test_each_window_is_compared_once() -> None:
     assert rest == Cut(START_US + 48 * HOUR_US, None)
 
 
+def test_windows_that_slide_differently_are_none_of_them_skipped() -> None:
+    """Both end at each other's middle: the second kind begins where no window of the first does."""
+    hop = "SELECT window_end, COUNT(*) AS n FROM HOP(flights, ts, INTERVAL '{}' HOUR, INTERVAL '12' HOUR) GROUP BY window_start, window_end"
+    watch = horizon(f"{hop.format(12)} UNION ALL {hop.format(4)};")
+    first = watch.following(at(15))
+    assert first is not None
+    watch.passed(at(15), first)
+    second = watch.following(at(17))
+    assert second == Cut(START_US + 3 * HOUR_US + 2, START_US + 17 * HOUR_US + 1)  # the one from 4 to 16 is in it
+
+
 def test_a_watch_of_a_part_of_time_stays_in_it() -> None:
     watch = horizon(cut=Cut(START_US + DAY_US, START_US + 3 * DAY_US))
     first = watch.following(at(50))
