@@ -120,7 +120,14 @@ class BasicBolt(Bolt):
         raise NotImplementedError
 
     def execute(self, batch: Batch, collector: Collector) -> None:
-        for out in self.process(batch.frame):
+        import polars as pl
+
+        made = self.process(batch.frame)
+        if not isinstance(made, Iterable) or isinstance(made, pl.DataFrame):
+            raise TypeError(
+                f"process returned a {type(made).__name__}; return a list of frames: [frame], or [] for nothing"
+            )
+        for out in made:
             collector.emit(out, anchors=(batch,))
         collector.ack(batch)
 
@@ -155,10 +162,20 @@ class RowBolt(BasicBolt):
         """The rows that come of this one."""
         raise NotImplementedError
 
+    def _handled(self, row: tuple[Any, ...]) -> Iterable[Sequence[Any]]:
+        made = self.handle(*row)
+        if not isinstance(made, Iterable):
+            raise TypeError(
+                f"handle returned a {type(made).__name__}; return a list of rows: [(value,)], or [] for nothing"
+            )
+        return made
+
     def process(self, frame: pl.DataFrame) -> Iterable[pl.DataFrame]:
         import polars as pl
 
-        rows = [out for row in frame.iter_rows() for out in self.handle(*row)]
+        rows = [out for row in frame.iter_rows() for out in self._handled(row)]
+        if rows and len(rows[0]) != len(self.fields):
+            raise TypeError(f"handle gave a row of {len(rows[0])} values, and there are {len(self.fields)} fields")
         return [pl.DataFrame(rows, schema=list(self.fields), orient="row")] if rows else []
 
 
@@ -264,14 +281,26 @@ class TopologyBuilder:
             for name, logic, parallelism, outputs, declarer, resources in self._parts
         )
         names = [component.name for component in components]
-        written = {(component.name, output.stream) for component in components for output in component.outputs}
+        written = {
+            (component.name, output.stream): output.schema.names
+            for component in components
+            for output in component.outputs
+        }
         for component in components:
+            if not isinstance(component.user, Spout | Bolt):
+                raise PlanError(f"'{component.name}' is no Spout or Bolt but {component.user!r}; pass an object of one")
             if names.count(component.name) > 1:
                 raise PlanError(f"two components are called '{component.name}'; give each a name of its own")
             for link in component.inputs:
                 if (link.component, link.stream) not in written:
                     raise PlanError(
                         f"'{component.name}' reads stream '{link.stream}' of '{link.component}', which nobody writes; declare it in outputs"
+                    )
+                lacking = [name for name in link.grouping.fields if name not in written[link.component, link.stream]]
+                if lacking:
+                    there = ", ".join(written[link.component, link.stream])
+                    raise PlanError(
+                        f"'{component.name}' groups '{link.component}' by '{lacking[0]}', which it does not emit; it emits {there}"
                     )
             if isinstance(component.user, Bolt) and not component.inputs:
                 raise PlanError(f"bolt '{component.name}' reads nothing; give it a grouping")

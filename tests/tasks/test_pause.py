@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.compiler.plan import Sink
-from ouzel.planner.api import Collector, Spout
+from ouzel.planner.api import Collector, Spout, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
-from ouzel.planner.topology import Task
+from ouzel.planner.topology import Component, Output, Task
 from ouzel.runtime.operators.base import Chain, Operator
 from ouzel.runtime.protocol.groupings import Outlet
 from ouzel.runtime.protocol.messages import Ack, Data, Finished, Instruction, Send, TimeStatus, Watermark
@@ -145,7 +145,8 @@ def test_a_spout_of_ones_own_is_told_once_and_asked_for_nothing() -> None:
         Numbers(),
         Links((), {"default": Outlet(0, [([2], lambda rows, _id, _task: [(0, rows)])])}, frozenset()),
     )
-    machine = UserSpout(Task(1, "numbers", 0), links, Settings(), 0, logic, 1)
+    component = Component("numbers", 1, (), (Output(schema(n=int)),), (), logic)
+    machine = UserSpout(Task(1, "numbers", 0), links, Settings(), 0, logic, component)
     machine.deactivate(1, 0)
     machine.deactivate(1, 10)
     assert sent(machine.poll(20), Data) == []

@@ -28,10 +28,10 @@ def make_task(task: Task, setting: Setting) -> TaskMachine:
         return compiled_task(task, setting, component, links)
     settings = setting.topology.settings
     if isinstance(component.user, Spout):
-        return UserSpout(task, links, settings, setting.epoch, component.user, component.parallelism)
+        return UserSpout(task, links, settings, setting.epoch, component.user, component)
     assert isinstance(component.user, Bolt)
     streams = {number: pair for pair, number in stream_numbers(setting.topology).items()}
-    return UserBolt(task, links, settings, setting.epoch, component.user, component.parallelism, streams)
+    return UserBolt(task, links, settings, setting.epoch, component.user, component, streams)
 
 
 def _links(setting: Setting, task: Task, component: Component) -> Links:

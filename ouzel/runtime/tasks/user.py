@@ -8,12 +8,13 @@ import polars as pl
 
 from ouzel.planner.api import Batch, Bolt, Context, Spout
 from ouzel.planner.settings import Settings
-from ouzel.planner.topology import DEFAULT_STREAM, Task
+from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
 from ouzel.runtime.protocol.acker import Held
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Data, Fail, Instruction, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+from ouzel.runtime.tasks.user_code import fitted, schemas, told
 
 
 class UserSpout(TaskMachine):
@@ -22,21 +23,23 @@ class UserSpout(TaskMachine):
     is_spout = True
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, spout: Spout, parallelism: int
+        self, task: Task, links: Links, settings: Settings, epoch: int, spout: Spout, component: Component
     ) -> None:
         super().__init__(task, links, settings, epoch)
-        self.spout = spout
+        self.spout, self._outputs = spout, schemas(component)
         self._ended = False
         self._drained = False
         self._pause = 0
-        spout.open(Context(task.component, task.id, task.index, parallelism))
+        with told(task):
+            spout.open(Context(task.component, task.id, task.index, component.parallelism))
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Ask the spout for its next batches, if there is room."""
         self._begin(now_ms)
         room = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
         if room and not (self._ended or self._drained or self._pause):
-            self._ended = self.spout.next_batch(self) is False
+            with told(self.task):
+                self._ended = self.spout.next_batch(self) is False
         self._end_if_done()
         self._release()
         return self._take()
@@ -46,6 +49,7 @@ class UserSpout(TaskMachine):
         message_id: object = None, task: int | None = None,
     ) -> None:  # fmt: skip
         """Collector.emit for a spout: with a message id the batch is tracked."""
+        frame = fitted(self.task, self._outputs, stream, frame)
         self.counts.rows_in += frame.height
         if message_id is not None:
             self.emit_root([(stream, frame, task)], frame.height, message_id)
@@ -115,13 +119,14 @@ class UserBolt(TaskMachine):
     """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed."""
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, bolt: Bolt, parallelism: int,
+        self, task: Task, links: Links, settings: Settings, epoch: int, bolt: Bolt, component: Component,
         streams: dict[int, tuple[str, str]],
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
-        self.bolt, self._streams = bolt, streams
+        self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
         self._open: dict[Batch, tuple[Data, list[Data]]] = {}
-        bolt.open(Context(task.component, task.id, task.index, parallelism))
+        with told(task):
+            bolt.open(Context(task.component, task.id, task.index, component.parallelism))
 
     def _work(self, arrived: list[Data]) -> None:
         for message in arrived:
@@ -129,13 +134,15 @@ class UserBolt(TaskMachine):
             batch = Batch(message.frame, component, stream, message.source)
             self._open[batch] = (message, [])
             self.counts.rows_in += message.frame.height
-            self.bolt.execute(batch, self)
+            with told(self.task):
+                self.bolt.execute(batch, self)
 
     def emit(
         self, frame: pl.DataFrame, *, stream: str = DEFAULT_STREAM, anchors: Sequence[Batch] = (),
         message_id: object = None, task: int | None = None,
     ) -> None:  # fmt: skip
         """Collector.emit for a bolt."""
+        frame = self.fitted(stream, frame)
         opened = [self._open[batch] for batch in anchors if batch in self._open]
         if not opened:
             self._emissions = mix(self._emissions)
@@ -147,6 +154,10 @@ class UserBolt(TaskMachine):
         for _, made in opened:
             made.extend(messages)
         self._send(messages)
+
+    def fitted(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame as the component declares the stream."""
+        return fitted(self.task, self._outputs, stream, frame)
 
     def ack(self, batch: Batch) -> None:
         """Collector.ack: the batch and what was anchored to it."""
@@ -161,11 +172,13 @@ class UserBolt(TaskMachine):
             self._send(Fail(root.task, root) for root in message.roots)
 
     def _tick(self) -> None:
-        self.bolt.tick(self)
+        with told(self.task):
+            self.bolt.tick(self)
 
     def _time_moved(self, moment: Moment) -> None:
         if moment.status is TimeStatus.FINISHED:
-            self.bolt.finish(_Last(self))
+            with told(self.task):
+                self.bolt.finish(_Last(self))
 
     def close(self) -> None:
         """Close the bolt."""
@@ -183,6 +196,7 @@ class _Last:
         message_id: object = None, task: int | None = None,
     ) -> None:  # fmt: skip
         """Emit a frame that this task holds until it is acked."""
+        frame = self._machine.fitted(stream, frame)
         self._machine.emit_root([(stream, frame, task)], frame.height)
 
     def ack(self, batch: Batch) -> None:

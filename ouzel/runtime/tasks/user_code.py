@@ -1,0 +1,84 @@
+"""What an engineer's spout or bolt may do wrong, in one sentence: where it failed, and what it emitted that it had not declared."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+import ouzel
+from ouzel.compiler.types import Schema
+from ouzel.errors import OuzelError, TopologyError
+from ouzel.planner.topology import Component, Task
+
+_NOT_THEIRS = (
+    str(Path(ouzel.__file__).parent),
+    *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
+)
+"""Folders of code that is not the engineer's."""
+
+_KINDS = (lambda kind: kind.is_integer(), lambda kind: kind.is_float(), lambda kind: isinstance(kind, pl.Datetime))
+"""Families of types within which a column is cast unasked; a value that does not fit fails."""
+
+
+@contextmanager
+def told(task: Task) -> Iterator[None]:
+    """Inside, what the engineer's code raises becomes a TopologyError that names the component, the error and the line."""
+    try:
+        yield
+    except OuzelError:
+        raise
+    except Exception as error:
+        traceback.print_exc()
+        where = f"'{task.component}' (task {task.id})"
+        raise TopologyError(f"{where} failed: {type(error).__name__}: {error}{_place(error)}") from error
+
+
+def _place(error: Exception) -> str:
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)
+    ]
+    return f" (in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+
+
+def schemas(component: Component) -> dict[str, Schema]:
+    """What the component declares, by stream."""
+    return {output.stream: output.schema for output in component.outputs}
+
+
+def fitted(task: Task, outputs: Mapping[str, Schema], stream: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """What the task emits, in the columns and types that its component declares for the stream.
+
+    Raises:
+        TopologyError: it is no frame, the stream is not declared, or columns or types are others.
+    """
+    if not isinstance(frame, pl.DataFrame):
+        raise _refusal(task, f"emits a {type(frame).__name__}, and what travels are Polars data frames")
+    if stream not in outputs:
+        declared = ", ".join(f"'{name}'" for name in outputs) or "none"
+        raise _refusal(task, f"emits the stream '{stream}', which it does not declare; it declares {declared}")
+    kinds = outputs[stream].polars()
+    if frame.columns != list(kinds):
+        if sorted(frame.columns) != sorted(kinds):
+            raise _refusal(task, f"emits columns {', '.join(frame.columns)}, and declares {', '.join(kinds)}")
+        frame = frame.select(kinds)
+    return frame if frame.schema == pl.Schema(kinds) else frame.with_columns(_columns(task, outputs[stream], frame))
+
+
+def _columns(task: Task, schema: Schema, frame: pl.DataFrame) -> list[pl.Series]:
+    made = []
+    for name, kind in schema.polars().items():
+        column = frame[name]
+        alike = column.dtype == pl.Null or any(belongs(column.dtype) and belongs(kind) for belongs in _KINDS)
+        if column.dtype != kind and not alike:
+            raise _refusal(task, f"emits column '{name}' as {column.dtype}, and declares it {schema[name].type}")
+        made.append(column.cast(kind))
+    return made
+
+
+def _refusal(task: Task, problem: str) -> TopologyError:
+    return TopologyError(f"'{task.component}' (task {task.id}) {problem}")

@@ -1,0 +1,105 @@
+"""What an engineer's bolt or spout does wrong is told in one sentence: the component, what is wrong, and the line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+import ouzel
+from ouzel.errors import PlanError, TopologyError
+from ouzel.planner.topology import Topology
+
+N = ouzel.schema(n=int)
+
+
+class Numbers(ouzel.Spout):
+    def next_batch(self, collector: Any) -> bool:
+        collector.emit(pl.DataFrame({"n": [1, 2]}), message_id=1)
+        return False
+
+
+class Doing(ouzel.BasicBolt):
+    def __init__(self, process: Callable[[pl.DataFrame], Any]) -> None:
+        self._process = process
+
+    def process(self, frame: pl.DataFrame) -> Any:
+        return self._process(frame)
+
+
+class Rows(ouzel.RowBolt):
+    fields = ("n",)
+
+    def __init__(self, handle: Callable[[int], Any]) -> None:
+        self._handle = handle
+
+    def handle(self, *row: Any) -> Any:
+        return self._handle(*row)
+
+
+class Streams(ouzel.Bolt):
+    def execute(self, batch: Any, collector: Any) -> None:
+        collector.emit(batch.frame, stream="others")
+
+
+def topology(bolt: ouzel.Bolt, spout: ouzel.Spout | None = None) -> Topology:
+    builder = ouzel.TopologyBuilder("t")
+    builder.set_spout("numbers", spout or Numbers(), N)
+    builder.set_bolt("b", bolt, N).shuffle_grouping("numbers")
+    return builder.build()
+
+
+def answer(bolt: ouzel.Bolt) -> pl.DataFrame:
+    return ouzel.table(topology(bolt), "memory", of="b")
+
+
+@pytest.mark.parametrize(
+    ("bolt", "problem"),
+    [
+        (Doing(lambda frame: [frame.rename({"n": "m"})]), "'b' (task 2) emits columns m, and declares n"),
+        (
+            Doing(lambda frame: [frame.cast(pl.String)]),
+            "'b' (task 2) emits column 'n' as String, and declares it BIGINT",
+        ),
+        (Doing(lambda frame: ["text"]), "'b' (task 2) emits a str, and what travels are Polars data frames"),
+        (
+            Doing(lambda frame: frame),
+            "process returned a DataFrame; return a list of frames: [frame], or [] for nothing",
+        ),
+        (Doing(lambda frame: None), "process returned a NoneType; return a list"),
+        (Rows(lambda n: n), "handle returned a int; return a list of rows: [(value,)], or [] for nothing"),
+        (Rows(lambda n: [(n, n)]), "handle gave a row of 2 values, and there are 1 fields"),
+        (Streams(), "'b' (task 2) emits the stream 'others', which it does not declare; it declares 'default'"),
+    ],
+)
+def test_what_was_not_declared_is_refused(bolt: ouzel.Bolt, problem: str) -> None:
+    with pytest.raises(TopologyError, match=re.escape(problem)):
+        answer(bolt)
+
+
+def test_an_exception_has_its_component_and_line() -> None:
+    def fail(frame: pl.DataFrame) -> Any:
+        raise KeyError("x")
+
+    line = fail.__code__.co_firstlineno + 1
+    with pytest.raises(
+        TopologyError, match=rf"'b' \(task 2\) failed: KeyError: 'x' \(in fail, .*test_user_code\.py:{line}\)"
+    ):
+        answer(Doing(fail))
+
+
+def test_columns_in_another_order_and_whole_numbers_of_another_width_fit() -> None:
+    assert answer(Doing(lambda frame: [frame.cast(pl.UInt8)])).rows() == [(1,), (2,)]
+
+
+def test_a_class_is_no_spout_and_a_field_must_be_emitted() -> None:
+    with pytest.raises(PlanError, match=r"'numbers' is no Spout or Bolt but <class .*Numbers'>; pass an object of one"):
+        topology(Streams(), Numbers)  # type: ignore[arg-type]
+    builder = ouzel.TopologyBuilder("t")
+    builder.set_spout("numbers", Numbers(), N)
+    builder.set_bolt("b", Streams(), N).fields_grouping("numbers", "m")
+    with pytest.raises(PlanError, match="'b' groups 'numbers' by 'm', which it does not emit; it emits n"):
+        builder.build()
