@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ouzel.runtime.observe.totals import LATENCY_WINDOW_MS, Totals
 from ouzel.runtime.protocol.messages import END_OF_TIME
-from ouzel.runtime.wire.wire_pb2 import Event, TaskReport
+from ouzel.runtime.wire.wire_pb2 import Event, Range, TaskReport
 
 SPOUT, SINK = 1, 2
 
@@ -74,3 +74,49 @@ def test_a_failure_is_known() -> None:
     assert total.failed == ""
     total.take(TaskReport(task=SINK, failed="no such file"))
     assert total.failed == "no such file"
+
+
+EVERYONE = frozenset({SPOUT, SINK})
+
+
+def test_all_have_paused_when_each_as_it_runs_now_rests_in_this_pause_or_has_finished() -> None:
+    total = totals()
+    total.take(TaskReport(task=SPOUT, pause=5))
+    assert not total.have_paused(EVERYONE, 5), "the sink has said nothing"
+    total.take(TaskReport(task=SINK, pause=4))
+    assert not total.have_paused(EVERYONE, 5), "the sink speaks of the pause before"
+    total.take(TaskReport(task=SINK, pause=5))
+    assert total.have_paused(EVERYONE, 5)
+    total.take(TaskReport(task=SPOUT, incarnation=1))
+    assert not total.have_paused(EVERYONE, 5), "the spout was started again"
+    total.take(TaskReport(task=SPOUT, incarnation=1, finished=True))
+    assert total.have_paused(EVERYONE, 5)
+
+
+def test_a_plan_is_heard_of_when_the_last_has_heard_of_it() -> None:
+    total = totals()
+    total.take(TaskReport(task=SPOUT, plan=7))
+    assert total.heard_of(EVERYONE) == 0
+    total.take(TaskReport(task=SINK, plan=6))
+    assert total.heard_of(EVERYONE) == 6
+    total.take(TaskReport(task=SINK, plan=9))
+    assert total.heard_of(EVERYONE) == 7
+    total.take(TaskReport(task=SINK, incarnation=1))
+    assert total.heard_of(EVERYONE) == 0, "what a former life has heard is forgotten"
+
+
+def test_a_partition_that_was_read_on_has_one_range_and_the_latest_event_time() -> None:
+    total = totals()
+    ranges = (Range(component="t", partition="p", start=3, end=10, time_us=-50),)
+    total.take(TaskReport(task=SPOUT, ranges=[*ranges, Range(component="t", partition="q", start=0, end=1)]))
+    total.take(TaskReport(task=SPOUT, incarnation=1, ranges=[Range(component="t", partition="p", start=8, end=20)]))
+    p, q = total.status(0).ranges
+    assert (p.start, p.end, p.time_us) == (3, 20, -50)
+    assert (q.start, q.end, q.HasField("time_us")) == (0, 1, False)
+    total.take(
+        TaskReport(
+            task=SPOUT, incarnation=2, ranges=[Range(component="t", partition="p", start=20, end=30, time_us=-9)]
+        )
+    )
+    (p, _) = total.status(0).ranges
+    assert (p.start, p.end, p.time_us) == (3, 30, -9)

@@ -93,7 +93,8 @@ def test_control_messages_survive_in_order_between_rows() -> None:
     frame = pl.DataFrame({"word": ["a", "b"], "n": [1, 2]})
     messages: list[Message] = [
         data(frame, (root, Root(8, 1, 1))), Ack(7, root, 2**63 + 1), Fail(7, root),
-        Watermark(1, 2, -5, TimeStatus.IDLE), Watermark(1, 2, END_OF_TIME, TimeStatus.FINISHED), data(frame.clear()),
+        Watermark(1, 2, -5, TimeStatus.IDLE), Watermark(1, 2, 7, TimeStatus.PAUSED, 2**62),
+        Watermark(1, 2, END_OF_TIME, TimeStatus.FINISHED), data(frame.clear()),
     ]  # fmt: skip
     got = through_a_socket(codec(WORDS), messages)
     assert got[1:5] == messages[1:5]
