@@ -82,7 +82,7 @@ def droppers(
     places = {id(node): place for place, node in enumerate(_aggregates(sink))}
     return tuple(
         _dropper(component, made, node, places[id(node)], rows[component], late, spark)
-        for component, made, node in _pairs(program, topology)
+        for component, made, node in by_component(program, topology)
         if component in rows and id(node) in places
     )
 
@@ -103,7 +103,7 @@ def _dropper(
     )  # fmt: skip
 
 
-def _pairs(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Aggregate]]:
+def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Aggregate]]:
     """Each aggregate of the query with the component that computes it: rules change what they read, not their order."""
     heads = [(part.name, part.chain[0]) for part in topology.components if part.chain]
     made = [(name, head) for name, head in heads if isinstance(head, STATEFUL)]

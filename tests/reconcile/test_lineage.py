@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.compiler.plan import Aggregate, Project
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Project
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark import spark_job
 from ouzel.reconcile import check
 from ouzel.reconcile.answers import compared_sink
+from ouzel.reconcile.late import by_component
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage, batch_sink, lineage
 from ouzel.reconcile.timeline import MOST_SLICES, slice_width
 from ouzel.session import load_text
@@ -116,3 +117,23 @@ def test_slices_are_few_and_not_narrower_than_the_step(span_days: int) -> None:
     width = slice_width(span_days * day, day)
     assert width >= day
     assert span_days * day // width + 1 <= MOST_SLICES
+
+
+BOTH = f"""
+SELECT k, MAX(n) AS n FROM (
+  SELECT origin AS k, window_start, COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end, origin
+  UNION ALL
+  SELECT 'all', window_start, COUNT(DISTINCT origin) {TUMBLE} GROUP BY window_start, window_end
+) GROUP BY k EMIT CHANGES;
+"""
+
+
+@pytest.mark.parametrize("query", [DAYS, ORIGINS, ROWS, BOTH], ids=["windows", "changes", "rows", "three"])
+def test_each_aggregate_is_found_in_the_component_that_computes_it(query: str) -> None:
+    job = load_text(TABLE + query, Path(), "q", (("parallelism", "2"),))
+    pairs = [
+        (made.aggregate if isinstance(made, FinalAggregate) else made, node)
+        for _, made, node in by_component(job.program, job.topology)
+    ]
+    assert len(pairs) == query.count("GROUP BY")
+    assert all(isinstance(made, Aggregate) and made.keys == node.keys for made, node in pairs)
