@@ -60,7 +60,7 @@ def write_table(
     if given.connector in ON_DRIVER:
         sys.stdout.flush()
         return given.write(frame.toArrow().to_batches(ROWS), 0)
-    if not given.repeatable and frame.sparkSession.conf.get("spark.speculation", "false") == "true":
+    if not given.repeatable and frame.sparkSession.sparkContext.getConf().get("spark.speculation") == "true":
         raise OuzelError(
             f"table '{table}': with spark.speculation a task may run twice, and write each of its rows twice; set it to false"
         )

@@ -95,6 +95,12 @@ def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path
         start_spark("q")
 
 
+NO_JARS = (
+    "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION, or leave it out and Ouzel reads the topic"
+)
+
+
 @pytest.mark.parametrize(
     ("raised", "said"),
     [
@@ -103,8 +109,7 @@ def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("[PATH_NOT_FOUND] Path does not exist: file:/a/b. SQLSTATE: 42K03", "there is no /a/b"),
         ("Job aborted\norg.apache: [DIVIDE_BY_ZERO] Division by zero.\n\tat", "Spark: [DIVIDE_BY_ZERO] Division by zero."),
         ("[PYTHON_DATA_SOURCE_ERROR] x: Traceback (most recent call last):\n  File\nimport.ImportError: no x\n at", "Spark: no x"),
-        ("[X] Failed to find data source: kafka. Please deploy", "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not "
-         "there; add --conf spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION, or leave it out and Ouzel reads the topic"),
+        ("[X] Failed to find data source: kafka. Please deploy", NO_JARS),
         ("strange", "Spark: strange"),
     ],
 )  # fmt: skip

@@ -118,13 +118,11 @@ def test_a_task_opens_its_own_writer(spark: SparkSession, tmp_path: Path) -> Non
 
 
 @pytest.mark.spark
-def test_tasks_that_may_run_twice_at_once_are_refused(spark: SparkSession) -> None:
-    spark.conf.set("spark.speculation", "true")
-    try:
-        with pytest.raises(OuzelError, match=r"with spark\.speculation a task may run twice"):
-            write_table(spark.range(1), "o", {"connector": "kafka"})
-    finally:
-        spark.conf.unset("spark.speculation")
+def test_tasks_that_may_run_twice_at_once_are_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = spark.sparkContext.getConf().set("spark.speculation", "true")
+    monkeypatch.setattr(spark.sparkContext, "getConf", lambda: twice)
+    with pytest.raises(OuzelError, match=r"with spark\.speculation a task may run twice"):
+        write_table(spark.range(1), "o", {"connector": "kafka"})
 
 
 def test_a_task_that_runs_again_appends_nothing_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

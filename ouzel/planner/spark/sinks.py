@@ -97,7 +97,7 @@ def _times(schema: Schema) -> dict[str, str]:
         "timestampFormat": kinds.count(TIMESTAMP_LTZ) > 0,
         "timestampNTZFormat": len(kinds) > kinds.count(TIMESTAMP_LTZ),
     }
-    zones = {"timestampFormat": "XXX", "timestampNTZFormat": ""}
+    zones = {"timestampFormat": "X", "timestampNTZFormat": ""}  # a Z: jobs are in UTC
     return {name: quoted(MICROSECONDS + zones[name]) for name, needed in formats.items() if needed}
 
 
