@@ -20,11 +20,12 @@ class Metrics:
         self, query: str, table: str, port: int, host: str = LOOPBACK, now: Callable[[], float] = time.time
     ) -> None:
         try:
-            from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
+            from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics, start_http_server
         except ModuleNotFoundError:
             raise OuzelError(
                 'metrics need prometheus-client, which is not installed; write: pip install "ouzel[metrics]"'
             ) from None
+        disable_created_metrics()  # two series for each counter would say when we started
         registry, names, self._now = CollectorRegistry(), ("query", "table"), now
         labels = {"query": query, "table": table}
         rows = Gauge(
