@@ -33,11 +33,10 @@ DISORDER = "8s"
 
 @dataclass
 class Streams:
-    """Tables as streams of Parquet parts: so many micro-batches each."""
+    """Tables as streams of Parquet parts."""
 
     spark: SparkSession
     inputs: Path
-    parts: int
     folder: Path
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -63,7 +62,7 @@ class Streams:
     def cuts(self, table: str) -> list[pa.Table]:
         """The table's rows by micro-batch."""
         rows = ordered(self.rows(table))
-        step = -(-rows.num_rows // self.parts) or 1
+        step = -(-rows.num_rows // (8 if table == "late" else 3)) or 1
         return [rows.slice(start, step) for start in range(0, rows.num_rows, step)] or [rows]
 
     def _write(self, path: Path, part: pa.Table, end_mark: str, is_last: bool) -> None:

@@ -41,7 +41,7 @@ def streams(spark: SparkSession, inputs: Path, tmp_path_factory: pytest.TempPath
     before = {key: spark.conf.get(key) for key in SETTINGS}
     for key, value in SETTINGS.items():
         spark.conf.set(key, value)
-    yield Streams(spark, inputs, 3, tmp_path_factory.mktemp("parts"))
+    yield Streams(spark, inputs, tmp_path_factory.mktemp("parts"))
     for key, kept in before.items():
         spark.conf.set(key, kept)
 
@@ -49,11 +49,8 @@ def streams(spark: SparkSession, inputs: Path, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="module")
 def answers(streams: Streams, inputs: Path, request: pytest.FixtureRequest) -> Iterator[Answers]:
     """The answers of all cases that are asked for, as they come."""
-    asked = {
-        item.callspec.params["case"]
-        for item in request.session.items
-        if item.path == Path(__file__) and hasattr(item, "callspec")
-    }
+    items = (item for item in request.session.items if item.path == Path(__file__))
+    asked = dict.fromkeys(item.callspec.params["case"] for item in items if hasattr(item, "callspec"))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {case: pool.submit(lambda case=case: streams.answer(streaming_of(case, inputs))) for case in asked}
         pool.shutdown(cancel_futures=True)

@@ -12,7 +12,8 @@ from ouzel.session import load_text
 
 TABLES = """
 CREATE TABLE events (
-  id BIGINT, ts TIMESTAMP(3), kind VARCHAR, amount DOUBLE, price DECIMAL(30, 2), labels MAP<VARCHAR, VARCHAR>, share AS 100 / COALESCE(id, 0),
+  id BIGINT, ts TIMESTAMP(3), kind VARCHAR, amount DOUBLE, price DECIMAL(30, 2), labels MAP<VARCHAR, VARCHAR>,
+  share AS 100 / COALESCE(id, 0),
   WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
 ) WITH ('connector' = 'file', 'path' = 'events.parquet', 'format' = 'parquet');
 CREATE TABLE words (word VARCHAR) WITH ('connector' = 'file', 'path' = 'words.txt', 'format' = 'raw');
