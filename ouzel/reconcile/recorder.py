@@ -99,7 +99,7 @@ class Recorder:
     def pause(self, timeout_s: float) -> Status:
         """Pause the run, unless somebody has: it is resumed when all who paused it have resumed it."""
         with self._writing:
-            status = self._handle.pause(timeout_s)
+            status = self._handle.look(timeout_s) if self._pauses else self._handle.pause(timeout_s)
             self._pauses += 1
         return status
 
