@@ -66,7 +66,7 @@ def moment_text(at_us: int) -> str:
 def within(program: Program, period: Period) -> Program:
     """The program over the period. Each table is cut by its event time; a Kafka table without one by the times of its records.
 
-    Event time is a filter behind the table, which Spark hands to what reads it; of records, whole ranges of offsets are read: from the
+    Event time is a filter behind the table, which Spark hands to its own readers; of records, whole ranges of offsets are read: from the
     first that is not older than the period to just before the first that is newer.
 
     Raises:

@@ -8,32 +8,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pyarrow as pa
-from pyspark.sql.datasource import (
-    DataSource,
-    DataSourceReader,
-    EqualTo,
-    Filter,
-    GreaterThan,
-    GreaterThanOrEqual,
-    In,
-    InputPartition,
-    IsNotNull,
-    LessThan,
-    LessThanOrEqual,
-)
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ouzel.batch.arrow import polars_types, record_batches
 from ouzel.batch.bounds import batch_options
 from ouzel.batch.wheel import hand_on
-from ouzel.connectors import CONNECTORS, open_source
+from ouzel.connectors import open_source
 from ouzel.connectors.base import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.connectors.dead_letters import Refused
 from ouzel.errors import BadRecord, OuzelError
@@ -86,7 +73,6 @@ def read_table(
     schema = StructType.fromDDL(columns)
     hand_on(spark)
     source = _source(spark, table, options, folder, bad_records)
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     given = Table(
         table,
         dict(options),
@@ -129,7 +115,6 @@ class Table:
     folder: str
     offsets: dict[str, list[int]] | None
     tasks: int
-    predicates: list[tuple[str, str, Any]] = field(default_factory=list)
 
     @property
     def connector(self) -> str:
@@ -139,7 +124,6 @@ class Table:
     def request(self, columns: Mapping[str, pl.DataType]) -> SourceRequest:
         """The table as its connector is asked for it."""
         given = {name: value for name, value in self.options.items() if name != "connector"}
-        applies = CONNECTORS[self.connector].filters
         return SourceRequest(
             self.table,
             batch_options(self.connector, given),
@@ -147,7 +131,6 @@ class Table:
             Path(self.folder),
             self.metadata,
             frozenset(self.required),
-            self.predicate if applies else None,
             tasks=self.tasks,
         )
 
@@ -155,12 +138,6 @@ class Table:
     def policy(self) -> str:
         """What becomes of bad records: fail, skip or dead-letter."""
         return self.options.get("bad.record", "fail")
-
-    @property
-    def predicate(self) -> pl.Expr | None:
-        """The filters that Spark has pushed down, as one expression."""
-        parts = [COMPARISONS[how](pl.col(name), value) for name, how, value in self.predicates]
-        return pl.all_horizontal(parts) if parts else None
 
 
 @dataclass
@@ -189,21 +166,16 @@ class OuzelSource(DataSource):  # type: ignore[misc]
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]
-    """Cuts a table into spans on the driver, and reads each in a task."""
+    """Cuts a table into spans on the driver, and reads each in a task.
+
+    It takes no filters: Spark (4.3) keeps what the first query on a DataFrame has pushed down, and reads the next one by it too.
+    """
 
     def __init__(self, schema: StructType, table: Table, found: Accumulator[Found] | None = None) -> None:
         from pyspark.sql.pandas.types import to_arrow_schema
 
         self._schema: pa.Schema = to_arrow_schema(schema, timezone="UTC")
         self._table, self._found = table, found
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take comparisons with plain constants, so that fewer rows travel; Spark looks at all of them again."""
-        for each in filters:
-            predicate = _comparison(each)
-            if predicate is not None:
-                self._table.predicates.append(predicate)
-            yield each
 
     def partitions(self) -> Sequence[Span]:
         """The partitions and their offsets, settled now."""
@@ -218,9 +190,6 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The span's rows."""
         assert isinstance(partition, Span)
-        predicate = self._table.predicate
-        if CONNECTORS[self._table.connector].filters:
-            predicate = None
         bad: list[BadRow] = []
         source = self._open(partition)
         try:
@@ -228,8 +197,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
                 bad += batch.bad
                 if bad and self._table.policy == "fail":
                     raise BadRecord(bad[0].where, bad[0].reason)
-                frame = batch.frame if predicate is None else batch.frame.filter(predicate)
-                yield from record_batches(frame, self._schema)
+                yield from record_batches(batch.frame, self._schema)
         finally:
             self._note(partition, bad)
             source.close()
@@ -282,30 +250,3 @@ def _batches(source: Source, span: Span) -> Iterator[ReadBatch]:
                 yield batch
     finally:
         reader.close()
-
-
-def _comparison(each: Filter) -> tuple[str, str, Any] | None:
-    """The filter as (column, how, value), if it compares a column with a constant that means the same to Polars."""
-    how = type(each).__name__
-    attribute: tuple[str, ...] = getattr(each, "attribute", ())
-    if how not in COMPARISONS or len(attribute) != 1:
-        return None
-    if isinstance(each, IsNotNull):
-        return attribute[0], how, None
-    value: Any = list(each.value) if isinstance(each, In) else getattr(each, "value", None)
-    return (attribute[0], how, value) if all(map(_is_plain, value if isinstance(each, In) else [value])) else None
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, (bool, int, str, date))
-
-
-COMPARISONS: dict[str, Callable[[Any, Any], pl.Expr]] = {
-    EqualTo.__name__: lambda column, value: column == value,
-    GreaterThan.__name__: lambda column, value: column > value,
-    GreaterThanOrEqual.__name__: lambda column, value: column >= value,
-    LessThan.__name__: lambda column, value: column < value,
-    LessThanOrEqual.__name__: lambda column, value: column <= value,
-    In.__name__: lambda column, value: column.is_in(value),
-    IsNotNull.__name__: lambda column, _: column.is_not_null(),
-}

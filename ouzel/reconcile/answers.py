@@ -67,7 +67,6 @@ def batch_text(made: Batch) -> str:
 def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession) -> DataFrame:
     """What the batch job returns, with the group keys carried along (see lineage.batch_sink)."""
     made = batch_of(job, batch_sink(sink), ranges)
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")  # our own readers take filters
     text = job_frames(made.program, job.directory, job.topology.name, "", made.offsets)
     return run_job(text, spark, sink.table)
 

@@ -21,7 +21,7 @@ BAD = "a,b\n1,x\noops,y\n3,z\n"
 
 def query(policy: str) -> str:
     return f"""CREATE TABLE t (a BIGINT, b VARCHAR) WITH ('connector' = 'file', 'path' = 't.csv', 'format' = 'csv', {policy});
-    SELECT a FROM t WHERE a > 0 UNION ALL SELECT a + 1 FROM t;"""
+    SELECT a FROM t WHERE a > 1 UNION ALL SELECT a + 1 FROM t;"""
 
 
 @pytest.mark.spark
@@ -32,7 +32,7 @@ def test_a_table_that_is_read_twice_counts_nothing_twice(
     said: list[str] = []
     rows = made(query("'bad.record' = 'skip'")).run(spark, said.append)
     assert rows is not None
-    assert sorted(rows["a"]) == [1, 2, 3, 4]
+    assert sorted(rows["a"]) == [2, 3, 4], "and what one branch filters, the other reads"
     letters = "'bad.record' = 'dead-letter', 'dead-letter.path' = 'letters/bad.jsonl'"
     for _ in range(2):  # as on the topology, what another run refuses is added
         made(query(letters)).run(spark, said.append)

@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from pyspark.sql.datasource import EqualTo, GreaterThan, In, IsNotNull, StringStartsWith
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from ouzel.batch.source import Table, TableReader
 from ouzel.errors import BadRecord
@@ -71,22 +70,3 @@ def test_bad_records_fail_the_job_or_are_left_out(tmp_path: Path) -> None:
         rows(reader(tmp_path, options))
     for policy in ("skip", "dead-letter"):
         assert rows(reader(tmp_path, options | {"bad.record": policy})) == [(1, "x"), (3, "z")]
-
-
-def test_filters_are_applied_and_handed_back(tmp_path: Path) -> None:
-    options = csv(tmp_path, "a,b\n1,x\n2,\n3,z\n")
-    filters = [GreaterThan(("a",), 1), IsNotNull(("b",)), StringStartsWith(("b",), "z")]
-    made = reader(tmp_path, options)
-    assert list(made.pushFilters(filters)) == filters, "Spark looks again"
-    assert rows(made) == [(3, "z")]
-
-
-@pytest.mark.parametrize(
-    ("condition", "expected"),
-    [(EqualTo(("a",), 2), [2]), (In(("a",), (1, 3)), [1, 3]), (EqualTo(("a", "b"), 2), [1, 2, 3]), (EqualTo(("a",), None), [1, 2, 3])],
-)  # fmt: skip
-def test_each_filter(tmp_path: Path, condition: Any, expected: list[int]) -> None:
-    options = {"connector": "datagen", "rows": "3", "fields.a.kind": "sequence", "fields.a.min": "1"}
-    made = reader(tmp_path, options, StructType([StructField("a", IntegerType())]), tasks=1)
-    list(made.pushFilters([condition]))
-    assert [row[0] for row in rows(made)] == expected
