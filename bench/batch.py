@@ -1,4 +1,5 @@
-"""Generated PySpark jobs against Spark SQL that a person wrote for the same query, in one session. One JSON line for each query.
+"""Generated PySpark jobs against Spark SQL that a person wrote for the same query, in one session. One JSON line for each query,
+and a Markdown table of all.
 
     python -m bench.batch                       the word count and every Nexmark query
     python -m bench.batch q12_event_time q17    some
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from bench.markdown import markdown
 from bench.nexmark import QUERIES, query_names
 from ouzel.batch.spark import start_spark
 from ouzel.connectors import open_source
@@ -41,6 +43,9 @@ TABLE = """CREATE TABLE bid (
   WATERMARK FOR `dateTime` AS `dateTime` - INTERVAL '4' SECOND
 ) WITH ('connector' = 'file', 'path' = 'bid/*.parquet', 'format' = 'parquet');
 """
+HEADINGS = {
+    "query": "query", "rows": "bids", "generated_s": "generated, s", "written_s": "by hand, s", "ratio": "ratio", "same": "same rows",
+}  # fmt: skip
 WORD_COUNT = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');
 CREATE TABLE answer (word VARCHAR, n BIGINT, PRIMARY KEY (word) NOT ENFORCED) WITH ('connector' = 'blackhole');
 INSERT INTO answer SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT(line, ' ')) AS w (word) GROUP BY word EMIT CHANGES;
@@ -132,10 +137,13 @@ def main() -> None:
         spark = start_spark(
             "bench", options.master, [("spark.ui.enabled", "false"), ("spark.sql.session.timeZone", "UTC")]
         )
+        lines = []
         for query in options.queries or names:
             figures = compare(spark, folder, query, options.repeat)
-            print(json.dumps({"engine": "spark", "workload": f"batch-{query}", "rows": rows} | figures), flush=True)
+            lines.append({"engine": "spark", "workload": f"batch-{query}", "query": query, "rows": rows} | figures)
+            print(json.dumps(lines[-1]), flush=True)
         spark.stop()
+    print("\n" + markdown(lines, HEADINGS))
 
 
 if __name__ == "__main__":

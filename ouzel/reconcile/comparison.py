@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.types import Field, FloatType
 from ouzel.reconcile.answers import comparable
+from ouzel.reconcile.checksums import BUCKET, differs, sums, with_hashes
 from ouzel.reconcile.lineage import CARRIED, Lineage
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation
+    from pyspark.sql import Column, DataFrame
 
 FLOAT32_TOLERANCE = 2.0**-22
 """A FLOAT has 24 bits: no tolerance below this one means anything for it."""
@@ -42,16 +43,29 @@ class Comparison:
 def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: float) -> Comparison:
     """Compare two answers with the columns of `facts`; the batch's has the columns carried besides.
 
-    Rows that both have, the same number of times, are only counted. What remains is a full outer join on the keys; without keys, on the
-    columns that are no floats if there are floats, so that a last digit pairs with its like; else nothing is paired.
+    Rows that both have, the same number of times, are only counted: whole buckets of them by their checksums, the rest one by one. What
+    remains is a full outer join on the keys; without keys, on the columns that are no floats if there are floats, so that a last digit
+    pairs with its like; else nothing is paired. The batch job runs once: its answer is kept on the workers' disks for as long as it takes.
     """
-    from pyspark.sql import Observation
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
 
-    seen = Observation("rows")
-    rest = _unequal(_counted(stream, batch, facts), facts, seen).localCheckpoint()
-    counts = seen.get
-    matched, ours, theirs = (int(counts[name] or 0) for name in ("matched", STREAM_ROWS, BATCH_ROWS))
-    return Comparison(_paired(rest, facts, tolerance), matched, ours, theirs, counts["first_us"], counts["last_us"])
+    names = names_of(facts)
+    ours = stream.select(*comparable(stream, facts.columns, names))
+    theirs = batch.select(*comparable(batch, facts.columns, names), *_carried(facts)).persist(StorageLevel.DISK_ONLY)
+    try:
+        both = with_hashes(_signed(ours, theirs, facts), names, tuple(facts.columns))
+        buckets = _buckets(both, facts).localCheckpoint()
+        rest = _unequal(both, buckets, facts).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+    finally:
+        theirs.unpersist()
+    times = (F.min("first_us"), F.max("last_us"))
+    counts = buckets.agg(F.sum(STREAM_ROWS), F.sum(BATCH_ROWS), *times).collect()[0]
+    (more,) = rest.agg(F.sum(F.greatest(F.col(STREAM_ROWS) - F.col(BATCH_ROWS), F.lit(0)))).collect()[0]
+    stream_rows, batch_rows = (int(count or 0) for count in counts[:2])
+    return Comparison(
+        _paired(rest, facts, tolerance), stream_rows - int(more or 0), stream_rows, batch_rows, *counts[2:]
+    )
 
 
 def stream_side(found: Comparison, facts: Lineage) -> DataFrame:
@@ -67,33 +81,39 @@ def names_of(facts: Lineage) -> list[str]:
     return [f"c{number}" for number in range(len(facts.columns))]
 
 
-def _counted(stream: DataFrame, batch: DataFrame, facts: Lineage) -> DataFrame:
-    """Each distinct row with how often either answer has it."""
+def _carried(facts: Lineage) -> list[str]:
+    return [f"{CARRIED}{name}" for name in facts.carried.names]
+
+
+def _signed(ours: DataFrame, theirs: DataFrame, facts: Lineage) -> DataFrame:
+    """The rows of both, with `s` = 1 on those of the stream and `b` = 1 on those of the batch, which alone have what is carried."""
     from pyspark.sql import functions as F
 
-    names, carried = names_of(facts), [f"{CARRIED}{name}" for name in facts.carried.names]
-    absent = [F.lit(None).cast(batch.schema[name].dataType).alias(name) for name in carried]
-    ours = stream.select(*comparable(stream, facts.columns, names), *absent, F.lit(1).alias("s"), F.lit(0).alias("b"))
-    theirs = batch.select(*comparable(batch, facts.columns, names), *carried, F.lit(0).alias("s"), F.lit(1).alias("b"))
+    absent = [F.lit(None).cast(theirs.schema[name].dataType).alias(name) for name in _carried(facts)]
+    left = ours.select("*", *absent, F.lit(1).alias("s"), F.lit(0).alias("b"))
+    return left.unionAll(theirs.select("*", F.lit(0).alias("s"), F.lit(1).alias("b")))
+
+
+def _buckets(both: DataFrame, facts: Lineage) -> DataFrame:
+    """The buckets of all rows: how many each answer has there, between which times, and whether there are any that differ."""
+    from pyspark.sql import functions as F
+
+    at, checks = time_us(facts, F.col), sums(F.col("s") - F.col("b"))
     counts = [F.sum("s").alias(STREAM_ROWS), F.sum("b").alias(BATCH_ROWS)]
-    return ours.unionAll(theirs).groupBy(*names).agg(
-        *counts, *(F.first(name, ignorenulls=True).alias(name) for name in carried)
-    )  # fmt: skip
+    times = [F.min(at).alias("first_us"), F.max(at).alias("last_us")]
+    summed = both.groupBy(BUCKET).agg(*counts, *times, *(check.alias(name) for name, check in checks.items()))
+    return summed.select(BUCKET, STREAM_ROWS, BATCH_ROWS, "first_us", "last_us", differs([*checks]).alias(DIFFERING))
 
 
-def _unequal(counted: DataFrame, facts: Lineage, seen: Observation) -> DataFrame:
+def _unequal(both: DataFrame, buckets: DataFrame, facts: Lineage) -> DataFrame:
+    """Each distinct row with how often either answer has it, where that is not the same."""
     from pyspark.sql import functions as F
 
-    at = time_us(facts, F.col)
-    observed = counted.observe(
-        seen,
-        F.sum(F.least(STREAM_ROWS, BATCH_ROWS)).alias("matched"),
-        F.sum(STREAM_ROWS).alias(STREAM_ROWS),
-        F.sum(BATCH_ROWS).alias(BATCH_ROWS),
-        F.min(at).alias("first_us"),
-        F.max(at).alias("last_us"),
-    )
-    return observed.where(F.col(STREAM_ROWS) != F.col(BATCH_ROWS))
+    rows = both.join(F.broadcast(buckets.where(DIFFERING).select(BUCKET)), BUCKET, "left_semi")
+    counts = [F.sum("s").alias(STREAM_ROWS), F.sum("b").alias(BATCH_ROWS)]
+    carried = [F.first(name, ignorenulls=True).alias(name) for name in _carried(facts)]
+    counted = rows.groupBy(*names_of(facts)).agg(*counts, *carried)
+    return counted.where(F.col(STREAM_ROWS) != F.col(BATCH_ROWS))
 
 
 def time_us(facts: Lineage, column: Callable[[str], Column]) -> Column:
@@ -110,7 +130,7 @@ def _paired(rest: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
     from pyspark.sql import functions as F
 
     keys = pairing(facts)
-    carried = [f"{CARRIED}{name}" for name in facts.carried.names]
+    carried = _carried(facts)
     ours = _side(rest, facts, keys, F.col(STREAM_ROWS) - F.col(BATCH_ROWS), STREAM, [])
     theirs = _side(rest, facts, keys, F.col(BATCH_ROWS) - F.col(STREAM_ROWS), BATCH, carried)
     same = F.lit(True) if keys is not None else F.lit(False)
