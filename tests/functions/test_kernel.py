@@ -160,3 +160,21 @@ def test_spark_s_types() -> None:
 def test_initcap_capitalises_as_spark_does(text: str, expected: str) -> None:
     """What Spark 4.1 answered; a dotted capital I is small in two code points, and one again as a capital."""
     assert results(call("initcap", Literal(VARCHAR, text))) == [expected] * FRAME.height
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (call("divide", Column(DOUBLE, "d"), Literal(DOUBLE, 3.0)), 6.25 / 3.0),
+        (call("divide", Column(DOUBLE, "d"), Column(DOUBLE, "e")), 6.25 / 3.0),
+        (call("round", Column(DOUBLE, "f"), Literal(INT, 1)), 0.3),
+        (Cast(DOUBLE, Column(TIMESTAMP_LTZ, "t")), 1_700_000_000_123_457 / 1e6),
+    ],
+    ids=["by a constant", "by a column", "rounded", "seconds of a timestamp"],
+)
+def test_a_quotient_is_exact_in_a_batch_of_any_size(expression: Expression, expected: float, rows: int) -> None:
+    one = {"d": 6.25, "e": 3.0, "f": 0.26, "t": 1_700_000_000_123_457}
+    frame = pl.DataFrame([one] * rows).with_columns(pl.col("t").cast(pl.Datetime("us", "UTC")))
+    out, _ = evaluate(frame, [("x", lower(expression))])
+    assert out["x"].to_list() == [expected] * rows

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.coercion import common_type, decimal_of, is_numeric
 from ouzel.compiler.functions import decimals, time_arithmetic
-from ouzel.compiler.functions.lowering import batched, plain, spark_builtin, spark_call, spark_operator, with_errors
+from ouzel.compiler.functions.lowering import (
+    batched,
+    plain,
+    spark_builtin,
+    spark_call,
+    spark_operator,
+    ufunc,
+    with_errors,
+)  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature, TypeRule
 from ouzel.compiler.functions.signatures import first_of, numeric
 from ouzel.compiler.types import (
@@ -129,7 +137,7 @@ def _divide(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = (argument.value for argument in arguments)
     zero = (b == 0) & a.is_not_null()  # Spark's NULL / 0 is NULL
     if isinstance(signature.result, FloatType):
-        return with_errors(a / b, arguments, zero, ZERO)
+        return with_errors(ufunc("divide")(a, b), arguments, zero, ZERO)
     wide = a.cast(pl.Int64).truncdiv(b.cast(pl.Int64))
     error = zero
     reason = ZERO

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.functions import decimals, parsing, printing
-from ouzel.compiler.functions.lowering import any_of, mapped, reasons
+from ouzel.compiler.functions.lowering import any_of, mapped, reasons, ufunc
 from ouzel.compiler.functions.registry import Lowered
 from ouzel.compiler.types import (
     ArrayType,
@@ -151,7 +151,7 @@ def _to_float(value: pl.Expr, source: DataType, target: DataType) -> Outcome | N
         case VarcharType():
             return parsing.floating(value, kind)
         case TimestampType(True):
-            return (value.to_physical().cast(pl.Float64) / SECOND_US).cast(kind), None
+            return ufunc("divide")(value.to_physical().cast(pl.Float64), pl.lit(float(SECOND_US))).cast(kind), None
     return None
 
 

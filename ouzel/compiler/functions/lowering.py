@@ -125,6 +125,34 @@ def batched(
     )
 
 
+def ufunc(name: str) -> Callable[..., pl.Expr]:
+    """A function of NumPy over DOUBLEs; NULL where an argument is.
+
+    Division too: Polars multiplies by 1 / b where b is a single value, also in a frame of one row, and is an ulp off then.
+    """
+
+    def build(*values: pl.Expr) -> pl.Expr:
+        import polars as pl
+
+        return batched(values, lambda rows: applied(name, *rows.get_columns()), pl.Float64())
+
+    return build
+
+
+def applied(name: str, *columns: pl.Series) -> pl.Series:
+    """`ufunc` of columns."""
+    import numpy as np
+    import polars as pl
+
+    with np.errstate(all="ignore"):
+        values = getattr(np, name)(*(column.fill_null(1.0).to_numpy() for column in columns))
+    answer = pl.Series(values, dtype=pl.Float64)
+    for column in columns:
+        if column.null_count():
+            answer = answer.set(column.is_null(), None)
+    return answer
+
+
 def mapped(arguments: Sequence[pl.Expr], function: RowFunction, result: pl.DataType) -> pl.Expr:
     """A struct of `value` and `failed` for each row; see `by_row`."""
     import polars as pl

@@ -11,6 +11,7 @@ from ouzel.compiler.coercion import adjusted_decimal, is_numeric
 from ouzel.compiler.functions import decimals
 from ouzel.compiler.functions.arithmetic import OVERFLOW, ZERO, bounds
 from ouzel.compiler.functions.lowering import (
+    applied,
     batched,
     by_row,
     grouped,
@@ -18,6 +19,7 @@ from ouzel.compiler.functions.lowering import (
     plain,
     spark_builtin,
     spark_call,
+    ufunc,
     with_errors,
 )  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature
@@ -146,7 +148,7 @@ def _round_floats(rows: pl.DataFrame) -> pl.Series:
     moved = wide.abs() * scale
     tie = ((moved - moved.floor()) - 0.5).abs() < 1e-4
     quick = (digits.is_between(0, 22) & (moved < 2.0**40) & ~tie & (value.dtype == pl.Float64)).fill_null(False)
-    near = (moved + 0.5).floor() / scale * wide.sign()
+    near = applied("divide", (moved + 0.5).floor(), scale) * wide.sign()
     near = near.zip_with((near != 0) | (wide != 0), wide)
     if quick.all():
         return near.cast(value.dtype)
@@ -173,32 +175,6 @@ def _only(condition: Callable[[pl.Expr], pl.Expr], build: Callable[[pl.Expr], pl
     return guarded
 
 
-def _numpy(name: str) -> Callable[..., pl.Expr]:
-    """A ufunc of NumPy over doubles."""
-
-    def build(*values: pl.Expr) -> pl.Expr:
-        import polars as pl
-
-        return batched(values, lambda rows: _apply(name, rows), pl.Float64())
-
-    return build
-
-
-def _apply(name: str, rows: pl.DataFrame) -> pl.Series:
-    import numpy as np
-    import polars as pl
-
-    columns = rows.get_columns()
-    with np.errstate(all="ignore"):
-        answer = pl.Series(
-            getattr(np, name)(*(column.fill_null(1.0).to_numpy() for column in columns)), dtype=pl.Float64
-        )
-    missing = columns[0].is_null()
-    for column in columns[1:]:
-        missing = missing | column.is_null()
-    return answer.set(missing, None)
-
-
 def _positive_zero(value: pl.Expr) -> pl.Expr:
     import polars as pl
 
@@ -210,11 +186,11 @@ def _log(base: pl.Expr, value: pl.Expr | None = None) -> pl.Expr:
 
     if value is None:
         return pl.when(base > 0).then(base.log())
-    return pl.when((base > 0) & (value > 0)).then(value.log() / base.log())
+    return pl.when((base > 0) & (value > 0)).then(ufunc("divide")(value.log(), base.log()))
 
 
 def _power(base: pl.Expr, exponent: pl.Expr) -> pl.Expr:
-    return _numpy("power")(base, exponent)
+    return ufunc("power")(base, exponent)
 
 
 def _bits(operation: str) -> KernelLowering:
@@ -299,7 +275,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _doubles(lambda a: a.sqrt(), "sqrt", "Square root; NaN for a negative number.", "SQRT(x)"),
     _doubles(lambda a: a.cbrt(), "cbrt", "Cube root.", "CBRT(x)"),
     _doubles(lambda a: a.exp(), "exp", "e to the power.", "EXP(x)"),
-    _doubles(_numpy("expm1"), "expm1", "e to the power, less 1.", "EXPM1(x)"),
+    _doubles(ufunc("expm1"), "expm1", "e to the power, less 1.", "EXPM1(x)"),
     _doubles(_log, "ln", "Natural logarithm; NULL unless x > 0.", "LN(x)"),
     Function(
         "log", overloads(((DOUBLE, DOUBLE), DOUBLE), ((DOUBLE,), DOUBLE)), plain(_log), _spark_log,
@@ -309,24 +285,24 @@ FUNCTIONS: tuple[Function, ...] = (
     _doubles(_only(lambda a: a > 0, lambda a: a.log(2)), "log2", "Logarithm to the base 2; NULL unless x > 0.", "LOG2(x)"),
     _doubles(_only(lambda a: a > -1, lambda a: a.log1p()), "log1p", "Natural logarithm of 1 + x; NULL unless x > -1.", "LOG1P(x)"),
     _doubles(_power, "power", "The first to the power of the second.", "POWER(x, y)", "pow", count=2),
-    _doubles(_numpy("sin"), "sin", "Sine of radians.", "SIN(x)"),
-    _doubles(_numpy("cos"), "cos", "Cosine of radians.", "COS(x)"),
-    _doubles(_numpy("tan"), "tan", "Tangent of radians.", "TAN(x)"),
-    _doubles(lambda a: 1.0 / _numpy("tan")(a), "cot", "Cotangent of radians.", "COT(x)"),
-    _doubles(_numpy("arcsin"), "asin", "Arc sine; NaN beyond -1 to 1.", "ASIN(x)"),
-    _doubles(_numpy("arccos"), "acos", "Arc cosine; NaN beyond -1 to 1.", "ACOS(x)"),
-    _doubles(_numpy("arctan"), "atan", "Arc tangent.", "ATAN(x)"),
+    _doubles(ufunc("sin"), "sin", "Sine of radians.", "SIN(x)"),
+    _doubles(ufunc("cos"), "cos", "Cosine of radians.", "COS(x)"),
+    _doubles(ufunc("tan"), "tan", "Tangent of radians.", "TAN(x)"),
+    _doubles(lambda a: ufunc("reciprocal")(ufunc("tan")(a)), "cot", "Cotangent of radians.", "COT(x)"),
+    _doubles(ufunc("arcsin"), "asin", "Arc sine; NaN beyond -1 to 1.", "ASIN(x)"),
+    _doubles(ufunc("arccos"), "acos", "Arc cosine; NaN beyond -1 to 1.", "ACOS(x)"),
+    _doubles(ufunc("arctan"), "atan", "Arc tangent.", "ATAN(x)"),
     _doubles(
-        lambda y, x: _numpy("arctan2")(_positive_zero(y), _positive_zero(x)), "atan2",
+        lambda y, x: ufunc("arctan2")(_positive_zero(y), _positive_zero(x)), "atan2",
         "Angle of the point (x, y) in radians.", "ATAN2(y, x)", count=2,
     ),
-    _doubles(_numpy("sinh"), "sinh", "Hyperbolic sine.", "SINH(x)"),
-    _doubles(_numpy("cosh"), "cosh", "Hyperbolic cosine.", "COSH(x)"),
-    _doubles(_numpy("tanh"), "tanh", "Hyperbolic tangent.", "TANH(x)"),
-    _doubles(_numpy("hypot"), "hypot", "Square root of the sum of squares.", "HYPOT(x, y)", count=2),
+    _doubles(ufunc("sinh"), "sinh", "Hyperbolic sine.", "SINH(x)"),
+    _doubles(ufunc("cosh"), "cosh", "Hyperbolic cosine.", "COSH(x)"),
+    _doubles(ufunc("tanh"), "tanh", "Hyperbolic tangent.", "TANH(x)"),
+    _doubles(ufunc("hypot"), "hypot", "Square root of the sum of squares.", "HYPOT(x, y)", count=2),
     _doubles(lambda a: a.degrees(), "degrees", "Radians in degrees.", "DEGREES(x)"),
     _doubles(lambda a: a.radians(), "radians", "Degrees in radians.", "RADIANS(x)"),
-    _doubles(_numpy("rint"), "rint", "The nearest whole number, ties to the even one.", "RINT(x)"),
+    _doubles(ufunc("rint"), "rint", "The nearest whole number, ties to the even one.", "RINT(x)"),
     Function("pi", overloads(((), DOUBLE)), _constant(math.pi), spark_call("pi"), "The number pi.", "PI()"),
     Function("e", overloads(((), DOUBLE)), _constant(math.e), spark_call("e"), "The number e.", "E()"),
     Function(
