@@ -215,7 +215,7 @@ def submit_with_jars(path: Path, jobs: list[str]) -> None:
     command += [part for each in given for part in ("--conf", each)]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     done = subprocess.run([*command, str(path)], capture_output=True, text=True, env=environment, check=False)
-    told = [line for line in done.stderr.splitlines() if " INFO " not in line and not line.startswith("\t")]
+    told = [line for line in (done.stderr + done.stdout).splitlines() if " INFO " not in line and not line.startswith("\t")]
     assert done.returncode == 0, "\n".join(told[-40:])
 
 

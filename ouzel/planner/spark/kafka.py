@@ -139,7 +139,7 @@ def _record(data: Schema, options: Mapping[str, str]) -> str:
     return f'F.from_json({TEXT}, {quoted(fields)}, {{"mode": "FAILFAST"}})'
 
 
-RECORD = "$record"
+RECORD = "_record"
 """A record that has been decoded, between two steps."""
 
 VALUE, TEXT = 'F.col("value")', 'F.col("value").cast("string")'
