@@ -18,7 +18,7 @@ from ouzel.cli.choices import Engine, Format
 from ouzel.cli.differences import summary
 from ouzel.cli.failure import Exit
 from ouzel.cli.table import PIPE_WIDTH
-from ouzel.compiler.plan import Program, Reconcile
+from ouzel.compiler.plan import Program, Reconcile, Scan, walk
 from ouzel.errors import QueryError, TopologyError
 from ouzel.reconcile.cut import Cut
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ouzel.reconcile import Reconciliation
-    from ouzel.record import RunRecord
+    from ouzel.record import Ranges, RunRecord
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def reconcile_file(request: Request) -> Exit:
         OuzelError: it could not be run or compared.
     """
     job, earlier = loaded(request)
-    asked = checked(job, request, earlier)
+    asked = checked(job, request, earlier.ranges if earlier else {})
     with _home(request.record, asked) as home:
         if request.record is None:
             _run(job, request, home)
@@ -102,7 +102,7 @@ def run_and_reconcile(job: session.Job, request: Request, form: Format) -> Exit:
     from ouzel.batch.spark import require
     from ouzel.cli.run import run_job
 
-    asked = checked(job, request, None)
+    asked = checked(job, request, _read_to_the_stop(job.program))
     require()  # better now than after the run
     with _home(request.record, asked) as home:
         ended = run_job(job, request.engine, form, home, request.pairs)
@@ -125,17 +125,25 @@ def loaded(request: Request) -> tuple[session.Job, RunRecord | None]:
     return session.load(request.file, (*(earlier.settings if earlier else ()), *request.pairs)), earlier
 
 
-def checked(job: session.Job, request: Request, earlier: RunRecord | None) -> list[Wanted]:
-    """What is to be compared; refused before anything runs if it cannot be."""
+def checked(job: session.Job, request: Request, ranges: Ranges) -> list[Wanted]:
+    """What is to be compared; refused before anything runs if it cannot be. `ranges` are those of a run that was or is recorded."""
     from ouzel.reconcile import check
 
     asked = wanted(job.program, request)
     for each in asked:
-        check(job, each.table, earlier.ranges if earlier else None, each.cut)
+        check(job, each.table, ranges, each.cut)
     masters = {each.master for each in asked}
     if len(masters) > 1:
         raise QueryError("the file's RECONCILE statements name several masters", instead="choose one with --master")
     return asked
+
+
+def _read_to_the_stop(program: Program) -> Ranges:
+    """Tables without an end are read as far as they have come when the user stops the run: its record will say how far that is."""
+    from ouzel.batch.bounds import UNENDING
+
+    scans = [node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)]
+    return {scan.table: {} for scan in scans if scan.connector in UNENDING}
 
 
 def started(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:

@@ -33,7 +33,7 @@ def watch_file(request: Request, every_s: float, served: tuple[str, int] | None)
         OuzelError: it cannot be watched, or Spark fails.
     """
     job, earlier = loaded(request)
-    asked = checked(job, request, earlier)
+    asked = checked(job, request, earlier.ranges if earlier else {})
     if len(asked) > 1:
         raise QueryError("the file has several RECONCILE statements", instead="choose one with --table to watch it")
     (each,) = asked

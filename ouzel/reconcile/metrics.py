@@ -25,7 +25,7 @@ class Metrics:
             raise OuzelError(
                 'metrics need prometheus-client, which is not installed; write: pip install "ouzel[metrics]"'
             ) from None
-        disable_created_metrics()  # two series for each counter would say when we started
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # two series a counter would say when we started
         registry, names, self._now = CollectorRegistry(), ("query", "table"), now
         labels = {"query": query, "table": table}
         rows = Gauge(

@@ -90,6 +90,18 @@ def test_a_cut_that_means_nothing_is_refused_before_anything_runs(tmp_path: Path
         assert "its query has no windows" in result.output
 
 
+def test_a_run_of_what_has_no_end_may_be_reconciled_when_it_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "q.sql").write_text(
+        "CREATE TABLE t (a INT) WITH ('connector' = 'datagen'); SELECT a FROM t; RECONCILE result;"
+    )
+    monkeypatch.setattr("ouzel.cli.run.run_job", lambda *arguments: Exit.FAILED)
+    assert CliRunner().invoke(app, ["run", str(tmp_path / "q.sql"), "--engine", "memory"]).exit_code == 1
+    now = CliRunner().invoke(app, ["reconcile", str(tmp_path / "q.sql"), "--engine", "memory"])
+    assert (now.exit_code, "has no end" in now.output) == (2, True)
+
+
 def found(matched: int, counts: dict[Class, int]) -> Reconciliation:
     """A comparison that came out like this."""
     columns = Schema((Field("day", DATE), Field("n", BIGINT)))
