@@ -48,7 +48,7 @@ class FakeSession:
             raise self.error
         return self.job
 
-    def start(self, job: session.Job, engine: str = "heron") -> FakeHandle:
+    def start(self, job: session.Job, engine: str = "heron", master: str | None = None, conf: Any = ()) -> FakeHandle:
         """Give the handle."""
         self.engine = engine
         return self.handle
