@@ -99,3 +99,12 @@ def test_without_acks_nothing_is_held() -> None:
     acker = Acker(1, 0, 1_000, tracked=False)
     emit(acker, 1)
     assert not acker.pending
+
+
+def test_no_batch_is_called_settled_by_its_own_root() -> None:
+    acker = Acker(1, 0, 1_000)
+    first = emit(acker, 5)
+    assert first.settled <= first.sequence
+    assert acker.acked(Ack(1, first, 5), 1) is not None
+    second = emit(acker, 6)
+    assert second.settled == second.sequence, "all before it are acked"

@@ -63,8 +63,9 @@ class Acker:
 
     def next_root(self) -> Root:
         """The root of the batch that is emitted next."""
+        settled = self.forgettable  # before this batch is counted: it is not settled itself
         self.newest += 1
-        return Root(self.task, self.newest, 0, self.forgettable)
+        return Root(self.task, self.newest, 0, settled)
 
     def hold(self, root: Root, messages: Sequence[Data], rows: int, token: object, now_ms: float) -> Held | None:
         """Hold what was emitted under `root`; gives it back at once when there is nothing to wait for."""
