@@ -46,14 +46,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.fixture(scope="module")
-def spark() -> SparkSession:
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    return builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
-
-
 def rows(spark: SparkSession, made: Program, directory: Path, table: str = "result") -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in run_job(spark_job(made, directory), spark, table).collect()), key=repr)
 

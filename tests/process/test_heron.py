@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import signal
@@ -65,7 +66,8 @@ def test_a_quiet_run_loses_and_doubles_nothing(
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
     assert sorted(kept(tmp_path)) == list(range(100 * ROWS))
-    assert (status.rows_in, status.rows_acked, status.rows_failed, status.restarts) == (100 * ROWS, 100 * ROWS, 0, 0)
+    counts = (status.rows_in, status.rows_acked, status.rows_failed, status.restarts)
+    assert counts == (100 * ROWS, 100 * ROWS, 0, 0), status.events
     assert status.p50_ms is not None
     assert_nothing_is_left(handle)
 
@@ -97,7 +99,14 @@ def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHand
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
     assert status.restarts >= 1
     if victim in ("1/instance-1", "2/instance-2"):
-        assert [event.kind for event in status.events] == ["replayed"]
+        assert sorted(event.kind for event in status.events) == ["replayed", "restarted"]
+    (told,) = {event.text for event in status.events if event.kind == "restarted"}
+    container, name = victim.split("/")
+    assert told == (
+        f"the executor of container {container} ended and was started again"
+        if name == "executor"
+        else f"{name} of container {container} was started again: signal 9"
+    )
     assert_nothing_is_left(handle)
 
 
@@ -151,7 +160,10 @@ def test_a_bolt_that_raises_fails_the_topology_and_leaves_its_log(tmp_path: Path
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
     status = finish(handle)
-    assert (status.state, status.reason) == (RunState.FAILED, "'broken' (task 2) failed: ValueError: no such luck")
+    line = inspect.getsourcelines(Broken.process)[1] + 1
+    place = f"in process, {__file__}:{line}"
+    expected = f"'broken' (task 2) failed: ValueError: no such luck ({place})"
+    assert (status.state, status.reason) == (RunState.FAILED, expected)
     logs = Path(status.events[-1].text.removeprefix("the logs are in "))
     assert "no such luck" in (logs / "container-1-instance-2.log").read_text()
     shutil.rmtree(logs)

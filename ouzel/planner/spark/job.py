@@ -40,6 +40,7 @@ IMPORTS = "from pyspark.sql import SparkSession\nfrom pyspark.sql import functio
 Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
 """Table -> partition id -> [first offset, offset to stop before)."""
 
+
 def spark_job(
     program: Program, directory: Path, title: str = "This query", query: str = "", offsets: Ranges | None = None
 ) -> str:

@@ -180,7 +180,7 @@ def _aggregate(text: str, values: Mapping[str, str]) -> str:
         name = match[1].replace("``", "`")
         return _unaliased(values[name]) if name in values else f"F.col({quoted(column_name(name))})"
 
-    plain = text.replace("F.count(F.lit(1))", 'F.count("*")').replace(", F.lit(1)))", ", 1))")
+    plain = text.replace("F.count(F.lit(1))", 'F.count("*")')
     inlined = re.sub(r'F\.col\("`((?:[^`]|``)+)`"\)', column, plain)
     return re.sub(r'^F\.(\w+)\(F\.col\(("[^"\\]+")\)\)', r"F.\1(\2)", inlined)
 

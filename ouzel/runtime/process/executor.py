@@ -30,6 +30,7 @@ EXECUTOR_SLOT = 1023
 
 TICK_MS = 50.0
 _FAREWELL_S = 1.0
+_LAST_WORDS = 300
 _TOPOLOGY_ENDED = 3
 
 
@@ -81,6 +82,7 @@ class Executor:
         self._supervision = Supervision(self._mains, job.topology.settings.hang_timeout_ms)
         self._table = ProcessTable(self._directory)
         self._pidfds: dict[str, int] = {}
+        self._how_it_ended: dict[str, str] = {}
         self._ending = False
 
     def run(self) -> int:
@@ -104,6 +106,8 @@ class Executor:
         """Take over what a former executor left running."""
         self._table.read()
         self._table.executors += 1
+        if self._table.executors > 1:
+            self._table.died(f"the executor of container {self._container} ended and was started again")
         now = now_ms()
         for name, entry in self._table.entries.items():
             pidfd = self._table.running(name)
@@ -121,6 +125,7 @@ class Executor:
             case Start(name, incarnation):
                 self._start(name, incarnation)
             case Kill(name):
+                self._how_it_ended[name] = "it had shown no life for too long"
                 print(f"{name} has shown no life for too long", file=sys.stderr)
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
@@ -135,6 +140,9 @@ class Executor:
             self._be(name, incarnation)
         self._pidfds[name] = os.pidfd_open(pid)
         self._table.note(name, pid, incarnation)
+        if incarnation > 0:
+            how = self._how_it_ended.pop(name, "it ended unseen")
+            self._table.died(f"{name} of container {self._container} was started again: {how}")
         self._table.write()
 
     def _be(self, name: str, incarnation: int) -> None:
@@ -170,9 +178,19 @@ class Executor:
                 ended |= result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
                 if not self._ending:
                     print(f"{name} ended: {_in_words(result)}", file=sys.stderr)
+                    self._how_it_ended.setdefault(name, self._last_words(name, result))
                 os.close(self._pidfds.pop(name))
                 self._supervision.exited(name, now_ms())
         return ended
+
+    def _last_words(self, name: str, result: tuple[int, int] | None) -> str:
+        """How a process ended; of one that ended by itself, with the last line of its log."""
+        lines = []
+        if result is not None and result[0] == os.CLD_EXITED:
+            with contextlib.suppress(OSError), (self._directory / f"{name}.log").open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _LAST_WORDS))
+                lines = log.read().decode(errors="replace").strip().splitlines()[-1:]
+        return ", ".join([_in_words(result), *lines])
 
     def _end_all(self) -> None:
         """Ask all processes to end; kill those that have not after a moment."""

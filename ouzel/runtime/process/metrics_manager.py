@@ -78,6 +78,7 @@ class MetricsManager:
             stream_managers=[] if newest is None else [self._managers[newest]],
             restarts=restarts,
             failed=self._table.failed,
+            deaths=self._table.deaths,
         )
         try:
             if self._stub is None:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from ouzel.runtime.process.life import start_time, watch_process
 
+_DEATHS_TOLD = 20
+
 
 class Entry(NamedTuple):
     """A process: its pid, when it was started (so that a pid used again does not deceive), and how often it was started before."""
@@ -29,6 +31,7 @@ class ProcessTable:
         self.entries: dict[str, Entry] = {}
         self.executors = 0
         self.failed = ""
+        self.deaths: list[str] = []
 
     @property
     def _path(self) -> Path:
@@ -41,17 +44,22 @@ class ProcessTable:
         except FileNotFoundError:
             return
         self.entries = {name: Entry(*entry) for name, entry in text["processes"].items()}
-        self.executors, self.failed = text["executors"], text["failed"]
+        self.executors, self.failed, self.deaths = text["executors"], text["failed"], text["deaths"]
 
     def write(self) -> None:
         """Put it into the file, whole or not at all."""
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps({"processes": self.entries, "executors": self.executors, "failed": self.failed}))
+        text = {"processes": self.entries, "executors": self.executors, "failed": self.failed, "deaths": self.deaths}
+        fresh.write_text(json.dumps(text))
         fresh.rename(self._path)
 
     def note(self, name: str, pid: int, incarnation: int) -> None:
         """A process has been started."""
         self.entries[name] = Entry(pid, start_time(pid), incarnation)
+
+    def died(self, death: str) -> None:
+        """A process was started again; only the first deaths are told, so that the file stays small."""
+        self.deaths = [*self.deaths, death][:_DEATHS_TOLD]
 
     def running(self, name: str) -> int | None:
         """A pidfd of the process if it still runs."""

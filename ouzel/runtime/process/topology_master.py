@@ -135,6 +135,8 @@ class TopologyMaster(TopologyMasterServicer):
         status.state, status.reason = self.state.value, self.reason
         status.plan = self._totals.heard_of(self._everyone)
         status.restarts = self._table.restarts() + sum(report.restarts for report in self._containers.values())
+        deaths = (*self._table.deaths, *(death for report in self._containers.values() for death in report.deaths))
+        status.events.extend(wire_pb2.Event(kind="restarted", text=death, count=1) for death in deaths)
         managers = [one for report in self._containers.values() for one in report.stream_managers]
         status.back_pressure = any(manager.slow for manager in managers)
         return status

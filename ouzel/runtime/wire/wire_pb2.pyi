@@ -218,18 +218,20 @@ class Report(_message.Message):
     def __init__(self, task: _Optional[_Union[TaskReport, _Mapping]] = ..., stream_manager: _Optional[_Union[StreamManagerReport, _Mapping]] = ...) -> None: ...
 
 class ContainerReport(_message.Message):
-    __slots__ = ("container", "tasks", "stream_managers", "restarts", "failed")
+    __slots__ = ("container", "tasks", "stream_managers", "restarts", "failed", "deaths")
     CONTAINER_FIELD_NUMBER: _ClassVar[int]
     TASKS_FIELD_NUMBER: _ClassVar[int]
     STREAM_MANAGERS_FIELD_NUMBER: _ClassVar[int]
     RESTARTS_FIELD_NUMBER: _ClassVar[int]
     FAILED_FIELD_NUMBER: _ClassVar[int]
+    DEATHS_FIELD_NUMBER: _ClassVar[int]
     container: int
     tasks: _containers.RepeatedCompositeFieldContainer[TaskReport]
     stream_managers: _containers.RepeatedCompositeFieldContainer[StreamManagerReport]
     restarts: int
     failed: str
-    def __init__(self, container: _Optional[int] = ..., tasks: _Optional[_Iterable[_Union[TaskReport, _Mapping]]] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManagerReport, _Mapping]]] = ..., restarts: _Optional[int] = ..., failed: _Optional[str] = ...) -> None: ...
+    deaths: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, container: _Optional[int] = ..., tasks: _Optional[_Iterable[_Union[TaskReport, _Mapping]]] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManagerReport, _Mapping]]] = ..., restarts: _Optional[int] = ..., failed: _Optional[str] = ..., deaths: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Published(_message.Message):
     __slots__ = ()
