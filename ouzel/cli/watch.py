@@ -17,13 +17,16 @@ from ouzel.cli.differences import summary, unexplained
 from ouzel.cli.failure import Exit
 from ouzel.cli.status import watermark_text
 from ouzel.cli.table import PIPE_WIDTH
-from ouzel.errors import QueryError
+from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.live import is_live
 from ouzel.reconcile.metrics import LOOPBACK, Metrics
 from ouzel.reconcile.watch import Round, Watch
 
 LOOK_SECONDS = 0.5
 """Between two questions whether the run still goes on."""
+
+FAILURES_MAX = 3
+"""Looks that may fail one after the other before the watch gives up."""
 
 
 def watch_file(request: Request, every_s: float, served: tuple[str, int] | None) -> Exit:
@@ -77,21 +80,44 @@ class Watching:
             wait,
             now,
         )
-        self._rounds = 0
+        self._rounds = self._failures = 0
 
     def follow(self, home: Path, every_s: float) -> Exit:
-        """A look every so many seconds, the last one when the run has ended; Ctrl-C ends the watch and leaves the run alone."""
+        """A look every so many seconds, the last one when the run has ended; Ctrl-C ends the watch and leaves the run alone.
+
+        Raises:
+            OuzelError: the first look fails, or FAILURES_MAX in a row.
+        """
         try:
             while True:
                 due = self._now() + every_s
-                with self._out.status(Text("comparing", style="dim")) if self._out.is_terminal else ExitStack():
-                    look = self._watch.round()
-                self._show(look)
-                if look.over:
-                    return self._end(Exit.ANSWERED)
+                look = self._look()
+                if look is not None:
+                    self._show(look)
+                    if look.over:
+                        return self._end(Exit.ANSWERED)
                 self._rest(home, due)
         except KeyboardInterrupt:
             return self._end(Exit.INTERRUPTED)
+
+    def _look(self) -> Round | None:
+        """One look; None if it failed after others that did not: the next one compares what it would have compared."""
+        try:
+            with self._out.status(Text("comparing", style="dim")) if self._out.is_terminal else ExitStack():
+                look = self._watch.round()
+        except OuzelError as error:
+            self._failures += 1
+            if self._rounds == 0:
+                raise
+            if self._failures == FAILURES_MAX:
+                self._end(Exit.FAILED)
+                raise
+            self._out.print(Text.assemble(clock(), ("  could not be compared: ", "bold red"), str(error)))
+            if self._metrics is not None:
+                self._metrics.failed()
+            return None
+        self._failures = 0
+        return look
 
     def _rest(self, home: Path, due: float) -> None:
         with (
@@ -126,9 +152,14 @@ class Watching:
         return ended if total.explained else Exit.DIFFERENT
 
 
+def clock() -> Text:
+    """The time of day."""
+    return Text(datetime.now().strftime("%H:%M:%S"), style="dim")
+
+
 def line(look: Round, by_windows: bool) -> Text:
     """One round: when, how far windows had closed, how many were compared, and what became of them."""
-    text = Text(datetime.now().strftime("%H:%M:%S"), style="dim")
+    text = clock()
     if by_windows:
         upto = "to the end of the input" if look.closed_us is None else f"to {watermark_text(look.closed_us)}"
         text.append(f"  {upto:<23}", "cyan")

@@ -36,6 +36,9 @@ class Metrics:
             **labels
         )
         self._rounds = Counter("ouzel_reconcile_rounds", "Looks at the run.", names, registry=registry).labels(**labels)
+        self._failed = Counter("ouzel_reconcile_failed_rounds", "Looks that failed.", names, registry=registry).labels(
+            **labels
+        )
         self._last = Gauge(
             "ouzel_reconcile_last_round_timestamp_seconds", "When the last look ended.", names, registry=registry
         ).labels(**labels)
@@ -60,6 +63,10 @@ class Metrics:
             self._rows[MATCHED].set(watch.total.matched)
             for kind in Class:
                 self._rows[kind.value].set(watch.total.counts.get(kind, 0))
+
+    def failed(self) -> None:
+        """A round has failed."""
+        self._failed.inc()
 
     def close(self) -> None:
         """Serve no more."""

@@ -116,13 +116,13 @@ class FakeWatch:
 
     by_windows = True
 
-    def __init__(self, rounds: Iterable[Round | type[BaseException]]) -> None:
+    def __init__(self, rounds: Iterable[Round | BaseException | type[BaseException]]) -> None:
         self.rounds, self.total, self.windows = iter(rounds), None, 0
 
     def round(self) -> Round:
         """The next one; an exception is raised."""
         look = next(self.rounds)
-        if isinstance(look, type):
+        if not isinstance(look, Round):
             raise look
         if look.found is not None:
             self.total: Reconciliation | None = joined(self.total, look.found) if self.total else look.found
@@ -160,6 +160,22 @@ def test_a_watch_ends_with_what_it_has_seen(rounds: list[Any], code: Exit, monke
     assert follow(rounds, monkeypatch)[0] is code
 
 
+FAILS = OuzelError("Spark is away")
+
+
+def test_a_round_that_fails_is_told_and_the_watch_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, text = follow([AGREED, FAILS, FAILS, NOTHING, FAILS, FAILS, LAST], monkeypatch)
+    assert code is Exit.ANSWERED
+    assert text.count("could not be compared: Spark is away") == 4
+    assert text.endswith("7 windows in 3 rounds\n")
+
+
+@pytest.mark.parametrize("rounds", [[FAILS], [WRONG, FAILS, FAILS, FAILS]])
+def test_a_watch_gives_up_when_nothing_goes(rounds: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OuzelError, match="Spark is away"):
+        follow(rounds, monkeypatch)
+
+
 def test_a_line_for_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     _, text = follow([AGREED, NOTHING, WRONG, LAST], monkeypatch)
     lines = [line[10:] for line in text.splitlines() if line[2:3] == ":"]
@@ -177,7 +193,7 @@ def test_a_line_for_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_watch_finds_can_be_scraped(monkeypatch: pytest.MonkeyPatch) -> None:
     metrics = Metrics("bids", "result", 0, now=lambda: 1_700_000_000.0)
     try:
-        follow([AGREED, LATE, NOTHING, WRONG, LAST], monkeypatch, metrics)
+        follow([AGREED, LATE, NOTHING, FAILS, WRONG, LAST], monkeypatch, metrics)
         with urlopen(metrics.address) as page:
             lines = page.read().decode().splitlines()
     finally:
@@ -187,6 +203,7 @@ def test_what_a_watch_finds_can_be_scraped(monkeypatch: pytest.MonkeyPatch) -> N
     for kind, count in (("matched", 73), ("late", 1), ("value differs", 2), ("lost", 0)):
         assert f'ouzel_reconcile_rows{{class="{kind}",{labels}}} {count}.0' in lines
     assert f"ouzel_reconcile_windows_total{{{labels}}} 14.0" in lines
+    assert f"ouzel_reconcile_failed_rounds_total{{{labels}}} 1.0" in lines
     assert f"ouzel_reconcile_rounds_total{{{labels}}} 5.0" in lines
     assert f"ouzel_reconcile_round_seconds{{{labels}}} 0.5" in lines
     assert f"ouzel_reconcile_last_round_timestamp_seconds{{{labels}}} 1.7e+09" in lines
