@@ -11,6 +11,7 @@ from enum import IntEnum
 
 import typer
 
+from ouzel.cli.values import printable
 from ouzel.errors import OuzelError, PlanError, QueryError
 
 
@@ -68,7 +69,8 @@ def say_error(text: str) -> None:
     from rich.text import Text
 
     console = Console(stderr=True, soft_wrap=True, highlight=False)
-    sentence, *context = text.splitlines() or ["unknown error"]
+    lines = text.splitlines() or ["unknown error"]
+    sentence, *context = ("\t".join(map(printable, line.split("\t"))) for line in lines)
     console.print(Text.assemble(("error: ", "bold red"), (sentence, "red")))
     for line in context:
         console.print(Text(line, style="bold red" if set(line) <= {" ", "^"} else ""))

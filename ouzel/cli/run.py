@@ -19,6 +19,7 @@ from ouzel.cli.follow import follow, interrupts
 from ouzel.cli.screen import screen
 from ouzel.cli.status import Progress
 from ouzel.cli.table import PIPE_WIDTH
+from ouzel.cli.values import printable
 from ouzel.compiler.plan import Program, Sink
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Handle, RunState, Status
@@ -118,7 +119,8 @@ def told(events: Iterable[Event]) -> list[str]:
     for event in events:
         counts[event.kind, event.text] += event.count
     lines = [
-        f"{kind}: {text}" + (f" ({count:,} in all)" if count > 1 else "") for (kind, text), count in counts.items()
+        f"{kind}: {printable(text)}" + (f" ({count:,} in all)" if count > 1 else "")
+        for (kind, text), count in counts.items()
     ]
     left = len(lines) - MOST_EVENTS
     return lines if left <= 0 else [*lines[:MOST_EVENTS], f"... and {left:,} more of this kind"]

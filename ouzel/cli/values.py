@@ -168,7 +168,11 @@ def _text_time(values: list[date | None]) -> Encode:
     return lambda value: value.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
 
 
+def printable(text: str) -> str:
+    """On one line, and without characters that command a terminal."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
 def _text(value: str) -> str:
-    """On one line, without control characters, and not too long."""
-    clean = "".join(char if char.isprintable() else repr(char)[1:-1] for char in value[: MAX_TEXT + 1])
+    clean = printable(value[: MAX_TEXT + 1])
     return clean if len(clean) <= MAX_TEXT else clean[: MAX_TEXT - 1] + "…"

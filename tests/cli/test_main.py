@@ -192,6 +192,16 @@ def test_events_are_told_once_with_their_count(fake: FakeSession, query: Path) -
     ]
 
 
+def test_what_a_record_holds_commands_no_terminal(fake: FakeSession, query: Path) -> None:
+    events = (Event("bad-record", "line 1: no number: '\x1b[2J7'"),)
+    reason = "line 2: no number: '\x1b]0;title\x077'"
+    fake.handle = FakeHandle([[FRAME]], Status(RunState.FAILED, reason=reason, events=events))
+    told = ouzel("run", query).stderr
+    assert r"'\x1b[2J7'" in told
+    assert r"'\x1b]0;title\x07" in told
+    assert not any(char in told for char in "\x1b\x07")
+
+
 def test_many_events_are_only_counted(fake: FakeSession, query: Path) -> None:
     fake.handle = FakeHandle(
         [[FRAME]], Status(RunState.FINISHED, events=tuple(Event("note", str(n)) for n in range(100)))
