@@ -39,6 +39,7 @@ class RunRecord:
         events: (kind, text, count) of what the run told its user: late-rows, bad-record, state-lost, replayed.
         settings: the settings given beside the file's own, as (key, value).
         times: how far event time has come at the ends of `ranges`; partitions without event time are left out.
+        run: what tells the files of this run from those of others in the same directory; empty if nothing does.
     """
 
     query: str
@@ -51,6 +52,7 @@ class RunRecord:
     events: tuple[tuple[str, str, int], ...] = ()
     settings: tuple[tuple[str, str], ...] = field(default=())
     times: Times = field(default_factory=dict)
+    run: str = ""
 
     def save(self, home: Path) -> None:
         """Write `record.json` into `home`."""

@@ -97,6 +97,14 @@ def _placed(text: str, program: Program) -> Iterator[None]:
         raise
 
 
+def seeded(job: Job) -> Job:
+    """The job with a seed drawn for its run, unless it has one."""
+    settings = job.topology.settings
+    if settings.seed:
+        return job
+    return replace(job, topology=replace(job.topology, settings=replace(settings, seed=secrets.randbits(63))))
+
+
 def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iterable[tuple[str, str]] = ()) -> Handle:
     """Run the job on `heron` (real processes), `memory` (the simulator without faults) or `spark` (Structured Streaming).
 
@@ -109,9 +117,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         from ouzel.structured import start_structured
 
         return start_structured(job, master=master, conf=conf)
-    topology = job.topology
-    if not topology.settings.seed:
-        topology = replace(topology, settings=replace(topology.settings, seed=secrets.randbits(63)))
+    topology = seeded(job).topology
     if engine == "memory":
         from ouzel.runtime.simulator.engine import start_memory
 

@@ -68,7 +68,8 @@ def _recorded(
 ) -> Handle:
     from ouzel.reconcile.recorder import Recorder, recordable
 
-    return Recorder(start(recordable(job, home)), job, engine.value, home, pairs)
+    job = recordable(job, home)
+    return Recorder(start(job), job, engine.value, home, pairs)
 
 
 def title(job: session.Job, engine: Engine) -> str:

@@ -137,7 +137,7 @@ class SinkRequest:
     """What the plan asks of a sink: frames have `columns`, then an Int64 column named `weight` unless `mode` is append.
 
     In mode retract weights are +1 and -1 (or sums of such). In mode upsert the runtime has consolidated the frame: for a key there is
-    one +1 (the new row), or one -1 (the key is gone), or nothing.
+    one +1 (the new row), or one -1 (the key is gone), or nothing. `run` tells one run from others that write to the same place.
     """
 
     table: str
@@ -149,6 +149,7 @@ class SinkRequest:
     weight: str = "$weight"
     name: str = ""
     task: int = 0
+    run: str = ""
 
 
 class SinkWriter(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -82,6 +83,11 @@ class Settings:
     checkpoint_path: str = ""
     seed: int = 0
     query_name: str = ""
+
+    @property
+    def run(self) -> str:
+        """What tells the run that drew this seed from others, as part of a file's name; the seed itself is not to be told."""
+        return hashlib.blake2s(str(self.seed).encode(), digest_size=4).hexdigest() if self.seed else ""
 
     def updated(self, pairs: Iterable[tuple[str, str]]) -> Settings:
         """These settings with text values put in, later ones winning.

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.batch.run import Batch, batch
+from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
 from ouzel.compiler.types import Schema
+from ouzel.connectors.file.sink import parts_of
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark import run_job, spark_job
 from ouzel.planner.spark.job import job_frames
 from ouzel.reconcile.forms import plain
 from ouzel.reconcile.lineage import batch_sink
-from ouzel.record import RESULTS, Ranges
+from ouzel.record import RESULTS, Ranges, read_record
 from ouzel.session import Job
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession) -> D
 
 
 def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> DataFrame:
-    """What the stream's sink holds: the table kept with the record, or the files that were written.
+    """What the stream's sink holds: the table kept with the record, or the files that this run has written.
 
     Raises:
         QueryError: the record holds no table.
@@ -82,7 +84,13 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
             raise QueryError(f"the record in {home} has no {RESULTS}", instead="run the query again with --record")
         return spark.read.parquet(str(home / RESULTS))
     columns = sink.columns or sink.input.schema
-    scan = Scan(sink.table, sink.connector, sink.options, columns)
+    options = dict(sink.options)
+    directory, parts = job.directory / options["path"], f"{parts_of(read_record(home).run)}*"
+    if not any(directory.glob(parts)):
+        shape = ", ".join(f"`{field.name.replace('`', '``')}` {to_spark_type(field.type)}" for field in columns)
+        return spark.createDataFrame([], shape)
+    options["path"] += f"/{parts}"
+    scan = Scan(sink.table, sink.connector, tuple(options.items()), columns)
     reading = Program((Sink(scan, "written", "result", (), SinkMode.APPEND, columns=columns),))
     return run_job(spark_job(reading, job.directory), spark, "written")
 

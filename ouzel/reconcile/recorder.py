@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def recordable(job: session.Job, home: Path) -> session.Job:
-    """The job with its late rows kept in the record in `home`, unless the query has a file of its own for them.
+    """The job with a seed, and with its late rows kept in the record in `home`, unless the query has a file of its own for them.
 
     What an earlier run left there is removed.
 
@@ -52,6 +52,7 @@ def recordable(job: session.Job, home: Path) -> session.Job:
     home.mkdir(parents=True, exist_ok=True)
     for name in (RECORD, RESULTS, LATE, LIVE):
         (home / name).unlink(missing_ok=True)
+    job = session.seeded(job)
     if job.settings.late_path:
         return job
     settings = replace(job.topology.settings, late_path=str(home.resolve() / LATE))
@@ -60,6 +61,7 @@ def recordable(job: session.Job, home: Path) -> session.Job:
 
 class Recorder:
     """A run's handle (see run.Handle) that keeps its record in the directory `home`: as often as it is asked for, and at the end.
+    `job` is as it was started: see `recordable`.
 
     Of a run that failed nothing is kept.
     """
@@ -172,6 +174,7 @@ class Recorder:
             events=tuple(_events(status)),
             settings=self._pairs,
             times=_by_table(job.topology, status.times),
+            run="" if self._engine == "spark" else job.topology.settings.run,  # its sinks name parts by micro-batch
         )
 
 
@@ -195,8 +198,8 @@ def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> 
     Raises:
         TopologyError: it failed.
     """
-    started = session.start(recordable(job, home), engine)
-    with _stopped(Recorder(started, job, engine, home, pairs)) as handle:
+    job = recordable(job, home)
+    with _stopped(Recorder(session.start(job, engine), job, engine, home, pairs)) as handle:
         while not handle.wait(WAIT_SECONDS):
             handle.results()
         handle.results()

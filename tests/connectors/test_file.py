@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -252,6 +253,20 @@ def test_what_is_written_is_read_back_and_a_batch_that_comes_again_replaces_itse
     source = open_source("file", SourceRequest("t", {"path": "out", "format": form}, COLUMNS, tmp_path))
     frames = [batch.frame for part in source.partitions() for batch in drain(source.reader(part, None))]
     assert_frame_equal(pl.concat(frames).sort("id"), rows_of(300))
+
+
+def test_runs_that_write_to_one_directory_leave_each_other_alone(tmp_path: Path) -> None:
+    one, other = (replace(sink_for(tmp_path, "json"), run=run) for run in ("0a", "0b"))
+    (tmp_path / "out").mkdir()
+    half = tmp_path / "out" / ".part-0a-00003-left.json"
+    for request in (one, other):
+        half.write_text("{")
+        sink = open_sink("file", request)
+        assert half.exists() is (request is other)
+        sink.write(1, rows_of(1))
+        sink.flush()
+    names = sorted(path.name for path in (tmp_path / "out").glob("part-*"))
+    assert names == [f"part-0a-00003-{1:016x}.json", f"part-0b-00003-{1:016x}.json"]
 
 
 def test_nothing_is_there_before_the_flush_and_leavings_of_a_crash_go(tmp_path: Path) -> None:

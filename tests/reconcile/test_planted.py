@@ -48,7 +48,7 @@ def changed(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Path], 
          {Class.ONLY_STREAM: 1, Class.ONLY_BATCH: 1}),
         (changed(lambda part: part.slice(1)), {Class.ONLY_BATCH: 1}),
         (changed(lambda part: part.vstack(part.head(1).with_columns(id=pl.lit(-1, pl.Int64)))), {Class.ONLY_STREAM: 1}),
-        (lambda part: shutil.copy(part, part.with_name("again.parquet")), {Class.ONLY_STREAM: flights().filter(LONG).height}),
+        (lambda part: shutil.copy(part, part.with_name(f"{part.stem}-again.parquet")), {Class.ONLY_STREAM: flights().filter(LONG).height}),
     ],
     ids=["corrupted", "deleted", "added", "delivered twice"],
 )  # fmt: skip
@@ -78,7 +78,7 @@ def test_a_file_delivered_twice_is_duplicated_where_rows_were_sent_again(tmp_pat
     Recorder(FakeHandle([], replaying(job, tmp_path)), job, "memory", tmp_path / "record").stop()
     assert classes(found(job, tmp_path / "record", spark)) == {}, "a replay alone writes nothing twice"
     part = part_of(tmp_path)
-    shutil.copy(part, part.with_name("again.parquet"))
+    shutil.copy(part, part.with_name(f"{part.stem}-again.parquet"))
     result = found(job, tmp_path / "record", spark)
     assert classes(result) == {Class.DUPLICATED: pl.read_parquet(part).height}
     assert {row.row[0] for row in result.samples[Class.DUPLICATED]} <= set(pl.read_parquet(part)["id"])

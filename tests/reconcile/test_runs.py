@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -116,6 +117,23 @@ def test_a_table_of_files_is_read_back(tmp_path: Path, spark: SparkSession) -> N
     part = next((tmp_path / "late").glob("*.parquet"))
     pl.read_parquet(part).with_columns(delay=pl.col("delay") + 1).write_parquet(part)
     assert set(classes(found(job, home, spark))) == {Class.ONLY_STREAM, Class.ONLY_BATCH}
+
+
+def test_only_the_files_of_the_recorded_run_are_its_answer(tmp_path: Path, spark: SparkSession) -> None:
+    into = (
+        "CREATE TABLE late (id BIGINT, delay INT) WITH ('connector' = 'file', 'path' = 'late', 'format' = 'parquet');"
+    )
+    query = f"{into} INSERT INTO late SELECT id, delay FROM flights WHERE delay > "
+    former, home = run(query + "0;", tmp_path)
+    os.rename(home, tmp_path / "former")
+    job, home = run(query + "100;", tmp_path)
+    parts = list((tmp_path / "late").glob("*.parquet"))
+    assert len({part.name.split("-")[1] for part in parts}) == 2
+    assert pl.read_parquet(parts).height > found(job, home, spark).stream_rows > 0
+    assert found(job, home, spark).differing == 0
+    assert found(former, tmp_path / "former", spark).differing == 0
+    job, home = run(query + "1000;", tmp_path)
+    assert found(job, home, spark).stream_rows == 0
 
 
 def test_maps_arrays_instants_and_intervals_are_compared(tmp_path: Path, spark: SparkSession) -> None:

@@ -27,7 +27,7 @@ CONNECTOR = Connector(
     "Files on this machine or a shared file system. As a source it reads all files of `path` and ends, or follows them for ever. "
     "Offsets are line numbers (rows of the file for Parquet). As a sink it writes a directory of parts, each under a temporary name "
     "first and renamed when it is whole; a part is named by task and batch, so that a batch that comes again after a crash replaces "
-    "itself. Give each run a directory of its own.",
+    "itself. Runs that write to the same directory add to it.",
     (
         Option(
             "path",

@@ -1,4 +1,4 @@
-"""Writing a directory of parts, each written once."""
+"""Writing a directory of parts, each written once. Runs that write to the same directory add to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OP = "op"
 
 
 class FileSink:
-    """Gathers batches; `flush` makes a part of them: `part-<task>-<first batch id>.<format>`, by way of a temporary name."""
+    """Gathers batches; `flush` makes a part of each: `part-<run>-<task>-<batch id>.<format>`, by way of a temporary name."""
 
     def __init__(self, request: SinkRequest) -> None:
         options = Options(CONNECTOR, request.options)
@@ -33,12 +33,13 @@ class FileSink:
         self._compression = options.text("parquet.compression") if self._format == "parquet" else ""
         self._waiting: list[tuple[int, pl.DataFrame]] = []
         self._directory = request.directory / options.text("path")
+        self._prefix = f"{parts_of(request.run)}{request.task:05}-"
         self._make_directory()
 
     def _make_directory(self) -> None:
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            for left in self._directory.glob(f".part-{self._request.task:05}-*"):
+            for left in self._directory.glob(f".{self._prefix}*"):
                 left.unlink()
         except OSError as error:
             raise self._refused(error) from None
@@ -67,7 +68,7 @@ class FileSink:
         self._waiting.clear()
 
     def _write_part(self, batch_id: int, frame: pl.DataFrame) -> None:
-        name = f"part-{self._request.task:05}-{_digits(batch_id)}.{self._format}"
+        name = f"{self._prefix}{_digits(batch_id)}.{self._format}"
         hidden = self._directory / f".{name}"
         try:
             self._write_file(hidden, self._rows(frame))
@@ -88,6 +89,11 @@ class FileSink:
 
     def close(self) -> None:
         """Nothing stays open."""
+
+
+def parts_of(run: str) -> str:
+    """What the names of a run's parts begin with."""
+    return f"part-{run}-" if run else "part-"
 
 
 def _digits(batch_id: int) -> str:

@@ -86,10 +86,12 @@ def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:
     if sink.connector == "result":
         assert setting.results is not None, "a query with a result needs somewhere to send it"
         return ResultWriter(setting.results)
-    return open_sink(sink.connector, sink_request(sink, setting.directory, setting.topology.name, task.index))
+    topology = setting.topology
+    request = sink_request(sink, setting.directory, topology.name, task.index, topology.settings.run)
+    return open_sink(sink.connector, request)
 
 
-def sink_request(sink: Sink, directory: Path, name: str, task: int = 0) -> SinkRequest:
+def sink_request(sink: Sink, directory: Path, name: str, task: int = 0, run: str = "") -> SinkRequest:
     """What the plan asks of a sink, for one of its tasks."""
     return SinkRequest(
         table=sink.table,
@@ -101,6 +103,7 @@ def sink_request(sink: Sink, directory: Path, name: str, task: int = 0) -> SinkR
         weight=WEIGHT,
         name=name,
         task=task,
+        run=run,
     )
 
 
