@@ -47,6 +47,8 @@ def run_job(
         OuzelError: it could not be started.
     """
     progress = Progress()
+    if engine is not Engine.SPARK:
+        _say_what_is_there(job)
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
     with interrupts() as interrupted:
         handle = start(job) if record is None else _recorded(job, start, engine, record, pairs)
@@ -57,6 +59,19 @@ def run_job(
         finally:
             handle.stop()
         return _end(status, rows, progress)
+
+
+def _say_what_is_there(job: session.Job) -> None:
+    """Rows that an earlier run has written stay, and who runs a query twice should not take both answers for one."""
+    for sink in job.program.sinks:
+        if sink.connector == "file":
+            directory = job.directory / dict(sink.options)["path"]
+            parts = sum(1 for _ in directory.glob("part-*"))
+            if parts:
+                text = (
+                    f"table '{sink.table}': adding to the {_count(parts, 'part')} that earlier runs left in {directory}"
+                )
+                Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text, style="yellow"))
 
 
 def _recorded(

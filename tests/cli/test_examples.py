@@ -46,7 +46,12 @@ def test_insert_into_writes_files(examples: Path) -> None:
     out, err = run_memory(examples / "late_carriers.sql")
     assert out == ""
     assert "336,776 rows in" in err
+    assert "adding to" not in err
     same(pl.read_parquet(examples / "data/late_carriers/*.parquet").to_dicts(), asked("late_carriers", examples))
+    parts = len(list((examples / "data/late_carriers").iterdir()))
+    _, err = run_memory(examples / "late_carriers.sql")
+    assert f"table 'late_carriers': adding to the {parts} parts that earlier runs left in" in err
+    assert len(list((examples / "data/late_carriers").iterdir())) > parts
 
 
 def test_bad_records_are_counted_and_kept(examples: Path) -> None:

@@ -210,7 +210,7 @@ def test_many_events_are_only_counted(fake: FakeSession, query: Path) -> None:
 
 
 def test_insert_into_prints_only_totals(fake: FakeSession, query: Path) -> None:
-    fake.job = job(schema(word=str, n=int), connector="file")
+    fake.job = job(schema(word=str, n=int), connector="blackhole")
     fake.handle = FakeHandle([], Status(RunState.FINISHED, rows_in=9, rows_acked=9))
     result = ouzel("run", query)
     assert (result.exit_code, result.stdout) == (0, "")

@@ -63,7 +63,8 @@ def job(query: str, tmp_path: Path) -> Job:
 @pytest.fixture
 def recorder(job: Job, tmp_path: Path) -> Iterator[Recorder]:
     home = tmp_path / "record"
-    recorder = Recorder(start(recordable(job, home), "heron"), job, "heron", home, SETTINGS)
+    job = recordable(job, home)
+    recorder = Recorder(start(job, "heron"), job, "heron", home, SETTINGS)
     following = Following(recorder)
     following.start()
     yield recorder

@@ -69,7 +69,8 @@ def at_home(name: str, directory: Path) -> tuple[Path, int]:
 
 def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[float, Victim]]) -> Status:
     """Run the job on processes, kill while rows flow, let it end, and keep its record in `home`."""
-    handle = Recorder(session.start(recordable(job, home), "heron"), job, "heron", home, SETTINGS)
+    job = recordable(job, home)
+    handle = Recorder(session.start(job, "heron"), job, "heron", home, SETTINGS)
     try:
         for share, victim in victims:
             _until_read(handle, int(share * rows))

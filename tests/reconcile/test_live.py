@@ -47,7 +47,8 @@ def job(query: str, tmp_path: Path) -> Job:
 @pytest.fixture
 def run(spark: SparkSession, job: Job, tmp_path: Path) -> Iterator[Recorder]:
     """The job on its way in processes, once Spark has started; its results are taken as they come."""
-    recorder, over = Recorder(start(recordable(job, tmp_path / "record")), job, "heron", tmp_path / "record"), Event()
+    job = recordable(job, tmp_path / "record")
+    recorder, over = Recorder(start(job), job, "heron", tmp_path / "record"), Event()
 
     def follow() -> None:
         while not over.is_set() and not recorder.wait(0.1):

@@ -120,9 +120,9 @@ def test_nobody_is_there(tmp_path: Path) -> None:
 
 
 def recorded(tmp_path: Path) -> tuple[Job, Recorder]:
-    job = load_text(COUNTS, tmp_path, "counts", (("batch.rows", "100"),))
     home = tmp_path / "record"
-    return job, Recorder(start(recordable(job, home), "memory"), job, "memory", home)
+    job = recordable(load_text(COUNTS, tmp_path, "counts", (("batch.rows", "100"),)), home)
+    return job, Recorder(start(job, "memory"), job, "memory", home)
 
 
 def test_a_paused_run_in_one_process_is_exact_without_windows(tmp_path: Path) -> None:
