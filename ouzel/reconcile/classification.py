@@ -9,9 +9,9 @@ from operator import and_, or_
 from typing import TYPE_CHECKING
 
 from ouzel.reconcile.classes import Class, Evidence
-from ouzel.reconcile.comparison import BATCH, BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, names_of, pairing
 from ouzel.reconcile.late import DROPPED, GROUP, LATE_ROWS, LOOSE
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage
+from ouzel.reconcile.pairs import BATCH, BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, names_of, pairing
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -14,10 +14,11 @@ from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared_sink, stream_answer
 from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, Without, classified
-from ouzel.reconcile.comparison import BATCH, DIFFERING, NEAR, STREAM, compare, names_of, stream_side, time_us
+from ouzel.reconcile.comparison import compare, stream_side, time_us
 from ouzel.reconcile.cut import Cut, check_cut, restricted, within
 from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, only_top, without
 from ouzel.reconcile.lineage import Lineage, lineage
+from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, names_of
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.timeline import Timeline, timeline
 from ouzel.record import Ranges, RunRecord

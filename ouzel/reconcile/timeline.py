@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ouzel.reconcile.classes import Class
-from ouzel.reconcile.comparison import BATCH, STREAM, Comparison, time_us
+from ouzel.reconcile.comparison import Comparison, time_us
 from ouzel.reconcile.lineage import DAY_US, Lineage
+from ouzel.reconcile.pairs import BATCH, STREAM
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,8 +11,9 @@ import pytest
 from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.types import BIGINT, DOUBLE, ArrayType, DataType, Field, RowType, Schema, VarcharType
 from ouzel.reconcile.checksums import BUCKET, BUCKETS, HASHES, with_hashes
-from ouzel.reconcile.comparison import compare, names_of
+from ouzel.reconcile.comparison import compare
 from ouzel.reconcile.lineage import Lineage
+from ouzel.reconcile.pairs import names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,3 +98,25 @@ def test_nothing_and_nothing_are_equal(spark: SparkSession) -> None:
     kinds = (BIGINT,)
     found = compare(table(spark, [], kinds), table(spark, [], kinds), facts(kinds), 0.0)
     assert (found.matched, found.stream_rows, found.batch_rows, found.first_us) == (0, 0, 0, None)
+
+
+def test_rows_of_one_key_are_paired_whether_it_has_one_row_or_several(spark: SparkSession) -> None:
+    kinds = (BIGINT, BIGINT, TEXT)
+    ours = [(1, 10, "a"), (2, None, None), (None, 5, "n"), (4, 1, ""), (6, 7, "x"), (9, 1, "p"), (9, 2, "q")]
+    theirs = [(1, 10, "a"), (2, 3, None), (None, 5, "m"), (5, 1, ""), (6, 7, "x"), (9, 2, "q"), (9, 3, "p")]
+    found = compare(table(spark, ours, kinds), table(spark, theirs, kinds), facts(kinds, ("x0",)), 0.0)
+    assert (found.matched, found.stream_rows, found.batch_rows) == (3, 7, 7)
+    rows = [
+        tuple(side and tuple(side[:3]) for side in (row["stream"], row["batch"])) + tuple(row[2:])
+        for row in found.differences.select("stream", "batch", "differing", "stream_rows", "batch_rows").collect()
+    ]
+    assert sorted(rows, key=str) == sorted(
+        [
+            ((2, None, None), (2, 3, None), ["x1"], 1, 0),
+            ((None, 5, "n"), (None, 5, "m"), ["x2"], 1, 0),
+            ((4, 1, ""), None, [], 1, 0),
+            (None, (5, 1, ""), [], 0, 1),
+            ((9, 1, "p"), (9, 3, "p"), ["x1"], 1, 0),
+        ],
+        key=str,
+    )

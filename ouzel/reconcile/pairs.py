@@ -1,0 +1,192 @@
+"""Rows of two answers paired by what tells rows apart, and which of their columns differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.types import Field, FloatType
+from ouzel.reconcile.lineage import CARRIED, Lineage
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+FLOAT32_TOLERANCE = 2.0**-22
+"""A FLOAT has 24 bits: no tolerance below this one means anything for it."""
+
+DIFFERING, NEAR, STREAM, BATCH = "differing", "near", "stream", "batch"
+"""Columns of the differences: names of the columns that differ, of those that are equal within the tolerance, and both rows."""
+
+STREAM_ROWS, BATCH_ROWS = "stream_rows", "batch_rows"
+"""How often each answer holds this very row."""
+
+BROADCAST_MAX = 100_000
+"""Keys with several rows that every worker gets, so that no rows need to be shuffled to find theirs."""
+
+OF = {STREAM: "s", BATCH: "b"}
+"""What counts the rows of each side, and what its values are called beside a key."""
+
+
+def names_of(facts: Lineage) -> list[str]:
+    """What the output's columns are called inside a comparison: whatever they are called outside, these need no quotes."""
+    return [f"c{number}" for number in range(len(facts.columns))]
+
+
+def carried(facts: Lineage) -> list[str]:
+    """The columns that the batch's rows have besides."""
+    return [f"{CARRIED}{name}" for name in facts.carried.names]
+
+
+def paired(rows: DataFrame, facts: Lineage, tolerance: float) -> tuple[DataFrame, int]:
+    """The differences among these rows, and how many rows of the stream are in them.
+
+    Keys of which either side has one row at most, nearly all, take one shuffle. Where there are several, equal rows cancel first, and the
+    rest is joined on the keys; without keys, on the columns that are no floats if there are floats, so that a last digit pairs with its
+    like; else nothing is paired.
+
+    Args:
+        rows: of both answers, `s` = 1 on those of the stream and `b` = 1 on those of the batch; they are read before this returns.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
+
+    keys = pairing(facts)
+    if keys is None:
+        rest = _unequal(rows, facts).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+        return _joined(rest, facts, None, tolerance), _surplus(rest)
+    groups = _groups(rows, facts, keys).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+    several = (F.col("s") > 1) | (F.col("b") > 1)
+    single = groups.where(~several)
+    found = _told(_sides(single, facts, keys), facts, tolerance)
+    more, crowded = groups.agg(F.sum(F.when(~several, F.col("s"))), F.count_if(several)).collect()[0]
+    if not crowded:
+        return found, int(more or 0)
+    same = reduce(and_, (rows[name].eqNullSafe(F.col(f"k{name}")) for name in keys))
+    named = groups.where(several).select(*(F.col(name).alias(f"k{name}") for name in keys))
+    named = F.broadcast(named) if crowded <= BROADCAST_MAX else named
+    rest = _unequal(rows.join(named, same, "left_semi"), facts).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+    return found.unionByName(_joined(rest, facts, keys, tolerance)), int(more or 0) + _surplus(rest)
+
+
+def pairing(facts: Lineage) -> list[str] | None:
+    """What pairs rows: the keys, else the columns that are no floats where there are floats; None if nothing does."""
+    pairs = list(zip(names_of(facts), facts.columns, strict=True))
+    if facts.keys:
+        return [name for name, field in pairs if field.name in facts.keys]
+    exact = [name for name, field in pairs if not isinstance(field.type, FloatType)]
+    return exact if len(exact) < len(pairs) else None
+
+
+def _groups(rows: DataFrame, facts: Lineage, keys: Sequence[str]) -> DataFrame:
+    """Each key with the number of its rows on either side, and where that is one its values; without the pairs that are equal."""
+    from pyspark.sql import functions as F
+
+    others = [name for name in names_of(facts) if name not in keys]
+    values = [
+        F.first(F.when(F.col(side) == 1, F.col(name)), ignorenulls=True).alias(f"{side}_{name}")
+        for side in OF.values()
+        for name in others
+    ]
+    extra = [F.first(name, ignorenulls=True).alias(name) for name in carried(facts)]
+    grouped = rows.groupBy(*keys).agg(*(F.sum(side).alias(side) for side in OF.values()), *values, *extra)
+    equal = (F.col(f"s_{name}").eqNullSafe(F.col(f"b_{name}")) for name in others)
+    return grouped.where(~reduce(and_, equal, (F.col("s") == 1) & (F.col("b") == 1)))
+
+
+def _sides(groups: DataFrame, facts: Lineage, keys: Sequence[str]) -> DataFrame:
+    """The rows of keys that have one on either side at most."""
+    from pyspark.sql import functions as F
+
+    def row(side: str) -> Column:
+        of = OF[side]
+        values = [F.col(name if name in keys else f"{of}_{name}").alias(name) for name in names_of(facts)]
+        counts = [F.lit(int(each == side)).cast("bigint").alias(f"{each}_rows") for each in OF]
+        return F.when(F.col(of) == 1, F.struct(*values, F.lit(1).alias("copy"), *counts)).alias(side)
+
+    return groups.select(*(row(side) for side in OF), *carried(facts))
+
+
+def _unequal(rows: DataFrame, facts: Lineage) -> DataFrame:
+    """Each distinct row with how often either answer has it, where that is not the same."""
+    from pyspark.sql import functions as F
+
+    counts = [F.sum("s").alias(STREAM_ROWS), F.sum("b").alias(BATCH_ROWS)]
+    extra = [F.first(name, ignorenulls=True).alias(name) for name in carried(facts)]
+    counted = rows.groupBy(*names_of(facts)).agg(*counts, *extra)
+    return counted.where(F.col(STREAM_ROWS) != F.col(BATCH_ROWS))
+
+
+def _surplus(rest: DataFrame) -> int:
+    """How many rows the stream has more."""
+    from pyspark.sql import functions as F
+
+    (more,) = rest.agg(F.sum(F.greatest(F.col(STREAM_ROWS) - F.col(BATCH_ROWS), F.lit(0)))).collect()[0]
+    return int(more or 0)
+
+
+def _joined(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    ours = _side(rest, facts, keys, F.col(STREAM_ROWS) - F.col(BATCH_ROWS), STREAM, [])
+    theirs = _side(rest, facts, keys, F.col(BATCH_ROWS) - F.col(STREAM_ROWS), BATCH, carried(facts))
+    same = F.lit(True) if keys is not None else F.lit(False)
+    for name in (*(keys or ()), "copy"):
+        same = same & F.col(f"{STREAM}.{name}").eqNullSafe(F.col(f"{BATCH}.{name}"))
+    both = ours.join(theirs, same, "full") if keys is not None else ours.unionByName(theirs, allowMissingColumns=True)
+    return _told(both, facts, tolerance)
+
+
+def _told(both: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
+    """The differences (see comparison.Comparison) of which these are both sides."""
+    from pyspark.sql import functions as F
+
+    counts = [F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}").alias(name) for name in (STREAM_ROWS, BATCH_ROWS)]
+    return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried(facts))
+
+
+def _side(
+    rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, surplus: Column, side: str, carried: Sequence[str]
+) -> DataFrame:
+    """The rows that one answer has more of: one row for each copy, the copies under one key numbered."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    names = names_of(facts)
+    copies = rest.where(surplus > 0).withColumn("copy", F.explode(F.sequence(F.lit(1), surplus.cast("int"))))
+    if keys is not None:
+        others = [name for name in names if name not in keys]
+        order = (
+            Window.partitionBy(*keys).orderBy(*others, "copy") if others else Window.partitionBy(*keys).orderBy("copy")
+        )
+        copies = copies.withColumn("copy", F.row_number().over(order))
+    return copies.select(F.struct(*names, "copy", STREAM_ROWS, BATCH_ROWS).alias(side), *carried)
+
+
+def _differing(facts: Lineage, tolerance: float) -> list[Column]:
+    """Names of the columns that differ, and of those that differ within the tolerance; both empty where one row is missing."""
+    from pyspark.sql import functions as F
+
+    paired = F.col(STREAM).isNotNull() & F.col(BATCH).isNotNull()
+    differing, near = [], []
+    for name, field in zip(names_of(facts), facts.columns, strict=True):
+        ours, theirs = F.col(f"{STREAM}.{name}"), F.col(f"{BATCH}.{name}")
+        close = _close(ours, theirs, field, tolerance)
+        unequal = paired & ~ours.eqNullSafe(theirs)
+        differing.append(F.when(unequal & ~close, F.lit(field.name)))
+        near.append(F.when(unequal & close, F.lit(field.name)))
+    return [F.array_compact(F.array(*differing)).alias(DIFFERING), F.array_compact(F.array(*near)).alias(NEAR)]
+
+
+def _close(ours: Column, theirs: Column, field: Field, tolerance: float) -> Column:
+    """Whether two floats are equal within the tolerance, relative to the larger; never for NaN or an infinity."""
+    from pyspark.sql import functions as F
+
+    if not isinstance(field.type, FloatType):
+        return F.lit(False)
+    allowed = max(tolerance, FLOAT32_TOLERANCE) if field.type.bits == 32 else tolerance
+    a, b = ours.cast("double"), theirs.cast("double")
+    largest = F.greatest(F.abs(a), F.abs(b))
+    finite = largest < F.lit(float("inf"))
+    return F.coalesce(finite & (F.abs(a - b) <= F.lit(allowed) * largest), F.lit(False))
