@@ -99,6 +99,9 @@ def explained(error: Exception) -> OuzelError:
         return OuzelError(
             f"{there[1].removeprefix('file:')} is there already, and a batch overwrites nothing; remove it"
         )
+    raised = re.search(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE: \w+)?$", text, re.M)
+    if raised:
+        return OuzelError(raised[1].strip())
     missing = re.search(r"\[PATH_NOT_FOUND\] Path does not exist: (\S+?)\.? ", text + " ")
     if missing:
         return OuzelError(f"there is no {missing[1].removeprefix('file:')}")

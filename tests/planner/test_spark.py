@@ -11,9 +11,11 @@ import polars as pl
 import pytest
 
 import ouzel.compiler.plan as plan
+from ouzel.batch.spark import explained
 from ouzel.compiler.expressions import Column
 from ouzel.compiler.plan import (
     AssignWindow,
+    Filter,
     FinalAggregate,
     Node,
     PartialAggregate,
@@ -129,6 +131,23 @@ def test_bad_records_are_left_out_where_the_table_says_so(spark: SparkSession, t
     lines = Scan("j", "file", options, schema)
     assert rows(spark, program(lines), tmp_path) == [(1, "x")]
     assert rows(spark, program(select(lines, "b")), tmp_path) == [("x",)], "also when nobody asks for what is bad"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("shape", ["csv", "json", "parquet"])
+def test_a_null_where_the_table_has_none_fails_the_job(spark: SparkSession, tmp_path: Path, shape: str) -> None:
+    frame = pl.DataFrame({"a": [1, None, 9], "b": ["x", "y", "z"]})
+    written = {"csv": pl.DataFrame.write_csv, "json": pl.DataFrame.write_ndjson, "parquet": pl.DataFrame.write_parquet}
+    written[shape](frame, tmp_path / f"c.{shape}")
+    schema = Schema((Field("a", INT, False), Field("b", VARCHAR)))
+    lines = Scan("c", "file", (("path", f"c.{shape}"), ("format", shape)), schema)
+    refused = "table 'c': column 'a' may not be NULL"
+    with pytest.raises(Exception, match=refused) as failed:
+        rows(spark, program(lines), tmp_path)
+    assert str(explained(failed.value)) == refused
+    with pytest.raises(Exception, match=refused):
+        rows(spark, program(Filter(lines, greater(lines, "a", 5))), tmp_path)
+    assert rows(spark, program(select(lines, "b")), tmp_path) == [("x",), ("y",), ("z",)]
 
 
 @pytest.mark.spark

@@ -15,6 +15,7 @@ from ouzel.planner.spark.text import (
     csv_dialect,
     csv_names,
     is_lenient,
+    not_null,
     path_text,
     shown_options,
     typed,
@@ -37,7 +38,7 @@ def read_table(scan: Scan) -> list[str]:
         )
     options = dict(scan.options)
     if reads_by_jvm(scan):
-        return read_kafka(scan)
+        return read_kafka(scan) + not_null(scan.table, scan.columns)
     if scan.connector != "file" or scan.metadata or is_lenient(options):
         return [_read_by_ouzel(scan)]
     shape = options.get("format", "")
@@ -46,13 +47,13 @@ def read_table(scan: Scan) -> list[str]:
             f"table '{scan.table}': a Spark job cannot read format '{shape}'",
             instead=f"use one of {', '.join(FORMATS)}",
         )
-    return FORMATS[shape](scan, options)
+    return FORMATS[shape](scan, options) + not_null(scan.table, scan.columns)
 
 
 def read_range(scan: Scan, parts: Range) -> list[str]:
     """A frame with the rows of the table that the job's OFFSETS name, which are `parts`."""
     if reads_by_jvm(scan):
-        return read_kafka(scan, parts)
+        return read_kafka(scan, parts) + not_null(scan.table, scan.columns)
     return [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")]
 
 

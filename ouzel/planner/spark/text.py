@@ -48,6 +48,20 @@ def cast_text(name: str, field: Field) -> str:
     return f"F.col({quoted(column_name(name))}).cast({quoted(to_spark_type(field.type))})"
 
 
+def not_null(table: str, schema: Schema) -> list[str]:
+    """A step that fails at a NULL in a column that is NOT NULL, for Spark's own readers take every column to be nullable.
+
+    It is a value that fails and no filter: Spark would move a filter of the query before it, and the row would be gone unseen.
+    """
+    items = []
+    for field in schema:
+        if not field.nullable:
+            message = quoted(f"table '{table}': column '{field.name}' may not be NULL")
+            value = f"F.coalesce({quoted(column_name(field.name))}, F.raise_error(F.lit({message})))"
+            items.append(f"{quoted(field.name)}: {value}")
+    return [".withColumns({\n" + "".join(f"    {item},\n" for item in items) + "})"] if items else []
+
+
 def select(items: list[str]) -> str:
     """A select, one item a line."""
     return ".select(\n" + "".join(f"    {item},\n" for item in items) + ")"
