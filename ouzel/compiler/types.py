@@ -192,6 +192,19 @@ class Schema:
         return {field.name: to_polars(field.type) for field in self.fields}
 
 
+def parts(kind: DataType) -> Iterator[DataType]:
+    """The type itself and all types inside it."""
+    yield kind
+    match kind:
+        case ArrayType(element):
+            yield from parts(element)
+        case MapType(key, value):
+            yield from (*parts(key), *parts(value))
+        case RowType(fields):
+            for _, field in fields:
+                yield from parts(field)
+
+
 def to_polars(kind: DataType) -> pl.DataType:
     """The Polars type that holds values of `kind`.
 

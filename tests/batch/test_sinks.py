@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -15,6 +17,9 @@ from ouzel.batch.run import Batch
 from ouzel.batch.sink import Destination, write_table
 from ouzel.connectors.memory import TABLES
 from ouzel.errors import ConnectorError, NotSupported, OuzelError
+from ouzel.session import Job
+from tests.fuzz.hunt import judge, plain_answer, spark_answer
+from tests.law.engines import run_to_end
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,6 +90,76 @@ def test_files_come_back_as_they_were(
     assert sorted(rows.rows(), key=lambda row: row[1]) == [
         (row["k"], row["n"], ts) for row, ts in zip(ROWS, times, strict=True)
     ]
+
+
+FLAT = {
+    "n": ("BIGINT", [1, -(2**63), None]),
+    "small": ("TINYINT", [127, -128, None]),
+    "f": ("DOUBLE", [0.1, nan, -inf]),
+    "g": ("FLOAT", [1.5, -0.0, None]),
+    "yes": ("BOOLEAN", [True, False, None]),
+    "word": ("VARCHAR", [' a "b", ', "é\\\n|", None]),
+    "price": ("DECIMAL(20, 4)", [Decimal("1.2300"), Decimal("-1234567890123456.7891"), None]),
+    "day": ("DATE", [date(1, 1, 1), date(9999, 12, 31), None]),
+    "ts": ("TIMESTAMP(6)", [datetime(1, 1, 1, 0, 0, 0, 1), datetime(9999, 12, 31, 23, 59, 59, 999999), None]),
+    "at": (
+        "TIMESTAMP_LTZ(6)",
+        [datetime(1969, 12, 31, 23, 59, 59, 999999, UTC), datetime(2024, 1, 1, tzinfo=UTC), None],
+    ),
+}
+NOON = datetime(2024, 1, 31, 12, 0, 0, 123456)
+NESTED = {
+    "data": ("BYTES", [b"abc\xff", b"", None]),
+    "times": ("ARRAY<TIMESTAMP(6)>", [[NOON, None], [], None]),
+    "r": (
+        "ROW<a DOUBLE, at TIMESTAMP_LTZ(6), s VARCHAR>",
+        [{"a": nan, "at": NOON.replace(tzinfo=UTC), "s": "1.50"}, None, None],
+    ),
+}
+
+
+Made = Callable[..., Batch]
+Columns = dict[str, tuple[str, list[Any]]]
+
+
+def tables(directory: Path, form: str, fields: Columns) -> str:
+    """Two tables with these columns: `t` holds them, `o` is to be written."""
+    pl.DataFrame({name: values for name, (_, values) in fields.items()}).write_parquet(directory / "t.parquet")
+    columns = ", ".join(f"{name} {kind}" for name, (kind, _) in fields.items())
+    null = ", 'csv.null' = 'none'" if form == "csv" else ""
+    return (
+        f"CREATE TABLE t ({columns}) WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet');\n"
+        f"CREATE TABLE o ({columns}) WITH ('connector' = 'file', 'path' = 'o', 'format' = '{form}'{null});\n"
+    )
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("form", "fields"), [("csv", FLAT), ("json", FLAT), ("json", NESTED), ("parquet", {**FLAT, **NESTED})]
+)
+def test_a_stream_reads_what_spark_writes(
+    made: Made, job: Callable[[str], Job], spark: SparkSession, tmp_path: Path, form: str, fields: Columns
+) -> None:
+    both = tables(tmp_path, form, fields)
+    made(f"{both} INSERT INTO o SELECT * FROM t;").run(spark)
+    there, back = (plain_answer(job(f"{both} SELECT * FROM {table};")) for table in "to")
+    found = judge(0, "", there, back)
+    assert found.kind == "same", found
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("form", "fields"),
+    [("csv", {**FLAT, "data": NESTED["data"]}), ("json", {**FLAT, **NESTED}), ("parquet", {**FLAT, **NESTED})],
+)
+def test_spark_reads_what_a_stream_writes(
+    made: Made, job: Callable[[str], Job], spark: SparkSession, tmp_path: Path, form: str, fields: Columns
+) -> None:
+    both = tables(tmp_path, form, fields)
+    run_to_end(job(f"{both} INSERT INTO o SELECT * FROM t;"), "memory")
+    there, back = (spark_answer(job(f"{both} SELECT * FROM {table};"), spark) for table in "to")
+    found = judge(0, "", there, back)
+    assert found.kind == "same", found
 
 
 @pytest.mark.spark

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -89,6 +90,23 @@ def test_no_block_border_shows(tmp_path_factory: pytest.TempPathFactory, data: s
     expected = {"1,a": "a", '2,"b\nc"': "b\nc", '3,"d ""e"" f"': 'd "e" f', "4,g\r": "g"}
     assert [word for batch in batches for word in batch.frame["word"]] == [expected[line] for line in lines if line]
     assert not any(batch.bad for batch in batches)
+    assert all(before.end == after.start for before, after in pairwise(batches))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_raw_lines_end_as_those_of_hadoop(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    pieces = data.draw(st.lists(st.sampled_from(["a", " b", "\n", "\r", "\r\n", ""]), max_size=20))
+    mark, text_ = data.draw(st.sampled_from(["", "\ufeff"])), "".join(pieces)
+    path = tmp_path_factory.mktemp("raw") / "a.raw"
+    path.write_text(mark + text_, encoding="utf-8", newline="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "_BLOCK_BYTES", data.draw(st.integers(1, 20)))
+        options = {"path": "a.raw", "format": "raw"}
+        source = open_source("file", SourceRequest("t", options, {"line": pl.String()}, path.parent))
+        batches = drain(source.reader(source.partitions()[0], None), data.draw(st.integers(1, 5)))
+    expected = re.split("\r\n|\n|\r", text_)
+    assert [line for batch in batches for line in batch.frame["line"]] == (expected if expected[-1] else expected[:-1])
     assert all(before.end == after.start for before, after in pairwise(batches))
 
 

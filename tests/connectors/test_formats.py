@@ -147,6 +147,7 @@ def test_timestamps_of_many_shapes_stand_side_by_side() -> None:
     [
         ("12.345", pl.Decimal(9, 2), Decimal("12.35")),
         ("0.125", pl.Decimal(9, 2), Decimal("0.13")),
+        ('"0.00499999999999999999"', pl.Decimal(9, 2), Decimal("0.00")),
         ("-0.125", pl.Decimal(9, 2), Decimal("-0.13")),
         ('"1e2"', pl.Decimal(9, 2), Decimal("100.00")),
         ("12345678901234567890.123456789", pl.Decimal(38, 9), Decimal("12345678901234567890.123456789")),
@@ -160,6 +161,13 @@ def test_timestamps_of_many_shapes_stand_side_by_side() -> None:
         ('"5"', pl.Int64(), "'5' does not fit column 'c' of type BIGINT"),
         ("5", pl.String(), "5"),
         ("true", pl.String(), "true"),
+        ("1.50", pl.String(), "1.50"),
+        ("-0", pl.String(), "-0"),
+        ("1E2", pl.String(), "1E2"),
+        ('"1.50"', pl.String(), "1.50"),
+        ('{"a":  [1,"}\\""], "c":2}', pl.String(), '{"a":  [1,"}\\""], "c":2}'),
+        ("[ ]", pl.String(), "[ ]"),
+        ('{"a":{"b":1.50}}', pl.List(pl.Struct({"key": pl.String(), "value": pl.String()})), [{"key": "a", "value": '{"b":1.50}'}]),
         ('"a\\nb"', pl.String(), "a\nb"),
         ('"YQ=="', pl.Binary(), b"a"),
         ('"Y!"', pl.Binary(), "'Y!' does not fit column 'c' of type BYTES"),
@@ -188,11 +196,50 @@ def test_json_values(text: str, kind: pl.DataType, value: object) -> None:
         ("yes", pl.Boolean(), "'yes' does not fit column 'c' of type BOOLEAN"),
         ("NULL", pl.Boolean(), None),
         ("1e3", pl.Float64(), 1000.0),
+        ("-0.00499999999999999999", pl.Decimal(9, 2), Decimal("0.00")),
+        ("0.005", pl.Decimal(9, 2), Decimal("0.01")),
         ('" a"', pl.String(), " a"),
     ],
 )
 def test_csv_values(text: str, kind: pl.DataType, value: object) -> None:
     assert one("csv", text, kind) == value
+
+
+@QUIET
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {},
+            optional=dict.fromkeys(
+                ("a", "b", "more"),
+                st.recursive(
+                    st.none()
+                    | st.booleans()
+                    | st.integers(-(2**62), 2**62)
+                    | st.sampled_from(["1.50", "{", '"]', "\\"]),
+                    lambda inner: (
+                        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", '"b', "}"]), inner)
+                    ),
+                    max_leaves=6,
+                ),
+            ),
+        ),
+        max_size=8,
+    ),
+    st.sampled_from([None, 1]),
+)
+def test_a_varchar_takes_what_is_no_string_as_it_is_written(
+    objects: list[dict[str, object]], indent: int | None
+) -> None:
+    separators = (" , ", "  : ") if indent else (",", ":")
+    lines = [json.dumps(found, separators=separators).encode() for found in objects]
+    decoded = decode("json", lines, {"a": pl.String(), "b": pl.String()})
+    assert not decoded.bad
+    for row, found in zip(decoded.frame.iter_rows(named=True), objects, strict=True):
+        for name in ("a", "b"):
+            value = found.get(name)
+            is_text = value is None or isinstance(value, str)
+            assert row[name] == (value if is_text else json.dumps(value, separators=separators))
 
 
 def test_a_missing_required_value_is_a_bad_record() -> None:

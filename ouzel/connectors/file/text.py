@@ -1,4 +1,7 @@
-"""Reading files of lines: JSON lines, CSV, raw. Offsets are line numbers, from 0; a record starts on the line that its offset says."""
+"""Reading files of lines: JSON lines, CSV, raw. Offsets are line numbers, from 0; a record starts on the line that its offset says.
+
+A raw line ends where Hadoop's and so Spark's ends: with LF, CR LF, or a CR alone.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,14 @@ from ouzel.connectors.base import BadRow, Reach, ReadBatch, ReadState, SourceReq
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records, looks_packed
 from ouzel.connectors.formats.csv import CsvDecoder
+from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
 _BLOCK_BYTES = 4 << 20
 _RECORD_BYTES_MAX = 16 << 20
+_LF, _CR = 10, 13
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass
@@ -39,6 +45,7 @@ class TextReader:
         self._decoder = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
         self._quote = b""
         self._headed = False
+        self._raw = isinstance(self._decoder, RawDecoder)
         if isinstance(self._decoder, CsvDecoder):
             self._quote, self._headed = self._decoder.dialect.quote.encode(), self._decoder.dialect.header
         self._file = self._open()
@@ -108,6 +115,8 @@ class TextReader:
         fresh = self._read(block.at + len(block.data))
         self._ended = not self._follow and len(fresh) < _BLOCK_BYTES
         data = block.data[start - block.at :] + fresh
+        if start == 0 and data.startswith(_BOM):
+            data, start = data[len(_BOM) :], len(_BOM)
         if self._ended and data and not data.endswith(b"\n"):
             data += b"\n"
         self._block, self._taken = self._index(data, start), 0
@@ -136,7 +145,10 @@ class TextReader:
     def _index(self, data: bytes, at: int) -> _Block:
         """Where the records of `data` end. Inside quotes a line end is part of a CSV field."""
         view = np.frombuffer(data, np.uint8)
-        breaks = np.flatnonzero(view == 10)
+        breaks = np.flatnonzero(view == _LF)
+        if self._raw and b"\r" in data:
+            followed = view[:-1] == _CR  # the last byte may be half of a CR LF
+            breaks = np.sort(np.concatenate((breaks, np.flatnonzero(followed & (view[1:] != _LF)))))
         lines = self._line + 1 + np.arange(len(breaks))
         if self._quote and self._quote in data:
             quotes = np.flatnonzero(view == self._quote[0])
@@ -156,8 +168,9 @@ class TextReader:
         lines = np.concatenate(([start_line], block.lines[first : last - 1]))
         data = block.data[start : int(block.ends[last - 1]) + 1]
         self._taken, self._line = last, int(block.lines[last - 1])
-        records, lines = _without_blank(Records(data, starts, ends), lines)
-        return self._decode(records, lines, start_line)
+        if self._raw:
+            return self._decode(_raw_lines(data) if b"\r" in data else Records(data, starts, ends), lines, start_line)
+        return self._decode(*_without_blank(Records(data, starts, ends), lines), start_line)
 
     def _decode(self, records: Records, lines: np.ndarray, start_line: int) -> ReadBatch:
         decoded = self._decoder.decode(records)
@@ -189,8 +202,16 @@ class TextReader:
             self._file = -1
 
 
+def _raw_lines(data: bytes) -> Records:
+    """The lines, whatever they end with."""
+    data = data.replace(b"\r\n", b"\n")
+    view = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero((view == _LF) | (view == _CR))
+    return Records(data, np.concatenate(([0], ends[:-1] + 1)), ends)
+
+
 def _without_blank(records: Records, lines: np.ndarray) -> tuple[Records, np.ndarray]:
-    """Blank lines are nothing at all."""
+    """Blank lines are nothing at all, where a record is more than its line."""
     lengths = records.ends - records.starts
     short = np.flatnonzero(lengths <= 1)
     blank = [index for index in short.tolist() if not records[index].strip()]

@@ -31,6 +31,8 @@ def from_text(kind: pl.DataType) -> Change:
             return lambda text: _timestamps(text).dt.replace_time_zone(kind.time_zone)
         case pl.Duration():
             return lambda text: text.cast(pl.Int64, strict=False).cast(kind)
+        case pl.Decimal():
+            return lambda text: _shortened(text, kind).to_frame().select(_decimal(pl.col(text.name), kind)).to_series()
     return lambda text: text.to_frame().select(_expression(pl.col(text.name), kind)).to_series()
 
 
@@ -43,16 +45,26 @@ def _expression(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
             return pl.when(lower == "true").then(True).when(lower == "false").then(False)
         case pl.Date():
             return column.str.to_date("%Y-%m-%d", strict=False)
-        case pl.Decimal():
-            return _decimal(column, kind)
     return column.cast(kind, strict=False)
 
 
 def _decimal(column: pl.Expr, kind: pl.Decimal) -> pl.Expr:
     # The cast itself rounds half to even; so more digits first, then the rounding that SQL has.
-    spare = min(_SCALE_KEPT, 38 - kind.precision)
-    wide = column.cast(pl.Decimal(38, kind.scale + spare), strict=False)
+    wide = column.cast(pl.Decimal(38, _digits_kept(kind)), strict=False)
     return wide.round(kind.scale, mode="half_away_from_zero").cast(kind, strict=False)
+
+
+def _digits_kept(kind: pl.Decimal) -> int:
+    """How many digits of a fraction are looked at."""
+    return kind.scale + min(_SCALE_KEPT, 38 - kind.precision)
+
+
+def _shortened(text: pl.Series, kind: pl.Decimal) -> pl.Series:
+    """Fractions cut off behind the digits kept, which rounds nothing twice; text without so many is left as it is."""
+    kept = _digits_kept(kind)
+    if not (text.str.len_bytes() > kept).any():
+        return text
+    return text.str.replace(rf"^([+-]?\d*\.\d{{{kept}}})\d+$", "$1")
 
 
 def _timestamps(text: pl.Series) -> pl.Series:

@@ -110,7 +110,7 @@ class CsvDecoder:
             ConnectorError: a column is not among them, or one comes twice.
         """
         try:
-            found = tuple(self.dialect.fields(header.removeprefix(b"\xef\xbb\xbf")))
+            found = tuple(self.dialect.fields(header))
         except ValueError as error:
             raise ConnectorError(f"the header of {where} cannot be read: {error}") from None
         self.names = self.dialect.columns or found

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
+from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 import polars as pl
@@ -19,6 +22,9 @@ _BITS: dict[Any, int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, pl.Int64: 64}
 _PLAIN = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
 
 
+_NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
+
+
 class Number(str):
     """A number with a fraction or an exponent, as it was written, so that no digit of a DECIMAL is lost."""
 
@@ -26,6 +32,45 @@ class Number(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class Object(dict[str, Any]):
+    """An object that knows how it was written."""
+
+    text = ""
+
+
+class Array(list[Any]):
+    """An array that knows how it was written."""
+
+    text = ""
+
+
+class Unwritten(ValueError):
+    """An object or array is wanted as text, and nobody has kept how it was written."""
+
+
+class WrittenDecoder(json.JSONDecoder):
+    """`json.loads` in Python, much slower, whose objects and arrays know how they were written."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.parse_object, self.parse_array = _written_object, _written_array
+        self.scan_once = py_make_scanner(self)
+
+
+def _written_object(place: tuple[str, int], *options: Any) -> tuple[Object, int]:
+    found, end = JSONObject(place, *options)
+    made = Object(found)
+    made.text = place[0][place[1] - 1 : end]
+    return made, end
+
+
+def _written_array(place: tuple[str, int], scan: Any) -> tuple[Array, int]:
+    found, end = JSONArray(place, scan)
+    made = Array(found)
+    made.text = place[0][place[1] - 1 : end]
+    return made, end
 
 
 def map_parts(kind: pl.DataType) -> tuple[pl.DataType, pl.DataType] | None:
@@ -46,6 +91,15 @@ def is_plain(kind: pl.DataType) -> bool:
     if isinstance(kind, pl.Struct):
         return all(is_plain(field.dtype) for field in kind.fields)  # type: ignore[arg-type]
     return isinstance(kind, _PLAIN)
+
+
+def holds_floats(kind: pl.DataType) -> bool:
+    """Whether there are floats in values of the type."""
+    if isinstance(kind, pl.List):
+        return holds_floats(kind.inner)  # type: ignore[arg-type]
+    if isinstance(kind, pl.Struct):
+        return any(holds_floats(field.dtype) for field in kind.fields)  # type: ignore[arg-type]
+    return isinstance(kind, (pl.Float32, pl.Float64))
 
 
 def from_json(value: Any, kind: pl.DataType) -> Any:
@@ -92,6 +146,8 @@ def _integer(value: Any, kind: pl.DataType) -> int:
 
 
 def _float(value: Any, kind: pl.DataType) -> float:
+    if type(value) is str and value in _NO_NUMBERS:
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, (int, Number)):
         raise ValueError(value)
     number = float(value)
@@ -103,6 +159,10 @@ def _float(value: Any, kind: pl.DataType) -> float:
 def _text(value: Any, kind: pl.DataType) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, (Object, Array)):
+        return value.text
+    if isinstance(value, (dict, list)):
+        raise Unwritten(value)
     return value if isinstance(value, str) else str(value)
 
 

@@ -14,7 +14,8 @@ from ouzel.errors import ConnectorError
 
 FORMAT = Format(
     "raw",
-    "The whole record is the table's one column: VARCHAR (UTF-8; anything else is a bad record) or BYTES. In files a record is a line.",
+    "The whole record is the table's one column: VARCHAR (UTF-8; anything else is a bad record) or BYTES. In files a record is a line, "
+    "blank ones too; it ends with LF, CR LF or CR.",
     (),
     "ouzel.connectors.formats.raw:RawDecoder",
     "ouzel.connectors.formats.raw:RawEncoder",

@@ -6,11 +6,23 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from ouzel.compiler.functions.spark import column_name, to_spark_type
+from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import BytesType, Schema, VarcharType
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.text import Range, csv_dialect, csv_names, is_lenient, quoted, select, typed
+from ouzel.planner.spark.text import (
+    JSON_READER,
+    Range,
+    csv_dialect,
+    csv_names,
+    from_csv,
+    from_json,
+    from_text,
+    is_lenient,
+    json_schema,
+    quoted,
+    select,
+)
 
 
 def reads_by_jvm(scan: Scan) -> bool:
@@ -112,8 +124,8 @@ def _decoded(scan: Scan, options: Mapping[str, str]) -> list[str]:
     names = ", ".join(quoted(column_name(name)) for name in scan.columns.names)
     taken = [select([record, *beside.values()]), f".select({apart})"]
     if options["format"] == "csv":
-        return [*taken, typed(scan.columns, texts=True)]
-    return [*taken, f".select({names})"] if beside else taken
+        return [*taken, *from_csv(scan.columns, beside)]
+    return [*taken, *([f".select({names})"] if beside else []), *from_json(data)]
 
 
 def _names_beside(scan: Scan, options: Mapping[str, str]) -> set[str]:
@@ -125,9 +137,11 @@ def _beside(name: str, scan: Scan) -> str:
     key, kind = dict(scan.metadata).get(name), scan.columns[name].type
     if key is not None:
         return f"F.col({quoted(key)}).alias({quoted(name)})"
-    text = "" if isinstance(kind, BytesType) else '.cast("string")'
-    cast = "" if isinstance(kind, BytesType | VarcharType) else f".cast({quoted(to_spark_type(kind))})"
-    return f'F.col("key"){text}{cast}.alias({quoted(name)})'
+    if isinstance(kind, BytesType):
+        return f'F.col("key").alias({quoted(name)})'
+    text = 'F.col("key").cast("string")'
+    value = text if isinstance(kind, VarcharType) else from_text(text, kind)
+    return f"{value}.alias({quoted(name)})"
 
 
 def _record(data: Schema, options: Mapping[str, str]) -> str:
@@ -135,8 +149,8 @@ def _record(data: Schema, options: Mapping[str, str]) -> str:
         fields = ", ".join(f"{column_name(name)} string" for name in csv_names(options))
         given = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in csv_dialect(options).items())
         return f"F.from_csv({TEXT}, {quoted(fields)}, {{{given}}})"
-    fields = ", ".join(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in data)
-    return f'F.from_json({TEXT}, {quoted(fields)}, {{"mode": "FAILFAST"}})'
+    given = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in JSON_READER.items())
+    return f"F.from_json({TEXT}, {quoted(json_schema(data))}, {{{given}}})"
 
 
 RECORD = "_record"

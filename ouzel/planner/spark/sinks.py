@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from ouzel.compiler.plan import Sink, SinkMode
 from ouzel.compiler.types import (
-    TIMESTAMP_LTZ,
     ArrayType,
     BytesType,
     IntervalType,
@@ -15,6 +14,7 @@ from ouzel.compiler.types import (
     Schema,
     TimestampType,
     VarcharType,
+    parts,
 )
 from ouzel.errors import NotSupported
 from ouzel.planner.spark.text import csv_dialect, path_text, quoted, shown_options
@@ -50,7 +50,7 @@ def _file(frame: str, sink: Sink) -> str:
     if form == "raw":
         return _raw(frame, sink, schema)
     for field in schema:
-        if isinstance(field.type, UNWRITABLE[form]):
+        if any(isinstance(kind, UNWRITABLE[form]) for kind in parts(field.type)):
             raise NotSupported(
                 f"table '{sink.table}': Spark cannot write column '{field.name}' of type {field.type} as {form}",
                 instead="use 'parquet', or cast it",
@@ -92,13 +92,12 @@ def _parquet(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
 
 def _times(schema: Schema) -> dict[str, str]:
     """Formats that keep microseconds, where there are times."""
-    kinds = [field.type for field in schema if isinstance(field.type, TimestampType)]
-    formats = {
-        "timestampFormat": kinds.count(TIMESTAMP_LTZ) > 0,
-        "timestampNTZFormat": len(kinds) > kinds.count(TIMESTAMP_LTZ),
+    kinds = [kind for field in schema for kind in parts(field.type) if isinstance(kind, TimestampType)]
+    formats = {"timestampFormat": True, "timestampNTZFormat": False}
+    zones = {True: "X", False: ""}  # a Z: jobs are in UTC
+    return {
+        name: quoted(MICROSECONDS + zones[local]) for name, local in formats.items() if TimestampType(local) in kinds
     }
-    zones = {"timestampFormat": "X", "timestampNTZFormat": ""}  # a Z: jobs are in UTC
-    return {name: quoted(MICROSECONDS + zones[name]) for name, needed in formats.items() if needed}
 
 
 MICROSECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"

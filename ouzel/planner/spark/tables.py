@@ -10,11 +10,14 @@ from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
 from ouzel.planner.spark.kafka import read_kafka, reads_by_jvm
 from ouzel.planner.spark.text import (
+    JSON_READER,
     Range,
-    cast_text,
     csv_dialect,
     csv_names,
+    from_csv,
+    from_json,
     is_lenient,
+    json_schema,
     not_null,
     path_text,
     shown_options,
@@ -97,27 +100,33 @@ def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
-    schema = ", ".join(f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns)
-    return [f"spark.read.schema({quoted(schema)})", f'.json({path_text(options)}, mode="FAILFAST")']
+    given = ", ".join(f"{name}={JSON_WORDS.get(value, quoted(value))}" for name, value in JSON_READER.items())
+    read = [f"spark.read.schema({quoted(json_schema(scan.columns))})", f".json({path_text(options)}, {given})"]
+    return read + from_json(scan.columns)
+
+
+JSON_WORDS = {"false": "False"}
+"""What is no string in Python."""
 
 
 def _raw(scan: Scan, options: Mapping[str, str]) -> list[str]:
     (field,) = scan.columns
-    value = 'F.col("value")' if isinstance(field.type, VarcharType) else cast_text("value", field)
-    return [f"spark.read.text({path_text(options)})", f".select({value}.alias({quoted(field.name)}))"]
+    cast = "" if isinstance(field.type, VarcharType) else f".cast({quoted(to_spark_type(field.type))})"
+    return [f"spark.read.text({path_text(options)})", f'.select(F.col("value"){cast}.alias({quoted(field.name)}))']
 
 
 def _csv(scan: Scan, options: Mapping[str, str]) -> list[str]:
     """Fields are read as text and cast, so that the header's names count and not their order."""
-    return [_csv_reader(scan, options), typed(scan.columns, texts=True)]
+    return [_csv_reader(scan, options), *from_csv(scan.columns)]
 
 
 def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
     headed, named = options.get("csv.header", "true") == "true", csv_names(options)
     given = "".join(f", {name}={quoted(value)}" for name, value in csv_dialect(options).items())
+    lines = ", multiLine=True" if options.get("csv.quote", '"') else ""  # a quoted field may hold line ends
     fields = ", ".join(f"{column_name(name)} string" for name in named or scan.columns.names)
     schema = "" if headed and not named else f".schema({quoted(fields)})"
-    return f"spark.read{schema}.csv({path_text(options)}, header={headed}{given})"
+    return f"spark.read{schema}.csv({path_text(options)}, header={headed}{lines}{given})"
 
 
 FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], list[str]]] = {

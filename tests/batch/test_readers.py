@@ -1,0 +1,131 @@
+"""Files of text read by the stream and by Spark's own readers: what both take is the same, and what Spark takes besides is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.session import Job, load_text
+from tests.fuzz.hunt import judge, plain_answer, spark_answer
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ZONED = [
+    "2024-01-31 10:11:12", "2024-01-31T10:11:12", "2024-01-31T10:11:12Z", "2024-01-31T10:11:12+02:00", "2024-01-31T10:11:12-0130",
+    "2024-01-31", "2024-01-31 10:11", "2024-01-31 10:11:12.1", "2024-01-31T10:11:12.123456Z", "2024-01-31 10:11:12.1234567",
+    "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999",
+]  # fmt: skip
+DATES = ["2024-01-31", "0001-01-01", "9999-12-31"]
+TAKEN = {
+    "csv": {
+        "INT": ["1", "+1", "-0", "00012", '"5"', "", '""', "-2147483648"],
+        "BIGINT": ["9223372036854775807"],
+        "DOUBLE": ["1", "1.5", "1e5", "NaN", "Infinity", "-Infinity", ".5", "5.", "1e400", "+1.5"],
+        "FLOAT": ["1.1", "16777217", "1e39"],
+        "BOOLEAN": ["true", "TRUE", "falSe", ""],
+        "VARCHAR": ["a", " a ", '"a,b"', '"a""b"', 'a"b', '""', '" "', "null", "é", "\\n", "a\\", "'q'", '""""', "# none", ""],
+        "DATE": DATES,
+        "TIMESTAMP(3)": ZONED,
+        "TIMESTAMP_LTZ(3)": ZONED,
+        "DECIMAL(5, 2)": ["1", "1.005", "1.015", "-1.235", "999.99", "1e2", "1.", "+.5", "1e-3", "0.00499999999999999999"],
+        "BYTES": ["YWJj", "YQ=="],
+    },
+    "json": {
+        "INT": ["1", "null", "-0", "2147483647"],
+        "BIGINT": ["9223372036854775807"],
+        "DOUBLE": ["1", "1.5", "1e5", "-0.0", "9007199254740993", "9223372036854775808", '"NaN"', '"Infinity"', '"-Infinity"'],
+        "FLOAT": ["1.1", "16777217", '"NaN"'],
+        "ARRAY<DOUBLE>": ['[1, "NaN"]', '["-Infinity", null]'],
+        "BOOLEAN": ["true", "false", "null"],
+        "VARCHAR": ['"a"', '""', '"\\u00e9"', '"\\ud83d\\ude00"', "1", "-0", "1.50", "1e2", "12345678901234567890", "true", "null",
+                    "[1, 2]", "[1,2]", "[ ]", '{"a":1}', '{"a" : [1.50, "}\\""]}'],
+        "DATE": [f'"{text}"' for text in DATES],
+        "TIMESTAMP(3)": [f'"{text}"' for text in ZONED],
+        "TIMESTAMP_LTZ(3)": [f'"{text}"' for text in ZONED],
+        "DECIMAL(5, 2)": ["1", "1.005", '"1.5"', "-1.235", "1e2", "1e-3"],
+        "DECIMAL(30, 10)": ["12345678901234567890.123", '"1e2"', "1.00000000005"],
+        "BYTES": ['"YWJj"', '""'],
+        "ARRAY<INT>": ["[1,2]", "[]", "[null]", "null"],
+        "ARRAY<TIMESTAMP(3)>": ['["2024-01-31T10:11:12+02:00", null]'],
+        "ARRAY<VARCHAR>": ['["a", 1, true, null]'],
+        "MAP<VARCHAR, VARCHAR>": ['{"a":1.50,"b":{"c":  [1]}}', "{}", "null"],
+        "ROW<a INT, at TIMESTAMP_LTZ(3)>": ['{"a":1,"at":"2024-01-31T10:11:12+02:00"}', "{}", '{"b":2}', "null"],
+    },
+}  # fmt: skip
+"""What a field may be, by format and type."""
+
+REFUSED = [
+    ("csv", "INT", "1.0"), ("csv", "INT", "2147483648"), ("csv", "INT", "1_0"), ("csv", "DOUBLE", "1_0.5"), ("csv", "DATE", "2024-02-30"),
+    ("csv", "TIMESTAMP(3)", "2024-01-31 24:00:00"), ("csv", "TIMESTAMP(3)", "1706695872"), ("csv", "DECIMAL(5, 2)", "999.995"),
+    ("csv", "BYTES", "!!"), ("csv", "BOOLEAN", "on"),
+    ("json", "INT", "1.0"), ("json", "INT", '"1"'), ("json", "INT", "true"), ("json", "DOUBLE", '"1"'),
+    ("json", "BOOLEAN", '"true"'), ("json", "DATE", "19000"), ("json", "TIMESTAMP(3)", "1706695872"),
+    ("json", "TIMESTAMP_LTZ(3)", "1706695872"), ("json", "TIMESTAMP(3)", '"soon"'), ("json", "DECIMAL(5, 2)", "1000"),
+    ("json", "ARRAY<INT>", "1"), ("json", "INT", "1,}"),
+]  # fmt: skip
+
+TAKEN_BY_SPARK = [
+    ("csv", "INT", " 1", 1), ("csv", "DOUBLE", "1d", 1.0), ("csv", "BOOLEAN", "yes", True), ("csv", "VARCHAR", '"x"y', '"x"y'),
+    ("csv", "BYTES", "YQ", b"a"),
+    ("json", "INT", '1}{"v":2', 1), ("json", "DOUBLE", "1e400", float("inf")), ("json", "DOUBLE", "-Infinity", float("-inf")),
+]  # fmt: skip
+"""Fields that fail a stream, and what Spark's readers make of them."""
+
+
+FILES = [
+    ("raw", b"a\n\nb\n"), ("raw", b"a\r\nb\r\n\r\n c "), ("raw", b"a\rb\r\r\nc\r"), ("raw", b"\xef\xbb\xbfa\n"), ("raw", b""),
+    ("csv", b"v,w\na,1\n\nb,2"), ("csv", b"v,w\r\na,1\r\nb,2\r\n"), ("csv", b'v,w\n"a\nb, ""c""",1\n'), ("csv", b"\xef\xbb\xbfv,w\na,1\n"),
+    ("csv", b"w,v,x\n1,#a,\n"), ("csv", b"v\na\n\n  \n"),
+    ("json", b'{"v":"a"}\n\n{"v":"b"}'), ("json", b'{"v":"a"}\r\n{}\r\n'), ("json", b'\xef\xbb\xbf{"v":"a"}\n'), ("json", b'{"V":"a"}\n'),
+    ("json", b""),
+]  # fmt: skip
+"""Whole files with a field `v`."""
+
+
+def table(directory: Path, shape: str, kind: str, texts: list[str]) -> Job:
+    """A job that reads a file in which each record has a number `n` and a field `v`."""
+    lines = [f"{n},{text}" if shape == "csv" else f'{{"n": {n}, "v": {text}}}' for n, text in enumerate(texts)]
+    (directory / f"t.{shape}").write_text("\n".join(["n,v", *lines] if shape == "csv" else lines) + "\n")
+    given = f"('connector' = 'file', 'path' = 't.{shape}', 'format' = '{shape}')"
+    return load_text(f"CREATE TABLE t (n INT, v {kind}) WITH {given};\nSELECT n, v FROM t;", directory, "reader")
+
+
+@pytest.mark.parametrize(("shape", "kind"), [(shape, kind) for shape, of in TAKEN.items() for kind in of])
+def test_both_read_the_same(spark: SparkSession, tmp_path: Path, shape: str, kind: str) -> None:
+    texts = TAKEN[shape][kind]
+    job = table(tmp_path, shape, kind, texts)
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == "same", f"{found.kind}: {found.detail}\n" + "\n".join(f"{n}: {t}" for n, t in enumerate(texts))
+
+
+@pytest.mark.parametrize(("shape", "content"), FILES)
+def test_both_read_the_same_lines(spark: SparkSession, tmp_path: Path, shape: str, content: bytes) -> None:
+    (tmp_path / f"t.{shape}").write_bytes(content)
+    given = f"('connector' = 'file', 'path' = 't.{shape}', 'format' = '{shape}')"
+    job = load_text(f"CREATE TABLE t (v VARCHAR) WITH {given};\nSELECT v FROM t;", tmp_path, "reader")
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == "same", found
+
+
+@pytest.mark.parametrize(("shape", "kind", "text"), REFUSED)
+def test_both_refuse(spark: SparkSession, tmp_path: Path, shape: str, kind: str, text: str) -> None:
+    job = table(tmp_path, shape, kind, [text])
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == "both fail", found
+
+
+@pytest.mark.parametrize(("shape", "kind", "text", "value"), TAKEN_BY_SPARK)
+def test_spark_takes_what_fails_a_stream(
+    spark: SparkSession, tmp_path: Path, shape: str, kind: str, text: str, value: object
+) -> None:
+    job = table(tmp_path, shape, kind, [text])
+    assert plain_answer(job).error
+    rows = spark_answer(job, spark).rows
+    assert isinstance(rows, pl.DataFrame)
+    assert rows["v"].to_list() == [value]
