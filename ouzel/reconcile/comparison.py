@@ -51,16 +51,18 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         signed = _signed(ours, theirs, facts)
         both = with_hashes(signed, names, tuple(facts.columns))
         buckets = _buckets(both, facts).localCheckpoint()
-        times, found = (F.min("first_us"), F.max("last_us")), (F.count_if(DIFFERING), F.count("*"))
-        *counts, unequal, every = buckets.agg(F.sum(STREAM_ROWS), F.sum(BATCH_ROWS), *times, *found).collect()[0]
+        counts = F.sum(STREAM_ROWS), F.sum(BATCH_ROWS), F.min("first_us"), F.max("last_us")
+        doubtful = F.sum(F.when(F.col(DIFFERING), F.col(STREAM_ROWS) + F.col(BATCH_ROWS)))
+        found = buckets.agg(*counts, F.count_if(DIFFERING), F.count("*"), doubtful).collect()[0]
+        *counted, unequal, every, number = found
         rest = signed
         if unequal < MOST * every:
             rest = both.join(F.broadcast(buckets.where(DIFFERING).select(BUCKET)), BUCKET, "left_semi")
-        differences, more = paired(rest, facts, tolerance)
+        differences, more = paired(rest, int(number or 0), facts, tolerance)
     finally:
         theirs.unpersist()
-    stream_rows, batch_rows = (int(count or 0) for count in counts[:2])
-    return Comparison(differences, stream_rows - more, stream_rows, batch_rows, *counts[2:])
+    stream_rows, batch_rows = (int(count or 0) for count in counted[:2])
+    return Comparison(differences, stream_rows - more, stream_rows, batch_rows, *counted[2:])
 
 
 def stream_side(found: Comparison, facts: Lineage) -> DataFrame:

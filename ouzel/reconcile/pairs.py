@@ -22,6 +22,9 @@ DIFFERING, NEAR, STREAM, BATCH = "differing", "near", "stream", "batch"
 STREAM_ROWS, BATCH_ROWS = "stream_rows", "batch_rows"
 """How often each answer holds this very row."""
 
+TASK_ROWS = 1_000_000
+"""So many rows, at most, are grouped by one task: their groups fit into its memory. Grouped before they are shuffled, few would meet."""
+
 BROADCAST_MAX = 100_000
 """Keys with several rows that every worker gets, so that no rows need to be shuffled to find theirs."""
 
@@ -39,8 +42,8 @@ def carried(facts: Lineage) -> list[str]:
     return [f"{CARRIED}{name}" for name in facts.carried.names]
 
 
-def paired(rows: DataFrame, facts: Lineage, tolerance: float) -> tuple[DataFrame, int]:
-    """The differences among these rows, and how many rows of the stream are in them.
+def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tuple[DataFrame, int]:
+    """The differences among these rows, which can be read again at little cost, and how many rows of the stream are in them.
 
     Keys of which either side has one row at most, nearly all, take one shuffle. Where there are several, equal rows cancel first, and the
     rest is joined on the keys; without keys, on the columns that are no floats if there are floats, so that a last digit pairs with its
@@ -48,15 +51,15 @@ def paired(rows: DataFrame, facts: Lineage, tolerance: float) -> tuple[DataFrame
 
     Args:
         rows: of both answers, `s` = 1 on those of the stream and `b` = 1 on those of the batch; they are read before this returns.
+        number: how many rows these are.
     """
-    from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
     keys = pairing(facts)
     if keys is None:
-        rest = _unequal(rows, facts).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
-        return _joined(rest, facts, None, tolerance), _surplus(rest)
-    groups = _groups(rows, facts, keys).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+        return _cancelled(rows, facts, None, tolerance)
+    tasks = -(-number // TASK_ROWS)
+    groups = settled(_groups(rows.repartition(tasks, *keys) if keys and tasks > 1 else rows, facts, keys))
     several = (F.col("s") > 1) | (F.col("b") > 1)
     single = groups.where(~several)
     found = _told(_sides(single, facts, keys), facts, tolerance)
@@ -66,8 +69,15 @@ def paired(rows: DataFrame, facts: Lineage, tolerance: float) -> tuple[DataFrame
     same = reduce(and_, (rows[name].eqNullSafe(F.col(f"k{name}")) for name in keys))
     named = groups.where(several).select(*(F.col(name).alias(f"k{name}") for name in keys))
     named = F.broadcast(named) if crowded <= BROADCAST_MAX else named
-    rest = _unequal(rows.join(named, same, "left_semi"), facts).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
-    return found.unionByName(_joined(rest, facts, keys, tolerance)), int(more or 0) + _surplus(rest)
+    others, surplus = _cancelled(rows.join(named, same, "left_semi"), facts, keys, tolerance)
+    return found.unionByName(others), int(more or 0) + surplus
+
+
+def settled(rows: DataFrame) -> DataFrame:
+    """The rows computed now and kept on the workers' disks, to be read again and again."""
+    from pyspark import StorageLevel
+
+    return rows.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
 
 
 def pairing(facts: Lineage) -> list[str] | None:
@@ -116,6 +126,12 @@ def _unequal(rows: DataFrame, facts: Lineage) -> DataFrame:
     extra = [F.first(name, ignorenulls=True).alias(name) for name in carried(facts)]
     counted = rows.groupBy(*names_of(facts)).agg(*counts, *extra)
     return counted.where(F.col(STREAM_ROWS) != F.col(BATCH_ROWS))
+
+
+def _cancelled(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> tuple[DataFrame, int]:
+    """The differences where a key has several rows or there are no keys: equal rows cancel, and the rest is joined."""
+    rest = settled(_unequal(rows, facts))
+    return settled(_joined(rest, facts, keys, tolerance)), _surplus(rest)
 
 
 def _surplus(rest: DataFrame) -> int:

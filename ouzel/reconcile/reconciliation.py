@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ from ouzel.reconcile.comparison import compare, stream_side, time_us
 from ouzel.reconcile.cut import Cut, check_cut, restricted, within
 from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, only_top, without
 from ouzel.reconcile.lineage import Lineage, lineage
-from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, names_of
+from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, names_of, settled
 from ouzel.reconcile.recorder import record_in
-from ouzel.reconcile.timeline import Timeline, timeline
+from ouzel.reconcile.timeline import Timeline, counted
 from ouzel.record import Ranges, RunRecord
 
 if TYPE_CHECKING:
@@ -176,12 +176,12 @@ def _compared(
         fewer = batch_rows(without(needed, dropped, proof.late, touched))
         ours = stream_side(found, facts) if touched else stream
         left = Without(compare(ours, fewer, facts, tolerance).differences, touched)
-    rows = classified(found.differences, facts, proof, groups, left).localCheckpoint()
-    counted = {Class(name): count for name, count in rows.groupBy(CLASS).count().collect()}
-    counts = {kind: counted[kind] for kind in Class if kind in counted}
+    rows = classified(found.differences, facts, proof, groups, left)
+    rows = rows if groups is None and left is None else settled(rows)
+    counts, times = counted(rows, facts, found)
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
-        {kind: _sample(rows, facts, kind) for kind in counts}, timeline(rows, facts, found),
+        _samples(rows, facts, counts), times,
         _topology(job), batch_text(batch_of(job, needed, record.ranges)), tolerance, tuple(_notes(record, facts)),
         cut, dropped,
     )  # fmt: skip
@@ -234,19 +234,28 @@ def _named(rows: DataFrame, facts: Lineage) -> DataFrame:
     return rows.select(CLASS, _marks().alias(DIFFERING), *named, *sides, DROPPED)
 
 
-def _sample(rows: DataFrame, facts: Lineage, kind: Class) -> tuple[Difference, ...]:
-    """The first rows of a class, by time and then by the columns from left to right."""
+def _samples(rows: DataFrame, facts: Lineage, counts: Mapping[Class, int]) -> dict[Class, tuple[Difference, ...]]:
+    """The first rows of each class, by time and then by the columns from left to right: small classes in one pass, others in one each."""
+    small = [kind for kind, count in counts.items() if count <= SHOWN]
+    passes = [[kind] for kind in counts if kind not in small] + ([small] if small else [])
+    found: dict[Class, list[Difference]] = {kind: [] for kind in counts}
+    for kinds in passes:
+        for difference in _first(rows, facts, kinds):
+            found[difference.kind].append(difference)
+    return {kind: tuple(each) for kind, each in found.items()}
+
+
+def _first(rows: DataFrame, facts: Lineage, kinds: Sequence[Class]) -> Iterator[Difference]:
+    """The first rows of these classes, as many as are shown of each."""
     from pyspark.sql import functions as F
 
     names = names_of(facts)
     order = [F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}") for name in names]
     at = time_us(facts, lambda name: F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}"))
-    first = rows.where(F.col(CLASS) == kind.value).orderBy(at, *order).limit(SHOWN)
-    rows_shown = first.select(_marks(), STREAM, BATCH).collect()
-    return tuple(
-        Difference(kind, tuple(marks), *(side and tuple(side[: len(names)]) for side in sides))
-        for marks, *sides in rows_shown
-    )
+    asked = rows.where(F.col(CLASS).isin(*(kind.value for kind in kinds)))
+    first = asked.orderBy(at, *order).limit(SHOWN * len(kinds)).select(CLASS, _marks(), STREAM, BATCH)
+    for kind, marks, *sides in first.collect():
+        yield Difference(Class(kind), tuple(marks), *(side and tuple(side[: len(names)]) for side in sides))
 
 
 def _marks() -> Column:

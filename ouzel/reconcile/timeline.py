@@ -34,25 +34,29 @@ class Timeline:
     counts: Mapping[Class, tuple[int, ...]]
 
 
-def timeline(rows: DataFrame, facts: Lineage, found: Comparison) -> Timeline | None:
-    """Count classified rows over time; None if there is no time to count over."""
+def counted(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
+    """How many classified rows each class has, and when, in one pass over them; no timeline if there is no time to count over."""
     from pyspark.sql import functions as F
 
     from ouzel.reconcile.classification import CLASS
 
-    if found.first_us is None or found.last_us is None:
-        return None
-    width = slice_width(found.last_us - found.first_us, facts.step_us)
-    first = found.first_us // width
-    slices = found.last_us // width - first + 1
+    span = None if found.first_us is None or found.last_us is None else (found.first_us, found.last_us)
+    width = slice_width(span[1] - span[0], facts.step_us) if span else 1
     at = time_us(facts, lambda name: F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}"))
-    slot = F.floor(at / F.lit(width)).cast("bigint") - F.lit(first)
-    counts: dict[Class, list[int]] = {}
-    for name, number, count in rows.groupBy(CLASS, slot).count().collect():
+    cells = rows.groupBy(CLASS, F.floor(at / F.lit(width)).cast("bigint")).count().collect()
+    counts: dict[Class, int] = {}
+    for name, _, count in cells:
+        counts[Class(name)] = counts.get(Class(name), 0) + count
+    counts = {kind: counts[kind] for kind in Class if kind in counts}
+    if span is None:
+        return counts, None
+    first, last = (us // width for us in span)
+    slices = {kind: [0] * (last - first + 1) for kind in counts}
+    for name, number, count in cells:
         if number is not None:
-            counts.setdefault(Class(name), [0] * slices)[number] = count
-    ordered = {kind: tuple(counts[kind]) for kind in Class if kind in counts}
-    return Timeline(first * width, width, slices, ordered)
+            slices[Class(name)][number - first] = count
+    told = {kind: tuple(each) for kind, each in slices.items() if any(each)}
+    return counts, Timeline(first * width, width, last - first + 1, told)
 
 
 def slice_width(span_us: int, step_us: int = 0) -> int:
