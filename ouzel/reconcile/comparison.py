@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ouzel.reconcile.answers import comparable
 from ouzel.reconcile.checksums import BUCKET, differs, sums, with_hashes
 from ouzel.reconcile.lineage import Lineage
-from ouzel.reconcile.pairs import BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, carried, names_of, paired
+from ouzel.reconcile.pairs import BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, carried, names_of, paired, settled
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 MOST = 0.5
 """The share of unequal buckets above which their rows are not told from the others: equal rows are paired too, and cancel there."""
+
+
+FEW = 1_000_000
+"""Rows of unequal buckets that are kept rather than looked for again in both answers."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +56,14 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         both = with_hashes(signed, names, tuple(facts.columns))
         buckets = _buckets(both, facts).localCheckpoint()
         counts = F.sum(STREAM_ROWS), F.sum(BATCH_ROWS), F.min("first_us"), F.max("last_us")
-        doubtful = F.sum(F.when(F.col(DIFFERING), F.col(STREAM_ROWS) + F.col(BATCH_ROWS)))
+        doubtful = F.coalesce(F.sum(F.when(F.col(DIFFERING), F.col(STREAM_ROWS) + F.col(BATCH_ROWS))), F.lit(0))
         found = buckets.agg(*counts, F.count_if(DIFFERING), F.count("*"), doubtful).collect()[0]
         *counted, unequal, every, number = found
         rest = signed
         if unequal < MOST * every:
             rest = both.join(F.broadcast(buckets.where(DIFFERING).select(BUCKET)), BUCKET, "left_semi")
-        differences, more = paired(rest, int(number or 0), facts, tolerance)
+            rest = settled(rest) if number <= FEW else rest
+        differences, more = paired(rest, number, facts, tolerance)
     finally:
         theirs.unpersist()
     stream_rows, batch_rows = (int(count or 0) for count in counted[:2])
