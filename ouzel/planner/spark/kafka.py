@@ -10,19 +10,8 @@ from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import BytesType, Schema, VarcharType
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.text import (
-    JSON_READER,
-    Range,
-    csv_dialect,
-    csv_names,
-    from_csv,
-    from_json,
-    from_text,
-    is_lenient,
-    json_schema,
-    quoted,
-    select,
-)
+from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, from_text, json_schema
+from ouzel.planner.spark.text import Range, csv_dialect, csv_names, is_lenient, quoted, select
 
 
 def reads_by_jvm(scan: Scan) -> bool:

@@ -8,21 +8,9 @@ from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
+from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, json_schema, not_null, typed
 from ouzel.planner.spark.kafka import read_kafka, reads_by_jvm
-from ouzel.planner.spark.text import (
-    JSON_READER,
-    Range,
-    csv_dialect,
-    csv_names,
-    from_csv,
-    from_json,
-    is_lenient,
-    json_schema,
-    not_null,
-    path_text,
-    shown_options,
-    typed,
-)
+from ouzel.planner.spark.text import Range, csv_dialect, csv_names, is_lenient, path_text, shown_options
 from ouzel.planner.spark.text import quoted as quoted
 
 
