@@ -38,6 +38,16 @@ def test_constants_get_the_height_of_the_frame() -> None:
     assert out["one"].to_list() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("beside", [(), ("word",)])
+@pytest.mark.parametrize("name", ["eq", "lt", "is_not_distinct_from"])
+def test_a_constant_beside_one_value_repeated_gives_every_row(name: str, beside: tuple[str, ...]) -> None:
+    source, word = table(word=VARCHAR), Column(VARCHAR, "word")
+    items = (("same", resolve_call(name, [Literal(VARCHAR, "a"), word])), *((column, word) for column in beside))
+    out = chain(Project(source, items)).process(pl.DataFrame({"word": ["a"]})[[0, 0, 0, 0]])
+    assert out is not None
+    assert out["same"].to_list() == [name != "lt"] * 4
+
+
 def test_rows_that_fail_are_refused_with_their_reason() -> None:
     source, a, b = two()
     made = chain(Project(source, (("q", resolve_call("divide", [a, b])), ("s", resolve_call("add", [a, a])))))

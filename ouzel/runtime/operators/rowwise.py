@@ -43,7 +43,20 @@ class _Computing(Operator):
         self._values = [lowered.value.alias(name) for name, lowered in self._lowered]
 
     def compute(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The frame without the rows that fail, and beside it the computed columns."""
+        """The frame without the rows that fail, and beside it the computed columns.
+
+        A column that repeats one value is held by Polars as that value, and a constant compared with it gives one row (2.1), or an error:
+        then the columns are written out first.
+        """
+        try:
+            kept, computed = self._computed(frame)
+            if kept.height == computed.height:
+                return kept, computed
+        except (pl.exceptions.ShapeError, pl.exceptions.InvalidOperationError):
+            pass
+        return self._computed(pl.DataFrame(frame.get_columns()))
+
+    def _computed(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         if not self._failing:
             return frame, frame.select_seq(self._values) if self._broadcasts(frame) else self._wide(frame)
         errors = [_error(lowered).alias(f"{_ERROR}{number}") for number, lowered in enumerate(self._failing)]
