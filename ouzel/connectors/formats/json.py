@@ -18,11 +18,13 @@ from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import Change, convert, from_text, merge, misfit
 from ouzel.connectors.formats.json_values import (
+    NO_NUMBERS,
     Number,
     Unwritten,
     WrittenDecoder,
     from_json,
     holds_floats,
+    is_finite,
     is_plain,
     to_json,
 )
@@ -46,8 +48,9 @@ _NARROW = (pl.Int8, pl.Int16, pl.Duration)
 _TEXT = (pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
 _WRITTEN = (pl.Int8, pl.Int16, pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
 _PANIC = pl.exceptions.PanicException
-_NO_NUMBER = re.compile(rb'"(?:NaN|-?Infinity)"')
-"""Floats that JSON has no numbers for."""
+_NOTHING: dict[str, pl.DataType] = {"$nothing": pl.String()}
+"""Polars infers a schema when it is given none."""
+_NO_NUMBER = re.compile(f'"(?:{"|".join(NO_NUMBERS)})"'.encode())
 _NO_STRING = r"^[\[{\-0-9]"
 """How a number, object or array begins, once Polars has made a text of it. A string may begin so too."""
 
@@ -66,8 +69,7 @@ class JsonDecoder:
             self._plan(name, kind)
         self._floats = [name for name in self._raw if holds_floats(columns[name])]
         self._texts = [name for name, kind in columns.items() if isinstance(kind, pl.String)]
-        if not self._raw:  # Polars infers a schema when it is given none
-            self._raw["$nothing"] = pl.String()
+        self._raw = self._raw or _NOTHING
 
     def _plan(self, name: str, kind: pl.DataType) -> None:
         if isinstance(kind, _NATIVE) or is_plain(kind):
@@ -133,7 +135,7 @@ class JsonDecoder:
         return self._merge(records, good, values, bad)
 
     def _merge(self, records: Records, good: list[int], slow: dict[str, list[object]], bad: dict[int, str]) -> Decoded:
-        schema = {name: kind for name, kind in self._raw.items() if name not in slow} or {"$nothing": pl.String()}
+        schema = {name: kind for name, kind in self._raw.items() if name not in slow} or _NOTHING
         frames, kept = [pl.DataFrame(schema={**schema, **{name: self.columns[name] for name in slow}})], []
         for first, last, raw in self._halves(records.pick(good), schema, 0):
             if raw is None:
@@ -199,7 +201,7 @@ class JsonEncoder:
 
     def __init__(self, options: Mapping[str, str], columns: Mapping[str, pl.DataType]) -> None:
         self._nulls = options.get("json.nulls", "true") == "true"
-        self._floats = [name for name, kind in columns.items() if isinstance(kind, (pl.Float32, pl.Float64))]
+        self._floats = [name for name, kind in columns.items() if holds_floats(kind)]
         self._native = self._nulls and all(is_plain(kind) or isinstance(kind, _WRITTEN) for kind in columns.values())
 
     def encode(self, frame: pl.DataFrame) -> list[bytes]:
@@ -208,7 +210,7 @@ class JsonEncoder:
 
     def lines(self, frame: pl.DataFrame) -> bytes:
         """All rows, one object a line."""
-        finite = all(frame[name].is_finite().all() for name in self._floats if name in frame.columns)
+        finite = all(is_finite(frame[name]) for name in self._floats if name in frame.columns)
         if self._native and finite:
             return frame.with_columns(pl.selectors.binary().bin.encode("base64")).write_ndjson().encode()
         return b"".join(self._line(row, frame.schema) for row in frame.iter_rows())

@@ -21,8 +21,8 @@ _EXACT = Context(prec=80)
 _BITS: dict[Any, int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, pl.Int64: 64}
 _PLAIN = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
 
-
-_NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
+NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
+"""Floats that JSON has no numbers for, as text."""
 
 
 class Number(str):
@@ -102,6 +102,16 @@ def holds_floats(kind: pl.DataType) -> bool:
     return isinstance(kind, (pl.Float32, pl.Float64))
 
 
+def is_finite(values: pl.Series) -> bool:
+    """Whether JSON has numbers for all floats in a column that holds some."""
+    if isinstance(values.dtype, pl.List):
+        return is_finite(values.explode())
+    if isinstance(values.dtype, pl.Struct):
+        parts = values.struct.unnest().get_columns()
+        return all(is_finite(part) for part in parts if holds_floats(part.dtype))
+    return bool(values.is_finite().all())
+
+
 def from_json(value: Any, kind: pl.DataType) -> Any:
     """What `json.loads` gave (fractions as Number) as the Python value of a column of `kind`.
 
@@ -146,7 +156,7 @@ def _integer(value: Any, kind: pl.DataType) -> int:
 
 
 def _float(value: Any, kind: pl.DataType) -> float:
-    if type(value) is str and value in _NO_NUMBERS:
+    if type(value) is str and value in NO_NUMBERS:
         return float(value)
     if isinstance(value, bool) or not isinstance(value, (int, Number)):
         raise ValueError(value)
