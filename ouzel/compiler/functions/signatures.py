@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 
 from ouzel.compiler.coercion import can_coerce, common_type, is_numeric
 from ouzel.compiler.functions.registry import Signature, TypeRule
-from ouzel.compiler.types import BOOLEAN, DOUBLE, INTERVAL_MONTHS, ArrayType, DataType, MapType, NullType, RowType
+from ouzel.compiler.types import (
+    BOOLEAN,
+    DOUBLE,
+    INTERVAL_MONTHS,
+    ArrayType,
+    DataType,
+    MapType,
+    NullType,
+    RowType,
+    parts,
+)
 
 
 def overloads(*choices: tuple[Sequence[DataType], DataType]) -> TypeRule:
@@ -79,9 +89,4 @@ def is_orderable(kind: DataType) -> bool:
 
 def is_comparable(kind: DataType) -> bool:
     """Whether `=` is defined: any type without a map in it."""
-    match kind:
-        case ArrayType(element):
-            return is_comparable(element)
-        case RowType(fields):
-            return all(is_comparable(inner) for _, inner in fields)
-    return not isinstance(kind, MapType)
+    return not any(isinstance(part, MapType) for part in parts(kind))

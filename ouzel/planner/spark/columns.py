@@ -6,6 +6,7 @@ from collections.abc import Container
 
 from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.types import (
+    TIMESTAMP,
     TIMESTAMP_LTZ,
     VARCHAR,
     ArrayType,
@@ -16,11 +17,12 @@ from ouzel.compiler.types import (
     Schema,
     TimestampType,
     VarcharType,
+    parts,
 )  # fmt: skip
 from ouzel.planner.spark.text import quoted, select, with_columns
 
-JSON_READER = {"mode": "FAILFAST", "allowSingleQuotes": "false"}
-"""How Spark reads JSON as strictly as our format does."""
+JSON_READER = {"mode": '"FAILFAST"', "allowSingleQuotes": "False"}
+"""How Spark reads JSON as strictly as our format does: options, in Python."""
 
 
 def typed(schema: Schema) -> str:
@@ -43,6 +45,8 @@ def from_csv(schema: Schema, ready: Container[str] = ()) -> list[str]:
 
 def from_text(value: str, kind: DataType) -> str:
     """An expression of the type, of one that is text; BYTES are base64, and a zone in a TIMESTAMP counts: the time is UTC."""
+    if isinstance(kind, VarcharType):
+        return value
     if isinstance(kind, BytesType):
         return f'F.to_binary({value}, F.lit("base64"))'
     return value + _cast(kind)
@@ -58,13 +62,13 @@ def from_json(schema: Schema) -> list[str]:
     items = [
         f"{quoted(field.name)}: {_column(field.name)}{_cast(field.type)}"
         for field in schema
-        if _times(field.type, VARCHAR) != field.type
+        if any(isinstance(kind, TimestampType) for kind in parts(field.type))
     ]
     return [*_note(schema), with_columns(items)] if items else []
 
 
 def _note(schema: Schema) -> list[str]:
-    zoned = any(_times(field.type, TIMESTAMP_LTZ) != field.type for field in schema)
+    zoned = any(TIMESTAMP in parts(field.type) for field in schema)
     return ["# A zone in the text of a time counts: the time is UTC."] if zoned else []
 
 

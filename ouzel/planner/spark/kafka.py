@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import Scan
-from ouzel.compiler.types import BytesType, Schema, VarcharType
+from ouzel.compiler.types import BytesType, Schema
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, from_text, json_schema
+from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, from_text, json_schema, not_null
 from ouzel.planner.spark.text import Range, csv_dialect, csv_names, is_lenient, quoted, select
 
 
@@ -38,6 +38,7 @@ def read_kafka(scan: Scan, parts: Range | None = None) -> list[str]:
         "# A record without a value is nothing at all.",
         '.where(F.col("value").isNotNull())',
         *_decoded(scan, options),
+        *not_null(scan.table, scan.columns),
     ]
 
 
@@ -126,10 +127,7 @@ def _beside(name: str, scan: Scan) -> str:
     key, kind = dict(scan.metadata).get(name), scan.columns[name].type
     if key is not None:
         return f"F.col({quoted(key)}).alias({quoted(name)})"
-    if isinstance(kind, BytesType):
-        return f'F.col("key").alias({quoted(name)})'
-    text = 'F.col("key").cast("string")'
-    value = text if isinstance(kind, VarcharType) else from_text(text, kind)
+    value = 'F.col("key")' if isinstance(kind, BytesType) else from_text('F.col("key").cast("string")', kind)
     return f"{value}.alias({quoted(name)})"
 
 
@@ -138,7 +136,7 @@ def _record(data: Schema, options: Mapping[str, str]) -> str:
         fields = ", ".join(f"{column_name(name)} string" for name in csv_names(options))
         given = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in csv_dialect(options).items())
         return f"F.from_csv({TEXT}, {quoted(fields)}, {{{given}}})"
-    given = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in JSON_READER.items())
+    given = ", ".join(f"{quoted(name)}: {value}" for name, value in JSON_READER.items())
     return f"F.from_json({TEXT}, {quoted(json_schema(data))}, {{{given}}})"
 
 

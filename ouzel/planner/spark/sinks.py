@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 
 from ouzel.compiler.plan import Sink, SinkMode
 from ouzel.compiler.types import (
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
     ArrayType,
     BytesType,
     IntervalType,
     MapType,
     RowType,
     Schema,
-    TimestampType,
     VarcharType,
     parts,
 )
@@ -92,12 +93,9 @@ def _parquet(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
 
 def _times(schema: Schema) -> dict[str, str]:
     """Formats that keep microseconds, where there are times."""
-    kinds = [kind for field in schema for kind in parts(field.type) if isinstance(kind, TimestampType)]
-    formats = {"timestampFormat": True, "timestampNTZFormat": False}
-    zones = {True: "X", False: ""}  # a Z: jobs are in UTC
-    return {
-        name: quoted(MICROSECONDS + zones[local]) for name, local in formats.items() if TimestampType(local) in kinds
-    }
+    there = {kind for field in schema for kind in parts(field.type)}
+    formats = {"timestampFormat": (TIMESTAMP_LTZ, "X"), "timestampNTZFormat": (TIMESTAMP, "")}  # a Z: jobs are in UTC
+    return {name: quoted(MICROSECONDS + zone) for name, (kind, zone) in formats.items() if kind in there}
 
 
 MICROSECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"

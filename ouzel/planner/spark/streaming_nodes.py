@@ -13,7 +13,7 @@ from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import grouped
 from ouzel.compiler.functions.spark import column_name, to_spark, to_spark_type
 from ouzel.compiler.plan import AggregateCall, Node, Scan
-from ouzel.compiler.types import BOOLEAN, ArrayType, DataType, DecimalType, Field, MapType, RowType, Schema
+from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, parts
 from ouzel.errors import NotSupported
 from ouzel.planner.spark import lowering
 from ouzel.planner.spark.lowering import Names, call
@@ -190,14 +190,7 @@ def check_set(call: AggregateCall, kind: DataType) -> None:
 
 
 def _holds_map(kind: DataType) -> bool:
-    match kind:
-        case MapType():
-            return True
-        case ArrayType(element):
-            return _holds_map(element)
-        case RowType(fields):
-            return any(_holds_map(inner) for _, inner in fields)
-    return False
+    return any(isinstance(part, MapType) for part in parts(kind))
 
 
 @lower.register

@@ -29,7 +29,7 @@ def read_table(scan: Scan) -> list[str]:
         )
     options = dict(scan.options)
     if reads_by_jvm(scan):
-        return read_kafka(scan) + not_null(scan.table, scan.columns)
+        return read_kafka(scan)
     if scan.connector != "file" or scan.metadata or is_lenient(options):
         return [_read_by_ouzel(scan)]
     shape = options.get("format", "")
@@ -44,7 +44,7 @@ def read_table(scan: Scan) -> list[str]:
 def read_range(scan: Scan, parts: Range) -> list[str]:
     """A frame with the rows of the table that the job's OFFSETS name, which are `parts`."""
     if reads_by_jvm(scan):
-        return read_kafka(scan, parts) + not_null(scan.table, scan.columns)
+        return read_kafka(scan, parts)
     return [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")]
 
 
@@ -88,13 +88,9 @@ def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
-    given = ", ".join(f"{name}={JSON_WORDS.get(value, quoted(value))}" for name, value in JSON_READER.items())
+    given = ", ".join(f"{name}={value}" for name, value in JSON_READER.items())
     read = [f"spark.read.schema({quoted(json_schema(scan.columns))})", f".json({path_text(options)}, {given})"]
     return read + from_json(scan.columns)
-
-
-JSON_WORDS = {"false": "False"}
-"""What is no string in Python."""
 
 
 def _raw(scan: Scan, options: Mapping[str, str]) -> list[str]:
