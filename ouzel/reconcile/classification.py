@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ouzel.reconcile.classes import Class, Evidence
 from ouzel.reconcile.late import DROPPED, GROUP, LATE_ROWS, LOOSE
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage
-from ouzel.reconcile.pairs import BATCH, BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, names_of, pairing
+from ouzel.reconcile.pairs import BATCH, BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, either, names_of, pairing
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -204,7 +204,7 @@ def _with_gone(differences: DataFrame, without: Without | None, facts: Lineage) 
     if without is None:
         return differences.withColumn(GONE, F.lit(False))
     exact = pairing(facts) or names_of(facts)
-    alike = F.struct(*(F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}").alias(name) for name in exact))
+    alike = F.struct(*(either(name).alias(name) for name in exact))
     unequal = F.col(STREAM).isNull() | F.col(BATCH).isNull() | (F.size(DIFFERING) > 0)
     left = without.differences.where(unequal).groupBy(alike.alias("_left")).agg(F.count("*").alias("_number_left"))
     order = Window.partitionBy("_alike").orderBy(F.col(STREAM).isNull())

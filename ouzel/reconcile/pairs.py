@@ -37,6 +37,13 @@ def names_of(facts: Lineage) -> list[str]:
     return [f"c{number}" for number in range(len(facts.columns))]
 
 
+def either(name: str) -> Column:
+    """A column of the stream's row, or of the batch's where the stream has none."""
+    from pyspark.sql import functions as F
+
+    return F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}")
+
+
 def carried(facts: Lineage) -> list[str]:
     """The columns that the batch's rows have besides."""
     return [f"{CARRIED}{name}" for name in facts.carried.names]
@@ -156,9 +163,8 @@ def _joined(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, toleran
 
 def _told(both: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
     """The differences (see comparison.Comparison) of which these are both sides."""
-    from pyspark.sql import functions as F
 
-    counts = [F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}").alias(name) for name in (STREAM_ROWS, BATCH_ROWS)]
+    counts = [either(name).alias(name) for name in (STREAM_ROWS, BATCH_ROWS)]
     return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried(facts))
 
 

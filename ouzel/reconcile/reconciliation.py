@@ -18,7 +18,7 @@ from ouzel.reconcile.comparison import compare, stream_side, time_us
 from ouzel.reconcile.cut import Cut, check_cut, restricted, within
 from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, only_top, without
 from ouzel.reconcile.lineage import Lineage, lineage
-from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, names_of, settled
+from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.timeline import Timeline, counted
 from ouzel.record import Ranges, RunRecord
@@ -222,7 +222,7 @@ def _named(rows: DataFrame, facts: Lineage) -> DataFrame:
     from pyspark.sql import functions as F
 
     inner = list(zip(facts.columns.names, names_of(facts), strict=True))
-    keys = [F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}").alias(key) for key, name in inner if key in facts.keys]
+    keys = [either(name).alias(key) for key, name in inner if key in facts.keys]
     sides = [
         F.when(F.col(side).isNotNull(), F.struct(*(F.col(f"{side}.{name}").alias(key) for key, name in inner))).alias(
             side
@@ -250,10 +250,12 @@ def _first(rows: DataFrame, facts: Lineage, kinds: Sequence[Class]) -> Iterator[
     from pyspark.sql import functions as F
 
     names = names_of(facts)
-    order = [F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}") for name in names]
-    at = time_us(facts, lambda name: F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}"))
     asked = rows.where(F.col(CLASS).isin(*(kind.value for kind in kinds)))
-    first = asked.orderBy(at, *order).limit(SHOWN * len(kinds)).select(CLASS, _marks(), STREAM, BATCH)
+    first = (
+        asked.orderBy(time_us(facts, either), *map(either, names))
+        .limit(SHOWN * len(kinds))
+        .select(CLASS, _marks(), STREAM, BATCH)
+    )
     for kind, marks, *sides in first.collect():
         yield Difference(Class(kind), tuple(marks), *(side and tuple(side[: len(names)]) for side in sides))
 

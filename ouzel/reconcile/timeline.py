@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ouzel.reconcile.classes import Class
 from ouzel.reconcile.comparison import Comparison, time_us
 from ouzel.reconcile.lineage import DAY_US, Lineage
-from ouzel.reconcile.pairs import BATCH, STREAM
+from ouzel.reconcile.pairs import either
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,8 +42,7 @@ def counted(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[dict[Cl
 
     span = None if found.first_us is None or found.last_us is None else (found.first_us, found.last_us)
     width = slice_width(span[1] - span[0], facts.step_us) if span else 1
-    at = time_us(facts, lambda name: F.coalesce(f"{STREAM}.{name}", f"{BATCH}.{name}"))
-    cells = rows.groupBy(CLASS, F.floor(at / F.lit(width)).cast("bigint")).count().collect()
+    cells = rows.groupBy(CLASS, F.floor(time_us(facts, either) / F.lit(width)).cast("bigint")).count().collect()
     counts: dict[Class, int] = {}
     for name, _, count in cells:
         counts[Class(name)] = counts.get(Class(name), 0) + count
