@@ -45,20 +45,19 @@ class _Computing(Operator):
     def compute(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The frame without the rows that fail, and beside it the computed columns.
 
-        A column that repeats one value is held by Polars as that value, and a constant compared with it gives one row (2.1), or an error:
-        then the columns are written out first.
+        Constants alone give one row. So does, in Polars 2.1, a constant compared with a column that repeats one value and is held as that
+        value, or it is an error. Then the columns are written out, and the values put beside them.
         """
         try:
-            kept, computed = self._computed(frame)
+            kept, computed = self._beside(frame) if self._failing else (frame, frame.select_seq(self._values))
             if kept.height == computed.height:
                 return kept, computed
         except (pl.exceptions.ShapeError, pl.exceptions.InvalidOperationError):
             pass
-        return self._computed(pl.DataFrame(frame.get_columns()))
+        return self._beside(pl.DataFrame(frame.get_columns()))
 
-    def _computed(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        if not self._failing:
-            return frame, frame.select_seq(self._values) if self._broadcasts(frame) else self._wide(frame)
+    def _beside(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The same, with the values computed as columns of the frame, and the rows that fail refused."""
         errors = [_error(lowered).alias(f"{_ERROR}{number}") for number, lowered in enumerate(self._failing)]
         names = [name for name, _ in self._lowered]
         computed = frame.lazy().with_columns(*self._values, *errors).collect()
@@ -66,13 +65,6 @@ class _Computing(Operator):
         good = self._refuse(frame, masks)
         computed = computed.select(names)
         return (frame, computed) if good is None else (frame.filter(good), computed.filter(good))
-
-    def _broadcasts(self, frame: pl.DataFrame) -> bool:
-        """Whether selecting the values gives as many rows as the frame: one of them reads a column."""
-        return any(lowered.literal is None and _reads_column(lowered) for _, lowered in self._lowered)
-
-    def _wide(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.with_columns(*self._values).select(name for name, _ in self._lowered)
 
     def _refuse(self, frame: pl.DataFrame, masks: list[pl.Series]) -> Mask | None:
         """Refuse each failing row once, for the first of its reasons; the mask of the good ones, None if all are."""
@@ -91,10 +83,6 @@ def _error(lowered: Lowered) -> pl.Expr:
     return lowered.error
 
 
-def _reads_column(lowered: Lowered) -> bool:
-    return bool(lowered.value.meta.root_names())
-
-
 class Projection(_Computing):
     """Project: computes the output's columns."""
 
@@ -105,10 +93,6 @@ class Projection(_Computing):
         self._sources = (
             [expression.name for _, expression in node.items if isinstance(expression, Column)] if plain else None
         )
-        self._by_column = any(_reads_column(lowered) for _, lowered in self._lowered)
-
-    def _broadcasts(self, frame: pl.DataFrame) -> bool:
-        return self._by_column
 
     def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         """The computed columns, with the weight if there is one."""
