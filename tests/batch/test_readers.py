@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ REFUSED = [
 
 TAKEN_BY_SPARK = [
     ("csv", "INT", " 1", 1), ("csv", "DOUBLE", "1d", 1.0), ("csv", "BOOLEAN", "yes", True), ("csv", "VARCHAR", '"x"y', '"x"y'),
-    ("csv", "BYTES", "YQ", b"a"),
+    ("csv", "BYTES", "YQ", b"a"), ("csv", "DATE", "2024-01", date(2024, 1, 1)),
     ("json", "INT", '1}{"v":2', 1), ("json", "DOUBLE", "1e400", float("inf")), ("json", "DOUBLE", "-Infinity", float("-inf")),
 ]  # fmt: skip
 """Fields that fail a stream, and what Spark's readers make of them."""
@@ -91,9 +92,15 @@ FILES = [
 def table(directory: Path, shape: str, kind: str, texts: list[str]) -> Job:
     """A job that reads a file in which each record has a number `n` and a field `v`."""
     lines = [f"{n},{text}" if shape == "csv" else f'{{"n": {n}, "v": {text}}}' for n, text in enumerate(texts)]
-    (directory / f"t.{shape}").write_text("\n".join(["n,v", *lines] if shape == "csv" else lines) + "\n")
+    content = "\n".join(["n,v", *lines] if shape == "csv" else lines) + "\n"
+    return whole(directory, shape, content.encode(), f"n INT, v {kind}")
+
+
+def whole(directory: Path, shape: str, content: bytes, columns: str = "v VARCHAR") -> Job:
+    """A job that reads a file of this content."""
+    (directory / f"t.{shape}").write_bytes(content)
     given = f"('connector' = 'file', 'path' = 't.{shape}', 'format' = '{shape}')"
-    return load_text(f"CREATE TABLE t (n INT, v {kind}) WITH {given};\nSELECT n, v FROM t;", directory, "reader")
+    return load_text(f"CREATE TABLE t ({columns}) WITH {given};\nSELECT * FROM t;", directory, "reader")
 
 
 @pytest.mark.parametrize(("shape", "kind"), [(shape, kind) for shape, of in TAKEN.items() for kind in of])
@@ -106,9 +113,7 @@ def test_both_read_the_same(spark: SparkSession, tmp_path: Path, shape: str, kin
 
 @pytest.mark.parametrize(("shape", "content"), FILES)
 def test_both_read_the_same_lines(spark: SparkSession, tmp_path: Path, shape: str, content: bytes) -> None:
-    (tmp_path / f"t.{shape}").write_bytes(content)
-    given = f"('connector' = 'file', 'path' = 't.{shape}', 'format' = '{shape}')"
-    job = load_text(f"CREATE TABLE t (v VARCHAR) WITH {given};\nSELECT v FROM t;", tmp_path, "reader")
+    job = whole(tmp_path, shape, content)
     found = judge(0, "", plain_answer(job), spark_answer(job, spark))
     assert found.kind == "same", found
 
@@ -129,3 +134,21 @@ def test_spark_takes_what_fails_a_stream(
     rows = spark_answer(job, spark).rows
     assert isinstance(rows, pl.DataFrame)
     assert rows["v"].to_list() == [value]
+
+
+def test_spark_puts_a_mark_for_what_is_no_utf_8(spark: SparkSession, tmp_path: Path) -> None:
+    job = whole(tmp_path, "csv", b"v\n\xe9\n")
+    assert "utf-8" in plain_answer(job).error
+    assert spark_answer(job, spark).rows.rows() == [("\ufffd",)]
+
+
+def test_spark_makes_one_letter_of_a_line_end_of_two_inside_quotes(spark: SparkSession, tmp_path: Path) -> None:
+    job = whole(tmp_path, "csv", b'v\r\n"a\r\nb"\r\n')
+    assert plain_answer(job).rows.rows() == [("a\r\nb",)]
+    assert spark_answer(job, spark).rows.rows() == [("a\nb",)]
+
+
+def test_of_a_json_field_that_comes_twice_spark_takes_the_last(spark: SparkSession, tmp_path: Path) -> None:
+    job = whole(tmp_path, "json", b'{"v": "a", "v": "b"}\n')
+    assert plain_answer(job).rows.rows() in ([("a",)], [("b",)])
+    assert spark_answer(job, spark).rows.rows() == [("b",)]
