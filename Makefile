@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words reconcile test quick test-servers check format docs wire data clean jdk
+.PHONY: help run run-words reconcile test quick test-servers attack check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,6 +30,12 @@ quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM: und
 
 test-servers: $(INSTALLED) $(DATA) jdk ## Run only the tests that start processes or servers
 	$(BIN)/python -m pytest -m server
+
+SEED ?= $(shell date +%j)
+SECONDS ?= 600
+
+attack: $(INSTALLED) ## Attack topologies from SEED for SECONDS: kills, stops, stalls, full disks, sparse offsets, unread pipes
+	$(BIN)/python -m tests.attack --seed $(SEED) --seconds $(SECONDS)
 
 check: $(INSTALLED) ## Lint, format, types, and the tests of the house itself: layers, tidiness, docs
 	$(BIN)/ruff check .
