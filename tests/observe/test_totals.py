@@ -46,6 +46,19 @@ def test_an_event_is_told_once_however_often_it_is_reported() -> None:
     assert len(total.status(0).events) == 2
 
 
+def test_an_event_says_what_the_sinks_had_surely_reached_before_it() -> None:
+    total = Totals(frozenset(), frozenset({SINK}))
+    for reached in (5, 7, 9):
+        total.take(TaskReport(task=SINK, watermark_us=reached, rows_in=reached))
+        total.take(TaskReport(task=3))
+    total.take(TaskReport(task=SINK, watermark_us=20, rows_in=20))
+    total.take(TaskReport(task=3, incarnation=1, events=[Event(sequence=1, kind="state-lost", text="x", count=1)]))
+    total.take(TaskReport(task=4, events=[Event(sequence=1, kind="state-lost", text="x", count=1)]))
+    known, unknown = total.status(0).events
+    assert (known.task, known.since_us) == (3, 7)
+    assert (unknown.task, unknown.HasField("since_us")) == (4, False)
+
+
 def test_the_watermark_is_the_slowest_sinks_and_stays_when_time_has_ended() -> None:
     total = Totals(frozenset(), frozenset({1, 2}))
     assert not total.status(0).HasField("watermark_us")

@@ -217,10 +217,15 @@ def _status_of(message: wire_pb2.TopologyStatus) -> Status:
         restarts=message.restarts,
         back_pressure=message.back_pressure,
         reason=message.reason,
-        events=tuple(Event(event.kind, event.text, event.count) for event in message.events),
+        events=tuple(_event_of(event) for event in message.events),
         ranges=_by_component(message.ranges, lambda span: (span.start, span.end)),
         times=_by_component((one for one in message.ranges if one.HasField("time_us")), lambda span: span.time_us),
     )
+
+
+def _event_of(event: wire_pb2.Event) -> Event:
+    since_us = event.since_us if event.HasField("since_us") else None
+    return Event(event.kind, event.text, event.count, event.task or None, since_us)
 
 
 def _by_component(spans: Iterable[wire_pb2.Range], what: Callable[[wire_pb2.Range], T]) -> dict[str, dict[str, T]]:

@@ -24,14 +24,15 @@ class Totals:
         self._events: dict[tuple[int, int, int], wire_pb2.Event] = {}
         self._latencies: deque[tuple[float, dict[int, int]]] = deque()
         self._watermark_us: int | None = None
+        self._reached: dict[int, tuple[int | None, int | None]] = {}
 
     def take(self, report: wire_pb2.TaskReport) -> None:
         """Take in a report of one task."""
         key = (report.task, report.incarnation)
         self._newest[report.task] = max(report.incarnation, self._newest.get(report.task, 0))
         for event in report.events:
-            if len(self._events) < _EVENTS_KEPT:
-                self._events.setdefault((*key, event.sequence), event)
+            if len(self._events) < _EVENTS_KEPT and (*key, event.sequence) not in self._events:
+                self._events[*key, event.sequence] = self._placed(event, report.task)
         known = self._reports.get(key)
         if known is None or (report.batches_in, report.rows_in, report.busy_seconds) >= (
             known.batches_in,
@@ -39,6 +40,9 @@ class Totals:
             known.busy_seconds,
         ):
             self._reports[key] = report
+        self._move_watermark()
+        _, before = self._reached.get(report.task, (None, None))
+        self._reached[report.task] = before, self._watermark_us
 
     @property
     def failed(self) -> str:
@@ -80,12 +84,25 @@ class Totals:
     def _current(self) -> Iterable[wire_pb2.TaskReport]:
         return (self._reports[key] for key in self._newest.items() if key in self._reports)
 
-    def _put_watermark(self, status: wire_pb2.TopologyStatus) -> None:
+    def _placed(self, event: wire_pb2.Event, task: int) -> wire_pb2.Event:
+        """The event with its task, and what the sinks had reached by the task's last report but one: what befell it came later.
+
+        (The last one may have been on its way for as long as there is between two, and the sinks' may have overtaken it.)
+        """
+        placed = wire_pb2.Event(sequence=event.sequence, kind=event.kind, text=event.text, count=event.count, task=task)
+        since_us, _ = self._reached.get(task, (None, None))
+        if since_us is not None:
+            placed.since_us = since_us
+        return placed
+
+    def _move_watermark(self) -> None:
         sinks = [report for report in self._current() if report.task in self._sinks]
         if len(sinks) == len(self._sinks) > 0 and all(report.HasField("watermark_us") for report in sinks):
             lowest = min(report.watermark_us for report in sinks)
             if BEGINNING_OF_TIME < lowest < END_OF_TIME:
                 self._watermark_us = lowest
+
+    def _put_watermark(self, status: wire_pb2.TopologyStatus) -> None:
         if self._watermark_us is not None:
             status.watermark_us = self._watermark_us
 

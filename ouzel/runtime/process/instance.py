@@ -149,6 +149,8 @@ class Instance:
 
     def _tell_of_restart(self, machine: TaskMachine) -> None:
         name = f"'{self._task.component}' (task {self._task.id})"
+        if not machine.tracked:
+            self._reporter.event(Event("rows-lost", f"{name} was started again: what was on its way to it is lost"))
         if machine.stateful:
             self._reporter.event(Event("state-lost", f"{name} was started again: what it kept in memory is lost"))
         if self._is_spout:

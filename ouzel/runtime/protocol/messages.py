@@ -109,11 +109,16 @@ class Commit:
 
 @dataclass(slots=True)
 class Event:
-    """Instruction: something worth telling the user: kind is bad-record, late-rows, state-lost, replayed, note."""
+    """Instruction: something worth telling the user: kind is bad-record, late-rows, state-lost, rows-lost, replayed, note.
+
+    Whoever adds up reports knows of which task it is, and how far event time had come in the sinks when that task was heard of before.
+    """
 
     kind: str
     text: str
     count: int = 1
+    task: int | None = None
+    since_us: int | None = None
 
 
 @dataclass(slots=True)

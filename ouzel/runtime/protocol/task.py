@@ -134,6 +134,10 @@ class TaskMachine:
     def reconnected(self, now_ms: float) -> list[Instruction]:
         """The way to the stream manager was lost and is back: what was on it, either way, may be lost."""
         self._begin(now_ms)
+        if not self.tracked:
+            self.tell_user(
+                "rows-lost", f"{self.task.component} (task {self.task.id}): a connection broke, with what was on it"
+            )
         self.acker.failed(Root(self.task.id, EVERYTHING, 0), now_ms)
         self._ask_upstream()
         if self._told:
