@@ -45,11 +45,17 @@ def attack(name: str, seed: int) -> bool:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("attacks", nargs="*", choices=[*ATTACKS, []], metavar="ATTACK", help=", ".join(ATTACKS))
+    parser.add_argument(
+        "attacks", nargs="*", metavar="ATTACK", help=f"of {', '.join(ATTACKS)}; all of them if none is named"
+    )
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000, help="of the first round")
     parser.add_argument("--seconds", type=float, default=600, help="no attack begins after them")
     parser.add_argument("--rounds", type=int, default=0, help="each attack so many times, if the time allows")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    unknown = [name for name in asked.attacks if name not in ATTACKS]
+    if unknown:
+        parser.error(f"there is no attack {unknown[0]!r}; there are {', '.join(ATTACKS)}")
+    return asked
 
 
 if __name__ == "__main__":

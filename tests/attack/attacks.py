@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import polars as pl
@@ -58,11 +58,11 @@ SELECT time_bucket(INTERVAL 100 MILLISECOND, TIMESTAMP '2024-01-01' + INTERVAL 1
 
 
 def kill_where_offsets_are_sparse(arena: Arena) -> None:
-    """Kill sources, stream managers and others over a CSV in which every third record has a line break inside quotes."""
+    """Kill a source twice and a stream manager over a CSV in which every third record has a line break inside quotes."""
     lines = (f'{n},"two\nlines {n}"' if n % 3 == 0 else f"{n},one {n}" for n in range(NOTES))
     (arena.directory / "notes.csv").write_text("id,note\n" + "\n".join(lines) + "\n")
     with arena.run(NOTED, *TWO_OF_ALL, "--set", "batch.rows=100", "--set", "max.pending.rows=2000") as run:
-        _harm(arena, run, signal.SIGKILL, 3)
+        _harm(arena, run, signal.SIGKILL, ("instance-1", "instance-1", "stream-manager"))
         run.answered()
     arena.expect("SELECT id, LENGTH(note)::INT AS size FROM read_csv('notes.csv', header = true)")
 
@@ -80,17 +80,17 @@ def stall_under_windows(arena: Arena) -> None:
 def _windows(arena: Arena, number: signal.Signals) -> None:
     rows = PER_SECOND * 5
     with arena.run(WINDOWS.format(rows=rows, rate=PER_SECOND), *TWO_OF_ALL, "--set", "batch.rows=500") as run:
-        _harm(arena, run, number, 3)
+        _harm(arena, run, number, arena.random.choices(STATELESS, k=3))
         run.answered()
     arena.expect(WINDOWS_TRUTH.format(rows=rows))
 
 
-def _harm(arena: Arena, run: Run, number: signal.Signals, times: int) -> None:
-    """Send a signal to processes chosen at random while rows flow; who was stopped goes on after a while."""
+def _harm(arena: Arena, run: Run, number: signal.Signals, victims: Sequence[str]) -> None:
+    """Send a signal to one process of each name while rows flow; who was stopped goes on after a while."""
     run.wait_until(lambda: arena.parts() > 0, "part")
-    for _ in range(times):
+    for victim in victims:
         time.sleep(arena.random.uniform(0.1, 0.8))
-        deed = run.send(number, arena.random.choice(STATELESS), arena.random)
+        deed = run.send(number, victim, arena.random)
         arena.do(deed)
         if number is signal.SIGSTOP and deed:
             time.sleep(arena.random.choice((0.2, 1.0, 12.0)))

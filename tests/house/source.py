@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -49,5 +50,10 @@ def tree(path: Path) -> ast.Module:
 
 
 def short(path: Path) -> str:
-    """The path from the root, for test ids."""
+    """The path from the root."""
     return str(path.relative_to(ROOT))
+
+
+def listed(violations: Iterable[str]) -> str:
+    """A line each, as a failing test shows them."""
+    return "\n" + "\n".join(violations)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.house.source import LINKS, ROOT, package, python, short, tree
+from tests.house.source import LINKS, ROOT, listed, package, python, short, tree
 
 MAY_IMPORT = {
     "compiler": set(),  # never I/O, never a runtime
@@ -23,8 +24,13 @@ NO_IO = {"socket", "asyncio", "subprocess", "threading", "multiprocessing", "grp
 """What state machines do not know: sockets, threads, processes, clocks, dice."""
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imports(path: Path) -> tuple[tuple[int, str], ...]:
     """Every module imported anywhere in the file, with its line; `from a import b` counts as a.b too."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree(path)):
         match node:
             case ast.Import(names=names):
@@ -42,44 +48,50 @@ def layer(path: Path) -> str:
     return parts[0] if len(parts) > 1 else ""
 
 
-@pytest.mark.parametrize("path", [path for path in package() if layer(path) in MAY_IMPORT], ids=short)
-def test_imports_point_down(path: Path) -> None:
-    allowed = MAY_IMPORT[layer(path)] | SHARED | {layer(path)}
-    for line, module in imports(path):
-        parts = module.split(".")
-        if parts[0] == "ouzel" and len(parts) > 1:
-            assert parts[1] in allowed, (
-                f"{short(path)}:{line} imports {module}; {layer(path)} may import {sorted(allowed)}"
-            )
+def test_imports_point_down() -> None:
+    wrong = [
+        f"{short(path)}:{line} imports {module}; {layer(path)} may import {sorted(MAY_IMPORT[layer(path)] | SHARED)}"
+        for path in package()
+        if layer(path) in MAY_IMPORT
+        for line, module in imports(path)
+        if module.startswith("ouzel.") and module.split(".")[1] not in MAY_IMPORT[layer(path)] | SHARED | {layer(path)}
+    ]
+    assert not wrong, listed(wrong)
 
 
-@pytest.mark.parametrize("path", python(), ids=short)
-def test_no_import_goes_through_a_link_or_is_relative(path: Path) -> None:
-    for line, module in imports(path):
-        assert not module.startswith("."), f"{short(path)}:{line} imports {module}; write the whole name, from ouzel..."
-        assert module.split(".")[0] not in LINKS, f"{short(path)}:{line} imports {module}; write ouzel.{module}"
+def test_no_import_goes_through_a_link_or_is_relative() -> None:
+    wrong = [
+        f"{short(path)}:{line} imports {module}; write the whole name, from ouzel..."
+        for path in python()
+        for line, module in imports(path)
+        if module.startswith(".") or module.split(".")[0] in LINKS
+    ]
+    assert not wrong, listed(wrong)
 
 
-@pytest.mark.parametrize("path", [p for p in package() if p.is_relative_to(ROOT / "ouzel/runtime/protocol")], ids=short)
-def test_protocols_do_no_io(path: Path) -> None:
-    for line, module in imports(path):
-        assert module.split(".")[0] not in NO_IO, (
-            f"{short(path)}:{line} imports {module}; a state machine gets time and news as arguments"
-        )
+def test_state_machines_and_plans_do_no_io() -> None:
+    forbidden = {
+        **{path: NO_IO for path in package() if path.is_relative_to(ROOT / "ouzel/runtime/protocol")},
+        **{path: NO_IO - {"random"} for path in package() if layer(path) in ("compiler", "planner")},
+    }
+    wrong = [
+        f"{short(path)}:{line} imports {module}; it gets time and news as arguments"
+        for path, names in forbidden.items()
+        for line, module in imports(path)
+        if module.split(".")[0] in names
+    ]
+    assert not wrong, listed(wrong)
 
 
-@pytest.mark.parametrize("path", [p for p in package() if layer(p) in ("compiler", "planner")], ids=short)
-def test_compiler_and_planner_do_no_io(path: Path) -> None:
-    for line, module in imports(path):
-        assert module.split(".")[0] not in NO_IO - {"random"}, (
-            f"{short(path)}:{line} imports {module}; plans are made without I/O"
-        )
-    opens = [
-        node.lineno
+def test_compiler_and_planner_open_no_files() -> None:
+    wrong = [
+        f"{short(path)}:{node.lineno} opens a file; plans are made without I/O"
+        for path in package()
+        if layer(path) in ("compiler", "planner")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open"
     ]
-    assert not opens, f"{short(path)}:{opens[0]} opens a file; plans are made without I/O"
+    assert not wrong, listed(wrong)
 
 
 @pytest.mark.parametrize("link", LINKS)
