@@ -231,20 +231,16 @@ def _settled(source: Source, partition: Partition) -> Span:
 
 
 def _batches(source: Source, span: Span) -> Iterator[ReadBatch]:
-    """The span's batches. Records may have gaps between their offsets, or be several lines long: one too far is read again, with less."""
-    partition, at, most = Partition(span.id, True), span.start or 0, ROWS
-    reader = source.reader(partition, span.start)
+    """The span's batches."""
+    at = span.start or 0
+    reader = source.reader(Partition(span.id, True), span.start)
     try:
         while span.end is None or at < span.end:
-            batch = reader.read(most if span.end is None else min(most, span.end - at))
+            batch = reader.read(ROWS, span.end)
             if batch is ReadState.END:
                 return
             if not isinstance(batch, ReadBatch):
                 time.sleep(WAIT_S)
-            elif span.end is not None and batch.end > span.end and batch.end - batch.start > 1:
-                most = max(1, min(most, span.end - at) // 2)
-                reader.close()
-                reader = source.reader(partition, at)
             else:
                 at = batch.end
                 yield batch

@@ -43,6 +43,11 @@ class ReadBatch:
     bad: Sequence[BadRow] = ()
 
 
+def before(until: int | None, end: int) -> int:
+    """Where a reading that would come to `end` stops when it must not pass `until`."""
+    return end if until is None else min(end, until)
+
+
 class ReadState(Enum):
     """What a reader says when it has no batch."""
 
@@ -62,8 +67,11 @@ class Reach:
 class Reader(Protocol):
     """Reads one partition."""
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.
+
+        With `until` no row that begins at that offset or after it. Offsets may have gaps: when it is certain that nothing more comes
+        before `until` the batch ends there, even if it holds no row.
 
         Raises:
             ConnectorError: the source is gone or unreadable, after the connector's own retries.

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option, Partition, Reach, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.base import Connector, Option, Partition, Reach, ReadBatch, ReadState, SourceRequest, before
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError, QueryError
@@ -144,9 +144,9 @@ class DatagenReader:
     ) -> None:
         self._make, self._rows, self._at, self._pace = make, rows, offset, pace
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The rows that are due, at most `rows`."""
-        start, end = self._at, self._at + rows
+        start, end = self._at, before(until, self._at + rows)
         if self._rows is not None:
             end = min(end, self._rows)
             if start >= end:

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option, Partition, Reach, ReadBatch, ReadState, SinkRequest, SourceRequest
+from ouzel.connectors.base import (
+    Connector,
+    Option,
+    Partition,
+    Reach,
+    ReadBatch,
+    ReadState,
+    SinkRequest,
+    SourceRequest,
+    before,
+)
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
@@ -93,9 +103,9 @@ class FrameReader:
     def __init__(self, frame: pl.DataFrame, offset: int) -> None:
         self._frame, self._at = frame, offset
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next rows."""
-        start, end = self._at, min(self._at + rows, self._frame.height)
+        start, end = self._at, min(before(until, self._at + rows), self._frame.height)
         if start >= end:
             return ReadState.END
         self._at = end

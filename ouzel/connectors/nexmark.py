@@ -28,6 +28,7 @@ from ouzel.connectors.base import (
     ReadState,
     Source,
     SourceRequest,
+    before,
 )
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
@@ -319,17 +320,17 @@ class _NexmarkReader:
         self.end = None if source.end is None else max(0, -(-(source.end - part) // source.parts))
         self.opened = time.monotonic()
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next rows, as far as the rate has let them happen."""
-        start, until = self.next, self.until(self.next + rows)
+        start, end = self.next, self.until(before(until, self.next + rows))
         if self.end is not None and start >= self.end:
             return ReadState.END
-        if until <= start:
+        if end <= start:
             return ReadState.WAIT
-        self.next = until
-        numbers = np.arange(start, until, dtype=np.int64) * self.source.parts + self.part
+        self.next = end
+        numbers = np.arange(start, end, dtype=np.int64) * self.source.parts + self.part
         frame = generate(self.source.table, numbers, self.source.columns, self.source.seed, self.source.interval_us)
-        return ReadBatch(frame, start, until)
+        return ReadBatch(frame, start, end)
 
     def until(self, wanted: int) -> int:
         """The offset before which reading stops: that wanted, that due by now, or the end."""

@@ -76,6 +76,22 @@ def test_the_same_offset_gives_the_same_batch(tmp_path: Path, form: str) -> None
         assert_frame_equal(again.frame, first.frame)
 
 
+@pytest.mark.parametrize("form", WRITERS)
+def test_a_batch_that_is_read_until_where_it_ended_is_the_same(tmp_path: Path, form: str) -> None:
+    WRITERS[form](rows_of(3_000), tmp_path / f"a.{form}")
+    source = open_source("file", asked(tmp_path, form))
+    part = source.partitions()[0]
+    cuts = drain(source.reader(part, None), 70)
+    for begin in (0, 17):
+        reader = source.reader(part, cuts[begin].start)
+        for cut in cuts[begin:]:
+            again = reader.read(1_000_000, cut.end)
+            assert isinstance(again, ReadBatch)
+            assert (again.start, again.end) == (cut.start, cut.end)
+            assert_frame_equal(again.frame, cut.frame)
+        assert reader.read(1) is ReadState.END
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_no_block_border_shows(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

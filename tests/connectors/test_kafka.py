@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from confluent_kafka import Producer
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
-from ouzel.connectors.base import BadRow, ReadState, SinkRequest, Source, SourceRequest
+from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, Source, SourceRequest
 from ouzel.errors import ConnectorError, QueryError
 
 if TYPE_CHECKING:
@@ -81,6 +82,52 @@ def test_a_restart_of_the_broker_loses_nothing(kafka: KafkaBroker) -> None:
     read_until(100_000)
     source.close()
     assert sorted(seen) == list(range(100_000))
+
+
+def produce_in_transactions(kafka: KafkaBroker, topic: str) -> None:
+    """Records 0 to 400, ten a transaction, each ended by a control record; others in between are aborted."""
+    producer = Producer({"bootstrap.servers": kafka.address, "transactional.id": topic})
+    producer.init_transactions()
+    for first in range(0, 400, 10):
+        for numbers, end in (
+            (range(-10, 0), producer.abort_transaction),
+            (range(first, first + 10), producer.commit_transaction),
+        ):
+            producer.begin_transaction()
+            for number in numbers:
+                producer.produce(topic, json.dumps({"id": number, "word": "w"}).encode(), partition=0)
+            producer.flush()
+            end()
+
+
+@pytest.mark.server
+def test_a_batch_among_gaps_is_read_again_as_it_was(kafka: KafkaBroker) -> None:
+    kafka.create_topic("gaps", 1)
+    produce_in_transactions(kafka, "gaps")
+    source = open_source("kafka", request_for(kafka.address, "gaps", start="earliest", end="latest"))
+    part = source.partitions()[0]
+    cuts = list(batches_of(source.reader(part, None), 7))
+    assert [number for cut in cuts for number in cut.frame["id"]] == list(range(400))
+    assert cuts[-1].end > 800, "a topic without gaps tests nothing"
+    for begin in (0, 20):
+        reader = source.reader(part, cuts[begin].start)
+        for cut in cuts[begin:]:
+            again = list(batches_of(reader, 1_000, cut.end))
+            assert again[-1].end == cut.end
+            assert [n for batch in again for n in batch.frame["id"]] == cut.frame["id"].to_list()
+        reader.close()
+    source.close()
+
+
+def batches_of(reader: Reader, rows: int, until: int | None = None) -> Iterator[ReadBatch]:
+    """What comes up to the end, or up to `until`."""
+    deadline = time.monotonic() + 60
+    while (batch := reader.read(rows, until)) is not ReadState.END:
+        assert time.monotonic() < deadline
+        if isinstance(batch, ReadBatch):
+            yield batch
+            if until is not None and batch.end >= until:
+                return
 
 
 @pytest.mark.server

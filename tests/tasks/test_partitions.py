@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel.connectors.base import Partition, ReadBatch, ReadState
+from ouzel.connectors.base import Partition, ReadBatch, ReadState, before
+from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
-from ouzel.runtime.tasks.journal import FileJournal, Journal, MemoryJournal
+from ouzel.runtime.tasks.journal import Cut, FileJournal, Journal, MemoryJournal
 from ouzel.runtime.tasks.partitions import Partitions
 
 ROWS = 100
@@ -32,10 +34,10 @@ class Fitful:
         self.at = offset or 0
         return self
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         if self.at == ROWS:
             return ReadState.END
-        count = min(rows, self.moods.pop(0) if self.moods else ROWS, ROWS - self.at)
+        count = min(rows, self.moods.pop(0) if self.moods else ROWS, before(until, ROWS) - self.at)
         if not count:
             return ReadState.WAIT
         start, self.at = self.at, self.at + count
@@ -48,7 +50,6 @@ def batches(moods: list[int], journal: Journal, offsets: dict[str, int], most: i
     emitted = []
     while len(emitted) < most and (batch := progress.read(17)) is not ReadState.END:
         if isinstance(batch, ReadBatch):
-            journal.note(("p", batch.start, batch.end))
             emitted.append(batch.frame["n"].to_list())
     return emitted
 
@@ -70,9 +71,50 @@ def test_what_was_emitted_is_cut_the_same_again(first: list[int], second: list[i
 
 def test_cuts_outlive_the_process_in_a_file(tmp_path: Path) -> None:
     journal = FileJournal(tmp_path / "cuts-1")
-    for cut in (("a b", 0, 10), ("c", 0, 5), ("a b", 10, 12)):
+    for cut in (Cut("a b", 0, 10, 4), Cut("c", 0, 5, 5), Cut("a b", 10, 12, 0)):
         journal.note(cut)
     journal.forget({"a b": 10})
-    journal.note(("c", 5, 9))
+    journal.note(Cut("c", 5, 9, 4))
     (tmp_path / "cuts-1").open("ab").write(b"9 12")  # the process died in the middle of a line
-    assert FileJournal(tmp_path / "cuts-1").cuts() == [("c", 0, 5), ("a b", 10, 12), ("c", 5, 9)]
+    assert FileJournal(tmp_path / "cuts-1").cuts() == [("c", 0, 5, 5), ("a b", 10, 12, 0), ("c", 5, 9, 4)]
+
+
+def dying_after(count: int) -> tuple[Journal, Partitions]:
+    """What the successor of a task starts from that has sent `count` batches of 17 rows."""
+    journal = MemoryJournal()
+    batches([], journal, {}, most=count)
+    return journal, Partitions(Task(1, "s", 0), 1, Fitful([]), {}, journal)
+
+
+def test_a_batch_that_was_replayed_is_noted_once() -> None:
+    journal, _ = dying_after(3)
+    batches([], journal, {}, most=2)
+    assert [cut.start for cut in journal.cuts()] == [0, 17, 34]
+
+
+def test_a_source_that_has_become_shorter_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, partitions = dying_after(2)
+    monkeypatch.setattr("tests.tasks.test_partitions.ROWS", 33)
+    (progress,) = partitions.fresh()
+    assert isinstance(progress.read(17), ReadBatch)
+    assert progress.read(17) is ReadState.WAIT
+    with pytest.raises(
+        ConnectorError, match=r"p: offsets 17 to 34 held 17 records .* and now 16 up to 33: the source has"
+    ):
+        progress.read(17)
+
+
+def test_a_source_that_gives_other_rows_is_an_error() -> None:
+    journal = MemoryJournal()
+    journal.note(Cut("p", 0, 17, 12))
+    (progress,) = Partitions(Task(1, "s", 0), 1, Fitful([]), {}, journal).fresh()
+    with pytest.raises(ConnectorError, match=r"p: offsets 0 to 17 held 12 records .* and now 17 up to 17"):
+        progress.read(17)
+
+
+def test_a_partition_that_is_gone_is_an_error_while_it_is_not_wholly_acked() -> None:
+    journal = MemoryJournal()
+    journal.note(Cut("rotated.csv", 30, 40, 10))
+    with pytest.raises(ConnectorError, match=r"rotated\.csv is gone, and what it held from offset 30 on"):
+        Partitions(Task(1, "s", 0), 1, Fitful([]), {}, journal).fresh()
+    assert Partitions(Task(1, "s", 0), 1, Fitful([]), {"rotated.csv": 40}, journal).fresh()

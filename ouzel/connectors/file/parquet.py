@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, before
 from ouzel.connectors.formats.conversion import convert
 from ouzel.errors import ConnectorError
 
@@ -64,11 +64,11 @@ class ParquetReader:
             self._pushed = predicate
         return scan
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next rows of the range: always [at, at + rows), less those that the predicate drops."""
         if self._at >= self._last:
             return ReadState.END
-        start, end = self._at, min(self._at + rows, self._last)
+        start, end = self._at, min(before(until, self._at + rows), self._last)
         if end > self._piece_end:
             self._load(start, min(start + max(1, _PIECE_ROWS // rows) * rows, self._last))
         low, high = np.searchsorted(self._numbers, (start, end)).tolist()

@@ -61,13 +61,16 @@ class TextReader:
         except OSError as error:
             raise ConnectorError(f"{self._path} cannot be read: {error.strerror}") from None
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next records: always the `rows` that follow, less only at what is the end of the file now."""
         if not self._seek():
             return ReadState.WAIT if self._follow else ReadState.END
         while len(self._block.ends) - self._taken < rows and self._more():
             pass
         first, last = self._taken, min(self._taken + rows, len(self._block.ends))
+        if until is not None and last > first:  # the first begins on this line, each other where the one before it ends
+            begins = self._block.lines[first : last - 1]
+            last = first + (self._line < until) + int(np.searchsorted(begins, until))
         if first == last:
             return ReadState.WAIT if self._follow else ReadState.END
         return self._batch(first, last)

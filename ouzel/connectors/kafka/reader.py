@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, before
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import Change, convert, from_text
@@ -52,32 +52,37 @@ class KafkaReader:
         """There is nothing before `offset` that has not been handed over: control records leave gaps at the end."""
         self._reached = offset
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The records that are here, at most `rows`."""
         if self.finished:
             self.close()
             return ReadState.END
         if len(self._queue) - self._taken < rows and not self._held:
             self._source.fetch()
-        batch = self._queue[self._taken : self._taken + rows]
-        self._taken += len(batch)
+        start, limit = self._at, min((end for end in (self._end, until) if end is not None), default=None)
+        messages = self._take_before(limit, rows)
         if self._held and len(self._queue) - self._taken < rows:
             self._source.hold(self._place, False)
             self._held = False
-        if self._end is not None and batch and batch[-1].offset() >= self._end:
-            batch = [message for message in batch if message.offset() < self._end]
-            self._reached = self._end
-        return self._batch(batch) if batch else self._nothing()
-
-    def _nothing(self) -> ReadState:
-        if self._taken == len(self._queue):
-            self._at = max(self._at, self._reached)
+        if messages or (until is not None and self._at >= until):
+            frame, bad = self._decoder.decode(messages, self._place)
+            return ReadBatch(frame, start, self._at, bad)
         return ReadState.END if self.finished else ReadState.WAIT
 
-    def _batch(self, messages: list[Any]) -> ReadBatch:
-        start, self._at = self._at, messages[-1].offset() + 1
-        frame, bad = self._decoder.decode(messages, self._place)
-        return ReadBatch(frame, start, self._at, bad)
+    def _take_before(self, limit: int | None, rows: int) -> list[Any]:
+        """The next records, and the position behind them: gaps that are known to be empty are passed over."""
+        here = self._queue[self._taken : self._taken + rows]
+        taken = here
+        if limit is not None and here and here[-1].offset() >= limit:
+            taken = [message for message in here if message.offset() < limit]
+        self._taken += len(taken)
+        if taken:
+            self._at = taken[-1].offset() + 1
+        if limit is not None and len(taken) < len(here):
+            self._at = limit
+        elif self._taken == len(self._queue):
+            self._at = max(self._at, before(limit, self._reached))
+        return taken
 
     def close(self) -> None:
         """Fetch no more of this partition."""

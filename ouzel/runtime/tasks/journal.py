@@ -10,10 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-Cut = tuple[str, int, int]
-"""Partition id, first offset, end."""
+
+class Cut(NamedTuple):
+    """One batch: offsets [start, end) of a partition, and how many records they held, good and bad."""
+
+    partition: str
+    start: int
+    end: int
+    rows: int
 
 
 class Journal(Protocol):
@@ -45,7 +51,7 @@ class MemoryJournal:
 
     def forget(self, committed: Mapping[str, int]) -> None:
         """See Journal."""
-        self._cuts = [cut for cut in self._cuts if cut[2] > committed.get(cut[0], -1)]
+        self._cuts = [cut for cut in self._cuts if cut.end > committed.get(cut.partition, -1)]
 
 
 class FileJournal(MemoryJournal):
@@ -76,11 +82,10 @@ class FileJournal(MemoryJournal):
 
 
 def _line(cut: Cut) -> bytes:
-    partition, start, end = cut
-    return f"{start} {end} {partition}\n".encode()
+    return f"{cut.start} {cut.end} {cut.rows} {cut.partition}\n".encode()
 
 
 def _read(path: Path) -> list[Cut]:
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    fields = (line.decode().split(" ", 2) for line in lines)
-    return [(partition, int(start), int(end)) for start, end, partition in fields]
+    fields = (line.decode().split(" ", 3) for line in lines)
+    return [Cut(partition, int(start), int(end), int(rows)) for start, end, rows, partition in fields]

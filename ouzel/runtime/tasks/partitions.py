@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source
+from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.ids import name_id
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
-from ouzel.runtime.tasks.journal import Journal
+from ouzel.runtime.tasks.journal import Cut, Journal
 
 
 @dataclass(slots=True)
@@ -29,19 +30,20 @@ class Progress:
     """Where reading one partition stands.
 
     `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
-    not committed: they are cut there again. `silent_ms` is when it was first found to have nothing; `committed` is the offset before
-    which all is acked, and `committed_us` the event time there.
+    not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silent_ms` is when it was first
+    found to have nothing; `committed` is the offset before which all is acked, and `committed_us` the event time there.
     """
 
     partition: Partition
     reader: Reader
     id: int
+    journal: Journal
     watermark_us: int = BEGINNING_OF_TIME
     silent_ms: float | None = None
     asked_ms: float = 0.0
     ended: bool = False
     emitted: deque[Emitted] = field(default_factory=deque)
-    cuts: deque[tuple[int, int]] = field(default_factory=deque)
+    cuts: deque[Cut] = field(default_factory=deque)
     first: int = -1
     committed: int | None = None
     committed_us: int = BEGINNING_OF_TIME
@@ -68,19 +70,45 @@ class Progress:
         return moved
 
     def read(self, rows: int) -> ReadBatch | ReadState:
-        """The next batch: one that was cut before, exactly so again, else at most `rows` rows."""
-        if not self.cuts:
-            return self.reader.read(rows)
-        start, end = self.cuts[0]
-        batch = self.reader.read(end - (self._part.end if self._part else start))
-        if not isinstance(batch, ReadBatch):
+        """The next batch: one that was cut before, exactly so again, else at most `rows` rows, noted in the journal.
+
+        Raises:
+            ConnectorError: what was cut before holds other rows now.
+        """
+        if self.cuts:
+            return self._read_again(self.cuts[0])
+        batch = self.reader.read(rows)
+        if isinstance(batch, ReadBatch):
+            self.journal.note(Cut(self.partition.id, batch.start, batch.end, count(batch)))
+        return batch
+
+    def _read_again(self, cut: Cut) -> ReadBatch | ReadState:
+        batch = self.reader.read(max(1, cut.end - cut.start), cut.end)
+        if isinstance(batch, ReadBatch):
+            self._part = joined(self._part, batch) if self._part else batch
+        elif batch is ReadState.WAIT:
             return batch
-        self._part = joined(self._part, batch) if self._part else batch
-        if self._part.end < end:
+        if batch is not ReadState.END and self._part and self._part.end < cut.end:
             return ReadState.WAIT
-        self.cuts.popleft()
         whole, self._part = self._part, None
-        return whole
+        if whole is None or whole.end != cut.end or count(whole) != cut.rows:
+            raise unlike(cut, whole)
+        self.cuts.popleft()
+        return ReadBatch(whole.frame, cut.start, cut.end, whole.bad)
+
+
+def count(batch: ReadBatch) -> int:
+    """How many records a batch holds."""
+    return batch.frame.height + len(batch.bad)
+
+
+def unlike(cut: Cut, found: ReadBatch | None) -> ConnectorError:
+    """The source broke its promise that what is read again is the same."""
+    now = f"{count(found)} up to {found.end}" if found else "none, for the partition ends before"
+    return ConnectorError(
+        f"{cut.partition}: offsets {cut.start} to {cut.end} held {cut.rows} records when they were first read, and now {now}: the source "
+        "has changed, and what was counted of them cannot be told from what was not; start the topology again"
+    )
 
 
 def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:
@@ -102,21 +130,37 @@ class Partitions:
         self._offsets = {**offsets, **source.committed()}
         self._grows = getattr(source, "grows", False)
         self._opened: set[str] = set()
+        self._cuts = self._cuts_left()
 
     def fresh(self) -> list[Progress]:
-        """Those of this task's that were not there at the last call."""
+        """Those of this task's that were not there at the last call.
+
+        Raises:
+            ConnectorError: one is gone of which batches were on their way when this task was last stopped.
+        """
         found = []
         for number, partition in enumerate(self.source.partitions()):
             turn = name_id(partition.id) if self._grows else number
             if turn % self._tasks == self._index and partition.id not in self._opened:
                 self._opened.add(partition.id)
                 found.append(self._open(partition))
+        if self._cuts:
+            first = next(iter(self._cuts.values()))[0]
+            raise ConnectorError(
+                f"{first.partition} is gone, and what it held from offset {first.start} on may not have been handled yet; "
+                "bring it back, and start the topology again"
+            )
         return found
 
     def _open(self, partition: Partition) -> Progress:
-        offset = self._offsets.get(partition.id)
-        cuts = [(start, end) for name, start, end in self.journal.cuts() if name == partition.id]
-        if offset is not None:
-            cuts = [cut for cut in cuts if cut[0] >= offset]
-        reader = self.source.reader(partition, cuts[0][0] if cuts else offset)
-        return Progress(partition, reader, name_id(partition.id), cuts=deque(cuts))
+        cuts = self._cuts.pop(partition.id, [])
+        reader = self.source.reader(partition, cuts[0].start if cuts else self._offsets.get(partition.id))
+        return Progress(partition, reader, name_id(partition.id), self.journal, cuts=deque(cuts))
+
+    def _cuts_left(self) -> dict[str, list[Cut]]:
+        """What was on its way when this task was last stopped, by partition."""
+        left: dict[str, list[Cut]] = {}
+        for cut in self.journal.cuts():
+            if cut.start >= self._offsets.get(cut.partition, cut.start):
+                left.setdefault(cut.partition, []).append(cut)
+        return left

@@ -123,7 +123,6 @@ class SourceSpout(TaskMachine):
         progress.emitted.append(emitted)
         frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
         frame_id = mix(progress.id, batch.start, batch.end)
-        self._partitions.journal.note((progress.partition.id, batch.start, batch.end))
         self.emit_root(frames, batch.frame.height, (progress, emitted), frame_id)
 
     def _completed(self, held: Held) -> None:
