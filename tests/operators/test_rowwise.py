@@ -72,7 +72,7 @@ def test_a_filter_keeps_what_is_true_and_refuses_what_fails() -> None:
     assert (out["a"].to_list(), len(made.take_refused())) == ([6], 1)
 
 
-def test_a_watermark_is_the_largest_seen_in_the_batch() -> None:
+def test_a_watermark_is_the_largest_seen_in_the_batch_and_the_oldest_and_newest_rows_are_noted() -> None:
     source = table(at=TIMESTAMP)
     delay = resolve_call("subtract", [Column(TIMESTAMP, "at"), Literal(INTERVAL, timedelta(seconds=5))])
     made = chain(Watermark(source, "at", delay))
@@ -80,9 +80,9 @@ def test_a_watermark_is_the_largest_seen_in_the_batch() -> None:
         {"at": [datetime(1970, 1, 1, 0, 0, 7), None, datetime(1970, 1, 1)]}, schema=source.schema.polars()
     )
     assert made.process(frame) is not None
-    assert made.event_time_us == 2_000_000
+    assert made.sight == (0, 7_000_000, 2_000_000)
     made.process(frame[1:2])
-    assert made.event_time_us is None
+    assert made.sight is None
 
 
 def test_unnest_repeats_rows_and_counts_from_one() -> None:

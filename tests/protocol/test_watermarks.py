@@ -21,11 +21,24 @@ def test_an_idle_input_does_not() -> None:
     assert clock.now == Moment(100)
 
 
-def test_when_all_are_idle_the_wall_clock_of_the_slowest_counts() -> None:
-    clock = InputClock([1, 2])
-    clock.observe(1, Moment(100, TimeStatus.IDLE))
-    clock.observe(2, Moment(140, TimeStatus.IDLE))
-    assert clock.now == Moment(100, TimeStatus.IDLE)
+def test_when_all_are_idle_time_is_where_the_last_one_left_it_whichever_is_told_first() -> None:
+    for first, second in ((1, 2), (2, 1)):
+        clock = InputClock([1, 2])
+        times = {1: Moment(100, TimeStatus.IDLE), 2: Moment(140, TimeStatus.IDLE)}
+        clock.observe(first, times[first])
+        clock.observe(second, times[second])
+        assert clock.now == Moment(140, TimeStatus.IDLE)
+
+
+def test_among_silent_inputs_the_slowest_that_follows_the_wall_clock_counts() -> None:
+    clock = InputClock([1, 2, 3])
+    clock.observe(1, Moment(100, TimeStatus.FOLLOWING))
+    clock.observe(2, Moment(90, TimeStatus.IDLE))
+    assert clock.now.status is TimeStatus.ACTIVE, "the third has said nothing"
+    clock.observe(3, Moment(140, TimeStatus.FOLLOWING))
+    assert clock.now == Moment(100, TimeStatus.FOLLOWING)
+    clock.observe(2, Moment(120))
+    assert clock.now == Moment(120), "who follows the wall clock holds nobody back"
 
 
 def test_time_never_goes_back() -> None:

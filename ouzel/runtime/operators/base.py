@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+    from ouzel.runtime.protocol.lag import Sight
+
 
 @dataclass(frozen=True)
 class RefusedRow:
@@ -61,8 +63,8 @@ class Operator:
 class Chain:
     """The operators of one component, in order; itself used like an operator.
 
-    After `process` of a chain with a Watermark, `event_time_us` is the largest watermark expression in that batch, or None. What comes
-    out of a `consolidated` chain is ready for an upsert sink: of each key one row.
+    After `process` of a chain with a Watermark, `sight` is what that batch showed of event time, or None. What comes out of a
+    `consolidated` chain is ready for an upsert sink: of each key one row.
     """
 
     consolidated = False
@@ -72,9 +74,9 @@ class Chain:
         self.stateful = any(operator.stateful for operator in operators)
 
     @property
-    def event_time_us(self) -> int | None:
+    def sight(self) -> Sight | None:
         """What the chain's watermark operator saw in the last batch."""
-        return next((operator.seen_us for operator in self.operators if hasattr(operator, "seen_us")), None)
+        return next((operator.sight for operator in self.operators if hasattr(operator, "sight")), None)
 
     def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         """Push a batch through all operators."""

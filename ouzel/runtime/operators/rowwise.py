@@ -15,6 +15,7 @@ from ouzel.compiler.plan import WEIGHT, Filter, Project, Unnest, Watermark
 from ouzel.compiler.types import DataType, DateType, MapType, RowType
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
+from ouzel.runtime.protocol.lag import Sight
 
 _ERROR = "$error"
 
@@ -120,18 +121,20 @@ class Selection(_Computing):
 
 
 class TimeSight(_Computing):
-    """Watermark: passes rows on and notes in `seen_us` the largest watermark expression of the batch, None if all are NULL."""
+    """Watermark: passes rows on and notes in `sight` what the batch shows of event time, None if all is NULL."""
 
     def __init__(self, node: Watermark) -> None:
         super().__init__([("$time", node.expression)])
+        self._column = node.column
         self._us = us_of(node.expression.type)
-        self.seen_us: int | None = None
+        self.sight: Sight | None = None
 
     def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         """The rows whose watermark could be computed, unchanged."""
         kept, computed = self.compute(frame)
-        largest = computed.to_series().to_physical().max()
-        self.seen_us = None if largest is None else int(largest) * self._us  # type: ignore[arg-type]
+        largest, times = computed.to_series().to_physical().max(), kept[self._column].to_physical()
+        bounds = [largest if bound is None else bound for bound in (times.min(), times.max(), largest)]
+        self.sight = None if largest is None else Sight(*(int(bound) * self._us for bound in bounds))  # type: ignore[arg-type]
         return kept
 
 

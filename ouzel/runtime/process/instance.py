@@ -118,6 +118,7 @@ class Instance:
         """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
         try:
             self._machine = make()
+            self._machine.wall_zero_us = _wall_zero_us()
             if incarnation:
                 self._tell_of_restart(self._machine)
             while self.running:
@@ -183,6 +184,7 @@ class Instance:
 
     def _tick(self, machine: TaskMachine, now: float) -> None:
         self._next_tick = now + TICK_MS
+        machine.wall_zero_us = _wall_zero_us()
         self._carry_out(machine.tick(now))
         if machine.paused != self._rested_in:
             self._rested_in, self._next_report = machine.paused, 0.0
@@ -239,6 +241,10 @@ class Instance:
             self.busy_since = None  # to wait for room is not to be stuck
             self._gateway.send(buffers)
             self.busy_since = now_ms()
+
+
+def _wall_zero_us() -> int:
+    return int(time.time_ns() // 1000 - now_ms() * 1000)
 
 
 class Offsets(Thread):

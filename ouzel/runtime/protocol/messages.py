@@ -65,15 +65,17 @@ class Fail:
 
 
 class TimeStatus(IntEnum):
-    """Whether an input holds time back: ACTIVE does, IDLE does not while another is active, FINISHED never will again.
+    """Whether an input holds time back: ACTIVE does; IDLE does not, it is silent; FINISHED never will again.
 
-    PAUSED holds it back too, and says that nothing more is on its way until the topology is resumed.
+    PAUSED holds it back too, and says that nothing more is on its way until the topology is resumed. FOLLOWING is silent as IDLE is, but
+    its event time follows the wall clock: when no other holds time back, this one's time counts.
     """
 
     ACTIVE = 0
     IDLE = 1
     FINISHED = 2
     PAUSED = 3
+    FOLLOWING = 4
 
 
 @dataclass(slots=True)

@@ -72,7 +72,10 @@ class TaskMachine:
     """One task. The shell calls these from one thread and carries out what they return, in order.
 
     `now_ms` is any monotonic clock in milliseconds, the same in every call. A task that is started again gets a higher `epoch`.
+    `wall_zero_us` is what the wall clock shows, in microseconds UTC, when `now_ms` is 0: the shell sets it, and corrects it now and then.
     """
+
+    wall_zero_us = 0
 
     stateful = False
     """Whether the task keeps what dies with it: then it must not handle a frame twice."""
@@ -256,6 +259,11 @@ class TaskMachine:
             slot = bucket_of((self.now_ms - held.emitted_ms) * 1000)
             self.counts.latency_us[slot] = self.counts.latency_us.get(slot, 0) + held.rows
         self._completed(held)
+
+    @property
+    def wall_us(self) -> int:
+        """The wall clock now, in microseconds UTC."""
+        return self.wall_zero_us + int(self.now_ms * 1000)
 
     def _begin(self, now_ms: float) -> None:
         self.now_ms = now_ms

@@ -25,7 +25,10 @@ FINISHED = Moment(END_OF_TIME, TimeStatus.FINISHED)
 
 
 class InputClock:
-    """The least of the active inputs' watermarks; of the idle ones' when none is active; FINISHED when all are. It never goes back.
+    """The least of the active inputs' watermarks; FINISHED when all are. It never goes back.
+
+    When none is active, the least of those that follow the wall clock; when there is none of these either, time stands where the last one
+    left it that became idle, for it had stopped waiting for the others.
 
     PAUSED inputs hold time as active ones do; when no other is left but finished ones, this is PAUSED too, in the pause that all have
     reached. So a pause passes through a topology as the end of its input would, but can be taken back.
@@ -55,9 +58,12 @@ class InputClock:
         if statuses == {TimeStatus.PAUSED}:
             pause = min(moment.pause for moment in self._inputs.values() if moment.status is TimeStatus.PAUSED)
             return Moment(self._least(TimeStatus.PAUSED), TimeStatus.PAUSED, pause)
-        if statuses == {TimeStatus.IDLE}:
-            return Moment(self._least(TimeStatus.IDLE), TimeStatus.IDLE)
-        return Moment(self._least(TimeStatus.ACTIVE, TimeStatus.PAUSED))
+        if statuses & {TimeStatus.ACTIVE, TimeStatus.PAUSED}:
+            return Moment(self._least(TimeStatus.ACTIVE, TimeStatus.PAUSED))
+        if TimeStatus.FOLLOWING in statuses:
+            return Moment(self._least(TimeStatus.FOLLOWING), TimeStatus.FOLLOWING)
+        latest = max(moment.time_us for moment in self._inputs.values() if moment.status is TimeStatus.IDLE)
+        return Moment(max(latest, self._now.time_us), TimeStatus.IDLE)
 
     def _least(self, *statuses: TimeStatus) -> int:
         least = min(moment.time_us for moment in self._inputs.values() if moment.status in statuses)

@@ -120,6 +120,7 @@ class MemoryHandle:
         try:
             while not self._world.done and not self._drained():
                 self._world.now_ms = time.monotonic() * 1000
+                self._world.wall_zero_us = int((time.time() - time.monotonic()) * 1e6)
                 idle = not self._world.step()
                 self._answer()
                 if idle:

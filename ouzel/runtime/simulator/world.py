@@ -25,6 +25,9 @@ from ouzel.runtime.tasks.journal import MemoryJournal
 TICK_MS = 50.0
 """How often a task is ticked."""
 
+WALL_ZERO_US = 1_577_836_800_000_000
+"""A simulated day begins on the first of January 2020, 00:00 UTC."""
+
 Fault = Callable[["World"], None]
 """Something that goes wrong: see simulator.faults."""
 
@@ -54,7 +57,10 @@ class SimulatedRun:
 
 
 class World:
-    """All tasks and the links between them. `step` does one thing; time is `now_ms`, and passes only as steps say."""
+    """All tasks and the links between them. `step` does one thing; time is `now_ms`, and passes only as steps say.
+
+    `wall_zero_us` is what the wall clock shows, in microseconds UTC, when `now_ms` is 0.
+    """
 
     def __init__(
         self, topology: Topology, packing: PackingPlan, directory: Path, seed: int, results: Results | None = None
@@ -62,7 +68,7 @@ class World:
         self.results = results or self._keep
         self.topology, self.packing, self.directory = topology, packing, directory
         self.random = Random(seed)
-        self.now_ms = 1.0
+        self.now_ms, self.wall_zero_us = 1.0, WALL_ZERO_US
         self.links: dict[tuple[int, int], deque[tuple[float, Message]]] = {}
         self.frames: dict[int, pl.DataFrame] = {}
         self.events: list[Event] = []
@@ -165,6 +171,7 @@ class World:
     def _poll(self, host: Host) -> bool:
         if not host.machine.is_spout or host.finished:
             return False
+        host.machine.wall_zero_us = self.wall_zero_us
         instructions = host.machine.poll(self.now_ms)
         self._carry_out(host.task.id, instructions)
         return bool(instructions)

@@ -37,13 +37,13 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     assert isinstance(scan, Scan)
     options = dict(scan.options)
     source = open_source(scan.connector, _source_request(scan, options, component.parallelism, setting))
-    partitions = Partitions(task, component.parallelism, source, setting.offsets or {}, setting.journal)
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
+    partitions = Partitions(task, component.parallelism, source, setting.offsets or {}, setting.journal, idle)
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)
     refusals = (Refusals(policy, letters), _row_refusals(setting))
     chain = build_chain(component.chain[1:], settings)
-    return SourceSpout(task, links, settings, setting.epoch, partitions, chain, idle, refusals)
+    return SourceSpout(task, links, settings, setting.epoch, partitions, chain, refusals)
 
 
 def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Setting) -> SourceRequest:

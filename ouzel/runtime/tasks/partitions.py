@@ -12,6 +12,7 @@ from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Sourc
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.ids import name_id
+from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.tasks.journal import Cut, Journal
 
@@ -31,13 +32,15 @@ class Progress:
 
     `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
     not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silent_ms` is when it was first
-    found to have nothing; `committed` is the offset before which all is acked, and `committed_us` the event time there.
+    found to have nothing, `lag` how far its rows were behind the wall clock; `committed` is the offset before which all is acked, and
+    `committed_us` the event time there.
     """
 
     partition: Partition
     reader: Reader
     id: int
     journal: Journal
+    lag: Lag
     watermark_us: int = BEGINNING_OF_TIME
     silent_ms: float | None = None
     asked_ms: float = 0.0
@@ -123,9 +126,10 @@ class Partitions:
     """
 
     def __init__(
-        self, task: Task, parallelism: int, source: Source, offsets: Mapping[str, int], journal: Journal
-    ) -> None:
-        self.source, self.journal = source, journal
+        self, task: Task, parallelism: int, source: Source, offsets: Mapping[str, int], journal: Journal,
+        idle_after_ms: int | None = None,
+    ) -> None:  # fmt: skip
+        self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
         self._offsets = {**offsets, **source.committed()}
         self._grows = getattr(source, "grows", False)
@@ -155,7 +159,8 @@ class Partitions:
     def _open(self, partition: Partition) -> Progress:
         cuts = self._cuts.pop(partition.id, [])
         reader = self.source.reader(partition, cuts[0].start if cuts else self._offsets.get(partition.id))
-        return Progress(partition, reader, name_id(partition.id), self.journal, cuts=deque(cuts))
+        lag = Lag(1000 * (self.idle_after_ms or 0))
+        return Progress(partition, reader, name_id(partition.id), self.journal, lag, cuts=deque(cuts))
 
     def _cuts_left(self) -> dict[str, list[Cut]]:
         """What was on its way when this task was last stopped, by partition."""

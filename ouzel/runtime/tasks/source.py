@@ -28,6 +28,9 @@ LOOK_MS = 2_000
 ASKED_MS = 1_000
 """A partition that was not asked for so long may have rows: it holds time back."""
 
+FOLLOW_US = 50_000
+"""In silence event time moves in such steps."""
+
 SPAN = 4_096
 """How many batches a spout may be ahead of its oldest unacked one."""
 
@@ -43,10 +46,10 @@ class SourceSpout(TaskMachine):
 
     def __init__(
         self, task: Task, links: Links, settings: Settings, epoch: int, partitions: Partitions,
-        chain: Chain, idle_after_ms: int | None, refusals: tuple[Refusals, Refusals],
+        chain: Chain, refusals: tuple[Refusals, Refusals],
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
-        self.source, self.chain, self.idle_after_ms = partitions.source, chain, idle_after_ms
+        self.source, self.chain = partitions.source, chain
         self._read_refusals, self._row_refusals = refusals
         self._partitions = partitions
         self._progress = partitions.fresh()
@@ -114,9 +117,10 @@ class SourceSpout(TaskMachine):
         refuse(self, self._read_refusals, unread)
         made = self.chain.process(batch.frame) if batch.frame.height else None
         refuse(self, self._row_refusals, uncomputed(self, self.chain))
-        seen = self.chain.event_time_us if batch.frame.height else None
-        if seen is not None:
-            progress.watermark_us = max(progress.watermark_us, seen)
+        sight = self.chain.sight if batch.frame.height else None
+        if sight is not None:
+            progress.watermark_us = max(progress.watermark_us, sight.watermark_us)
+            progress.lag.observe(self.wall_us, sight)
         if progress.first < 0:
             progress.first = batch.start
         emitted = Emitted(batch.end, progress.watermark_us)
@@ -185,21 +189,22 @@ class SourceSpout(TaskMachine):
         if active:
             least = min(progress.watermark_us for progress in active)
             return Moment(max(least, known))
-        return self._idle_moment(alive, known)
+        return self._silent_moment(alive, known)
 
     def _is_idle(self, progress: Progress) -> bool:
         """Whether it has had nothing for so long, and still had nothing when it was last asked; back-pressure is no silence."""
-        if self.idle_after_ms is None or progress.silent_ms is None or self.now_ms - progress.asked_ms > ASKED_MS:
+        idle_after_ms = self._partitions.idle_after_ms
+        if idle_after_ms is None or progress.silent_ms is None or self.now_ms - progress.asked_ms > ASKED_MS:
             return False
-        return self.now_ms - progress.silent_ms >= self.idle_after_ms
+        return self.now_ms - progress.silent_ms >= idle_after_ms
 
-    def _idle_moment(self, alive: Sequence[Progress], known: int) -> Moment:
-        """All partitions are silent: the wall clock moves event time on, from where the last of them left it."""
-        last = max(alive, key=lambda progress: progress.watermark_us)
-        if last.watermark_us == BEGINNING_OF_TIME:
-            return Moment(status=TimeStatus.IDLE)
-        silent_us = int(self.now_ms - cast(float, last.silent_ms)) * 1000
-        return Moment(max(known, last.watermark_us + silent_us), TimeStatus.IDLE)
+    def _silent_moment(self, alive: Sequence[Progress], known: int) -> Moment:
+        """All partitions are silent: the wall clock moves event time where that follows it, else time waits for data or the end."""
+        following = [progress.lag for progress in alive if progress.lag.follows]
+        if not following:
+            return Moment(max(known, *(progress.watermark_us for progress in alive)), TimeStatus.IDLE)
+        wall_us = self.wall_us // FOLLOW_US * FOLLOW_US
+        return Moment(max(known, min(lag.watermark_us(wall_us) for lag in following)), TimeStatus.FOLLOWING)
 
     def _finish(self) -> None:
         if not self.finished:
