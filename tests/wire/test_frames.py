@@ -52,8 +52,8 @@ def codec(schema: Schema, retracts: bool = False) -> Codec:
     return Codec(Topology("t", (Component("spout", 1, (), (Output(schema, retracts),)),)))
 
 
-def data(frame: pl.DataFrame, roots: tuple[Root, ...] = ()) -> Data:
-    return Data(0, 1, 2, 2**64 - 3, roots, frame)
+def data(frame: pl.DataFrame, roots: tuple[Root, ...] = (), edges: tuple[int, ...] = ()) -> Data:
+    return Data(0, 1, 2, 2**64 - 3, roots, frame, edges)
 
 
 def pairs() -> tuple[socket.socket, socket.socket]:
@@ -92,7 +92,7 @@ def test_control_messages_survive_in_order_between_rows() -> None:
     root = Root(7, (3 << 32) + 9, 2, (3 << 32) + 4)
     frame = pl.DataFrame({"word": ["a", "b"], "n": [1, 2]})
     messages: list[Message] = [
-        data(frame, (root, Root(8, 1, 1))), Ack(7, root, 2**63 + 1), Fail(7, root),
+        data(frame, (root, Root(8, 1, 1)), (2**64 - 1, 5)), Ack(7, root, 2**63 + 1), Fail(7, root),
         Watermark(1, 2, -5, TimeStatus.IDLE), Watermark(1, 2, 7, TimeStatus.PAUSED, 2**62),
         Watermark(1, 2, END_OF_TIME, TimeStatus.FINISHED), data(frame.clear()),
     ]  # fmt: skip
@@ -102,6 +102,7 @@ def test_control_messages_survive_in_order_between_rows() -> None:
     assert isinstance(first, Data)
     assert isinstance(last, Data)
     assert (first.id, first.roots, first.source, first.destination) == (2**64 - 3, (root, Root(8, 1, 1)), 1, 2)
+    assert list(first.leaves) == [(root, 2**64 - 1), (Root(8, 1, 1), 5)]
     assert first.frame.equals(frame)
     assert last.frame.schema == frame.schema
     assert not last.frame.height

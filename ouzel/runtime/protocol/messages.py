@@ -10,6 +10,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
 END_OF_TIME = (1 << 63) - 1
@@ -36,7 +38,8 @@ class Data:
     """Rows on their way from one task to another.
 
     `id` is 64 bits and the same in every attempt, so that a stateful receiver knows a replay; `roots` are the tracked batches it came of,
-    none at most once. `stream` numbers the topology's outputs (see groupings.stream_numbers).
+    none at most once. `edges` says what stands for it in the tree of each root, if that is not its id (see anchors.edges). `stream`
+    numbers the topology's outputs (see groupings.stream_numbers).
     """
 
     stream: int
@@ -45,6 +48,12 @@ class Data:
     id: int
     roots: tuple[Root, ...]
     frame: pl.DataFrame
+    edges: tuple[int, ...] = ()
+
+    @property
+    def leaves(self) -> Iterable[tuple[Root, int]]:
+        """Each root with what stands for this frame in its tree."""
+        return zip(self.roots, self.edges or (self.id,) * len(self.roots), strict=True)
 
 
 @dataclass(slots=True)

@@ -222,12 +222,12 @@ class TaskMachine:
             return
         xors: dict[Root, int] = {}
         for message in handled:
-            for root in message.roots:
-                xors[root] = xors.get(root, 0) ^ message.id
+            for root, leaf in message.leaves:
+                xors[root] = xors.get(root, 0) ^ leaf
         for message in made:
-            for root in message.roots:
+            for root, leaf in message.leaves:
                 if root in xors:
-                    xors[root] ^= message.id
+                    xors[root] ^= leaf
         self._out.extend(Send(Ack(root.task, root, xor)) for root, xor in xors.items())
 
     def tell_user(self, kind: str, text: str, count: int = 1) -> None:

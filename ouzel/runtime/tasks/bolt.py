@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,7 @@ from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Task
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.operators.consolidate import consolidate
+from ouzel.runtime.protocol.anchors import edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import Data, Root, TimeStatus
@@ -116,6 +118,9 @@ class ChainBolt(TaskMachine):
         frame_id = mix(*(message.id for message in group))
         roots = tuple({root: None for message in group for root in message.roots})
         messages = self._let_out(made, frame_id, roots)
+        if any(message.edges for message in group):
+            for message in messages:
+                message.edges = edges(message.id, roots, group)
         if self._ledger is not None:
             self._ledger.note(group, messages)
         self._send(messages)
@@ -144,9 +149,12 @@ class ChainBolt(TaskMachine):
         return True
 
     def _emit_again(self, message: Data, entry: Entry) -> None:
-        """The frame was handled before; what was emitted for it may be what was lost."""
+        """The frame was handled before; what was emitted for it may be what was lost.
+
+        What was emitted for several frames together may come again for each: each time something else stands for it in their tree.
+        """
         outputs = [
-            Data(old.stream, old.source, old.destination, old.id, message.roots, old.frame) for old in entry.outputs
+            replace(old, roots=message.roots, edges=edges(old.id, message.roots, [message])) for old in entry.outputs
         ]
         self._send(outputs)
         self.answer([message], outputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -10,8 +11,9 @@ from ouzel.planner.api import Batch, Bolt, Context, Spout
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
 from ouzel.runtime.protocol.acker import Held
+from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
-from ouzel.runtime.protocol.messages import Data, Fail, Instruction, TimeStatus
+from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.user_code import fitted, schemas, told
@@ -115,6 +117,21 @@ class UserSpout(TaskMachine):
         self.spout.close()
 
 
+@dataclass(slots=True)
+class _Opened:
+    """A batch that was handed to a bolt and is neither acked nor failed: what its ack will say under each root."""
+
+    message: Data
+    xors: dict[Root, int]
+    emitted: int = 0
+
+    def anchored(self, frame_id: int) -> None:
+        """A frame came of it."""
+        self.emitted += 1
+        for root, leaf in self.message.leaves:
+            self.xors[root] ^= edge(frame_id, leaf)
+
+
 class UserBolt(TaskMachine):
     """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed."""
 
@@ -124,7 +141,7 @@ class UserBolt(TaskMachine):
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
         self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
-        self._open: dict[Batch, tuple[Data, list[Data]]] = {}
+        self._open: dict[Batch, _Opened] = {}
         with told(task):
             bolt.open(Context(task.component, task.id, task.index, component.parallelism))
 
@@ -132,7 +149,7 @@ class UserBolt(TaskMachine):
         for message in arrived:
             component, stream = self._streams[message.stream]
             batch = Batch(message.frame, component, stream, message.source)
-            self._open[batch] = (message, [])
+            self._open[batch] = _Opened(message, dict(message.leaves))
             self.counts.rows_in += message.frame.height
             with told(self.task):
                 self.bolt.execute(batch, self)
@@ -143,16 +160,19 @@ class UserBolt(TaskMachine):
     ) -> None:  # fmt: skip
         """Collector.emit for a bolt."""
         frame = self.fitted(stream, frame)
-        opened = [self._open[batch] for batch in anchors if batch in self._open]
+        opened = [self._open[batch] for batch in dict.fromkeys(anchors) if batch in self._open]
         if not opened:
             self._emissions = mix(self._emissions)
             self._send(self.deal(stream, frame, self._emissions, (), task))
             return
-        roots = tuple({root: None for message, _ in opened for root in message.roots})
-        frame_id = mix(*(message.id for message, _ in opened), len(opened[0][1]))
+        frames = [one.message for one in opened]
+        roots = tuple({root: None for message in frames for root in message.roots})
+        frame_id = mix(*(message.id for message in frames), opened[0].emitted)
         messages = self.deal(stream, frame, frame_id, roots, task)
-        for _, made in opened:
-            made.extend(messages)
+        for message in messages:
+            message.edges = edges(message.id, roots, frames)
+            for one in opened:
+                one.anchored(message.id)
         self._send(messages)
 
     def fitted(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -161,15 +181,15 @@ class UserBolt(TaskMachine):
 
     def ack(self, batch: Batch) -> None:
         """Collector.ack: the batch and what was anchored to it."""
-        message, made = self._open.pop(batch, (None, []))
-        if message is not None:
-            self.answer([message], made)
+        opened = self._open.pop(batch, None)
+        if opened is not None:
+            self._send(Ack(root.task, root, xor) for root, xor in opened.xors.items())
 
     def fail(self, batch: Batch) -> None:
         """Collector.fail: whoever holds its roots replays them."""
-        message, _ = self._open.pop(batch, (None, []))
-        if message is not None:
-            self._send(Fail(root.task, root) for root in message.roots)
+        opened = self._open.pop(batch, None)
+        if opened is not None:
+            self._send(Fail(root.task, root) for root in opened.message.roots)
 
     def _tick(self) -> None:
         with told(self.task):

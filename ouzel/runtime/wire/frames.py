@@ -97,7 +97,12 @@ class Codec:
         stream = self._streams[message.stream]
         frame = stream.conform(message.frame)
         header = wire_pb2.Header(
-            stream=message.stream, source=message.source, rows=frame.height, id=message.id, roots=_roots(message.roots)
+            stream=message.stream,
+            source=message.source,
+            rows=frame.height,
+            id=message.id,
+            roots=_roots(message.roots),
+            edges=message.edges,
         )
         if not frame.height:
             return [memoryview(pack(wire_pb2.DATA, message.destination, header))]
@@ -118,7 +123,7 @@ class Codec:
         else:
             rows = pl.DataFrame(schema=stream.schema)
         roots = tuple(map(_root, header.roots))
-        return Data(header.stream, header.source, frame.destination, header.id, roots, rows)
+        return Data(header.stream, header.source, frame.destination, header.id, roots, rows, tuple(header.edges))
 
 
 def _batch(frame: pl.DataFrame, stream: _Stream) -> tuple[pa.RecordBatch, bool]:

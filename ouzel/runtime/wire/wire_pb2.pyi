@@ -43,7 +43,7 @@ class Root(_message.Message):
     def __init__(self, task: _Optional[int] = ..., sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., settled: _Optional[int] = ...) -> None: ...
 
 class Header(_message.Message):
-    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello", "pause", "plan")
+    __slots__ = ("stream", "source", "rows", "id", "roots", "long_strings", "time_us", "status", "hello", "pause", "plan", "edges")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -55,6 +55,7 @@ class Header(_message.Message):
     HELLO_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
+    EDGES_FIELD_NUMBER: _ClassVar[int]
     stream: int
     source: int
     rows: int
@@ -66,7 +67,8 @@ class Header(_message.Message):
     hello: Hello
     pause: int
     plan: PhysicalPlan
-    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ...) -> None: ...
+    edges: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ..., edges: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("container", "task", "incarnation", "token", "received")
