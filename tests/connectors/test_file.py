@@ -359,3 +359,14 @@ def test_wrong_options_are_refused_when_the_query_is_planned(options: dict[str, 
     with pytest.raises(QueryError) as refused:
         check_options(CONNECTORS["file"], options)
     assert message in str(refused.value)
+
+
+def test_more_files_than_a_process_may_open_are_read(tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / f"{number}.json").write_text('{"id": 1, "word": "a"}\n')
+    source = open_source("file", asked(tmp_path, "json"))
+    before = len(os.listdir("/proc/self/fd"))
+    readers = [source.reader(partition, None) for partition in source.partitions()]
+    assert all(isinstance(reader.read(10), ReadBatch) for reader in readers)
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert all(reader.read(10) is ReadState.END for reader in readers)

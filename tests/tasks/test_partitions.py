@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
@@ -12,8 +14,9 @@ from hypothesis import strategies as st
 from ouzel.connectors.base import Partition, ReadBatch, ReadState, before
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
+from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.tasks.journal import Cut, FileJournal, Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import Partitions
+from ouzel.runtime.tasks.partitions import Alive, Partitions, Progress
 
 ROWS = 100
 
@@ -118,3 +121,22 @@ def test_a_partition_that_is_gone_is_an_error_while_it_is_not_wholly_acked() -> 
     with pytest.raises(ConnectorError, match=r"rotated\.csv is gone, and what it held from offset 30 on"):
         Partitions(Task(1, "s", 0), 1, Fitful([]), {}, journal).fresh()
     assert Partitions(Task(1, "s", 0), 1, Fitful([]), {"rotated.csv": 40}, journal).fresh()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=30))
+def test_the_partition_furthest_behind_is_first_in_turn(reads: list[tuple[int, int, bool]]) -> None:
+    """Against a sort of all of them before each read."""
+    source = Fitful([])
+    all_of_them = [
+        Progress(Partition(str(n), True), source, n, MemoryJournal(), Lag(0), watermark_us=n % 2) for n in range(4)
+    ]
+    alive = Alive()
+    alive.add(all_of_them)
+    for skip, step, ends in reads:
+        left = sorted((one for one in all_of_them if not one.ended), key=lambda one: one.watermark_us)
+        assert alive.first is (left[0] if left else None)
+        with closing(alive.in_turn()) as in_turn:
+            for number, one in enumerate(islice(in_turn, skip)):
+                assert one is left[number]
+                one.watermark_us += step
+                one.ended = ends

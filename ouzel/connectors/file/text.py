@@ -48,7 +48,9 @@ class TextReader:
         self._raw = isinstance(self._decoder, RawDecoder)
         if isinstance(self._decoder, CsvDecoder):
             self._quote, self._headed = self._decoder.dialect.quote.encode(), self._decoder.dialect.header
-        self._file = self._open()
+        self._file = (
+            -1
+        )  # open only between the first block and the last, for there may be more files than a process may open
         self._block = _Block(b"", 0, np.empty(0, np.int64), np.empty(0, np.int64))
         self._taken = 0  # records of the block that were given out
         self._line = 0  # the line that the next record starts on
@@ -117,6 +119,8 @@ class TextReader:
         block, start = self._block, self._start()
         fresh = self._read(block.at + len(block.data))
         self._ended = not self._follow and len(fresh) < _BLOCK_BYTES
+        if self._ended:
+            self.close()
         data = block.data[start - block.at :] + fresh
         if start == 0 and data.startswith(_BOM):
             data, start = data[len(_BOM) :], len(_BOM)
@@ -130,6 +134,8 @@ class TextReader:
         return block.at + (int(block.ends[self._taken - 1]) + 1 if self._taken else 0)
 
     def _read(self, at: int) -> bytes:
+        if self._file < 0:
+            self._file = self._open()
         try:
             size = os.fstat(self._file).st_size
             if size < at:

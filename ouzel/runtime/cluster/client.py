@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from threading import Condition, Thread
-from typing import Protocol, TypeVar
+from typing import Protocol, cast
 
 import grpc
 import polars as pl
@@ -24,7 +24,6 @@ from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
 _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
-T = TypeVar("T")
 
 _RETRY_S = 0.05
 _LOOK_FOR_MASTER_S = 0.2
@@ -164,11 +163,13 @@ class HeronHandle:
     def _watch(self) -> Status | None:
         """Follow one topology master; the last it said."""
         address = self._finder.find(_LOOK_FOR_MASTER_S)
-        last = None
+        last, heard = None, Heard()
         if address is not None:
             with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):
                 for message in TopologyMasterStub(channel).Watch(wire_pb2.WatchRequest()):
-                    last = _status_of(message)
+                    if (told := heard.status(message)) is None:
+                        continue
+                    last = told
                     if last.state not in _ENDED:  # the end is told when everything is cleared away
                         self._now_is(last, message.plan)
         return last
@@ -181,7 +182,8 @@ class HeronHandle:
     def _last_words(self, last: Status | None) -> Status:
         """All processes are gone: how it ended, if the topology master could still say it."""
         try:
-            return _status_of(wire_pb2.TopologyStatus.FromString((self._job.home / STATUS_FILE).read_bytes()))
+            told = wire_pb2.TopologyStatus.FromString((self._job.home / STATUS_FILE).read_bytes())
+            return cast(Status, Heard().status(told))
         except FileNotFoundError:
             state = RunState.STOPPED if self._stopping else RunState.FAILED
             reason = "" if self._stopping else "the processes of the topology were ended from outside"
@@ -202,37 +204,47 @@ class HeronHandle:
         return replace(last, events=(*last.events, Event("note", f"the logs are in {kept}")))
 
 
-def _status_of(message: wire_pb2.TopologyStatus) -> Status:
-    return Status(
-        state=RunState(message.state),
-        rows_in=message.rows_in,
-        rows_acked=message.rows_acked,
-        rows_failed=message.rows_failed,
-        rows_out=message.rows_out,
-        rows_late=message.rows_late,
-        rows_bad=message.rows_bad,
-        watermark_us=message.watermark_us if message.HasField("watermark_us") else None,
-        p50_ms=message.p50_ms if message.HasField("p50_ms") else None,
-        p99_ms=message.p99_ms if message.HasField("p99_ms") else None,
-        restarts=message.restarts,
-        back_pressure=message.back_pressure,
-        reason=message.reason,
-        events=tuple(_event_of(event) for event in message.events),
-        ranges=_by_component(message.ranges, lambda span: (span.start, span.end)),
-        times=_by_component((one for one in message.ranges if one.HasField("time_us")), lambda span: span.time_us),
-    )
+class Heard:
+    """What one topology master has told: ranges and events that it has told once are not told again."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._ranges: dict[str, dict[str, tuple[int, int]]] = {}
+        self._times: dict[str, dict[str, int]] = {}
+
+    def status(self, message: wire_pb2.TopologyStatus) -> Status | None:
+        """How the topology stands; None if the message is not the whole of it."""
+        self._events += map(_event_of, message.events)
+        for span in message.ranges:
+            self._ranges.setdefault(span.component, {})[span.partition] = span.start, span.end
+            if span.HasField("time_us"):
+                self._times.setdefault(span.component, {})[span.partition] = span.time_us
+        return None if message.partial else self._status(message)
+
+    def _status(self, message: wire_pb2.TopologyStatus) -> Status:
+        return Status(
+            state=RunState(message.state),
+            rows_in=message.rows_in,
+            rows_acked=message.rows_acked,
+            rows_failed=message.rows_failed,
+            rows_out=message.rows_out,
+            rows_late=message.rows_late,
+            rows_bad=message.rows_bad,
+            watermark_us=message.watermark_us if message.HasField("watermark_us") else None,
+            p50_ms=message.p50_ms if message.HasField("p50_ms") else None,
+            p99_ms=message.p99_ms if message.HasField("p99_ms") else None,
+            restarts=message.restarts,
+            back_pressure=message.back_pressure,
+            reason=message.reason,
+            events=(*self._events, *(Event("restarted", death) for death in message.deaths)),
+            ranges={component: dict(sorted(spans.items())) for component, spans in self._ranges.items()},
+            times={component: dict(sorted(times.items())) for component, times in self._times.items()},
+        )
 
 
 def _event_of(event: wire_pb2.Event) -> Event:
     since_us = event.since_us if event.HasField("since_us") else None
     return Event(event.kind, event.text, event.count, event.task or None, since_us)
-
-
-def _by_component(spans: Iterable[wire_pb2.Range], what: Callable[[wire_pb2.Range], T]) -> dict[str, dict[str, T]]:
-    found: dict[str, dict[str, T]] = {}
-    for span in spans:
-        found.setdefault(span.component, {})[span.partition] = what(span)
-    return found
 
 
 def _no_answer(timeout_s: float) -> TopologyError:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from itertools import islice
+from typing import NamedTuple
 
 from ouzel.runtime.observe.histogram import Histogram
+from ouzel.runtime.observe.reports import Spans, supersedes
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.wire import wire_pb2
 
 LATENCY_WINDOW_MS = 5_000.0
 _SNAPSHOT_MS = 500.0
 _EVENTS_KEPT = 1_000
+
+
+class Told(NamedTuple):
+    """How much a listener knows: changes of ranges, and events."""
+
+    ranges: int = 0
+    events: int = 0
 
 
 class Totals:
@@ -21,25 +31,25 @@ class Totals:
         self._spouts, self._sinks = spouts, sinks
         self._reports: dict[tuple[int, int], wire_pb2.TaskReport] = {}
         self._newest: dict[int, int] = {}
+        self._spans = Spans()
         self._events: dict[tuple[int, int, int], wire_pb2.Event] = {}
         self._latencies: deque[tuple[float, dict[int, int]]] = deque()
         self._watermark_us: int | None = None
         self._reached: dict[int, tuple[int | None, int | None]] = {}
 
     def take(self, report: wire_pb2.TaskReport) -> None:
-        """Take in a report of one task."""
+        """Take in a report of one task, or a part of it."""
         key = (report.task, report.incarnation)
         self._newest[report.task] = max(report.incarnation, self._newest.get(report.task, 0))
         for event in report.events:
             if len(self._events) < _EVENTS_KEPT and (*key, event.sequence) not in self._events:
                 self._events[*key, event.sequence] = self._placed(event, report.task)
-        known = self._reports.get(key)
-        if known is None or (report.batches_in, report.rows_in, report.busy_seconds) >= (
-            known.batches_in,
-            known.rows_in,
-            known.busy_seconds,
-        ):
-            self._reports[key] = report
+        if report.task in self._spouts:
+            for span in report.ranges:
+                self._spans.take(span)
+        if not supersedes(report, self._reports.get(key)):
+            return
+        self._reports[key] = report
         self._move_watermark()
         _, before = self._reached.get(report.task, (None, None))
         self._reached[report.task] = before, self._watermark_us
@@ -62,8 +72,13 @@ class Totals:
         heard = {report.task: report.plan for report in self._current()}
         return min((heard.get(task, 0) for task in tasks), default=0)
 
-    def status(self, now_ms: float) -> wire_pb2.TopologyStatus:
-        """Everything added up; state, restarts and back-pressure are for the caller to fill in."""
+    @property
+    def told(self) -> Told:
+        """What `status` has to say now that grows without end."""
+        return Told(self._spans.version, len(self._events))
+
+    def status(self, now_ms: float, known: Told = Told()) -> wire_pb2.TopologyStatus:
+        """Everything added up, of ranges and events what is new; state, restarts and back-pressure are for the caller to fill in."""
         everyone = list(self._reports.values())
         spouts = [report for report in everyone if report.task in self._spouts]
         sinks = [report for report in everyone if report.task in self._sinks]
@@ -74,11 +89,11 @@ class Totals:
             rows_out=sum(report.rows_out for report in sinks),
             rows_late=sum(report.rows_late for report in everyone),
             rows_bad=sum(report.rows_bad for report in everyone),
-            events=self._events.values(),
+            events=islice(self._events.values(), known.events, None),
+            ranges=self._spans.since(known.ranges),
         )
         self._put_watermark(status)
         self._put_latency(status, spouts, now_ms)
-        self._put_ranges(status, spouts)
         return status
 
     def _current(self) -> Iterable[wire_pb2.TaskReport]:
@@ -106,18 +121,6 @@ class Totals:
         if self._watermark_us is not None:
             status.watermark_us = self._watermark_us
 
-    def _put_ranges(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport]) -> None:
-        """A partition that was read on after a restart has one range: from the first start to the last end."""
-        spans: dict[tuple[str, str], wire_pb2.Range] = {}
-        for one in (one for report in spouts for one in report.ranges):
-            span = spans.setdefault((one.component, one.partition), wire_pb2.Range())
-            start, time_us = min(span.start, one.start) if span.partition else one.start, _later(span, one)
-            span.CopyFrom(one if one.end >= span.end else span)
-            span.start = start
-            if time_us is not None:
-                span.time_us = time_us
-        status.ranges.extend(spans[key] for key in sorted(spans))
-
     def _put_latency(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport], now_ms: float) -> None:
         histogram = Histogram()
         for report in spouts:
@@ -131,8 +134,3 @@ class Totals:
         p50, p99 = recent.quantile(0.5), recent.quantile(0.99)
         if p50 is not None and p99 is not None:
             status.p50_ms, status.p99_ms = p50 / 1e3, p99 / 1e3
-
-
-def _later(one: wire_pb2.Range, other: wire_pb2.Range) -> int | None:
-    """The greater of their event times, as far as they have one."""
-    return max((span.time_us for span in (one, other) if span.HasField("time_us")), default=None)

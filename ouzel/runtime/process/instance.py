@@ -6,12 +6,12 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING
 from ouzel.errors import OuzelError
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.observe.reports import EVENTS_KEPT, parts
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace
+from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultWriter
 from ouzel.runtime.protocol.back_pressure import Pause
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
@@ -32,67 +34,91 @@ from ouzel.runtime.wire.frames import Codec
 from ouzel.runtime.wire.stream import Frame
 
 if TYPE_CHECKING:
-    from ouzel.runtime.protocol.task import TaskMachine
+    from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics
 
 TICK_MS = 50.0
-_EVENTS_KEPT = 50
+_REASON_LENGTH = 20_000
+_COUNTS = (
+    "rows_in",
+    "rows_out",
+    "rows_acked",
+    "rows_failed",
+    "rows_late",
+    "rows_bad",
+    "pending_rows",
+    "batches_in",
+)
 _IDLE_POLL_MS = (0.5, 8.0)
 _SWITCH_S = 0.0005
 _LAST_OFFSETS_S = 0.5
 
 
 class Reporter:
-    """Tells the container's metrics manager, in datagrams, how the task stands: all of it each time, so that a lost one is harmless."""
+    """Tells the container's metrics manager how the task stands: a new one all of it, the same one what has changed."""
 
-    def __init__(self, path: Path, task: int, incarnation: int) -> None:
-        self._path, self._task, self._incarnation = str(path), task, incarnation
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
-        self._events: deque[wire_pb2.Event] = deque(maxlen=_EVENTS_KEPT)
-        self._told = 0
+    def __init__(self, container: Path, task: Task, incarnation: int) -> None:
+        self._task, self._incarnation = task, incarnation
+        self._sender = ReportSender(container)
+        self._events: deque[wire_pb2.Event] = deque(maxlen=EVENTS_KEPT)
+        self._events_made = self._events_told = 0
+        self._ranges_told: dict[str, tuple[tuple[int, int], int | None]] = {}
         self.finished = False
         self.failed = ""
         self.plan = 0
 
     def event(self, event: Event) -> None:
-        """To be told with the next report, and those after it."""
-        self._told += 1
-        self._events.append(wire_pb2.Event(sequence=self._told, kind=event.kind, text=event.text, count=event.count))
+        """To be told with the next report."""
+        self._events_made += 1
+        self._events.append(
+            wire_pb2.Event(sequence=self._events_made, kind=event.kind, text=event.text, count=event.count)
+        )
 
-    def report(self, machine: TaskMachine | None) -> None:
-        """Send a report now."""
-        report = wire_pb2.TaskReport(
-            task=self._task,
+    def report(self, machine: TaskMachine | None) -> bool:
+        """Send a report now; False if nobody took it, or not all of it."""
+        return self._sender.tell(partial(self._compose, machine))
+
+    def _compose(self, machine: TaskMachine | None, anew: bool) -> Iterator[wire_pb2.Report]:
+        if anew:
+            self._events_told = 0
+            self._ranges_told.clear()
+        counts = self._counts()
+        ranges: list[wire_pb2.Range] = []
+        if machine is not None:
+            metrics = machine.metrics()
+            _put_counts(counts, machine.paused, metrics)
+            ranges += self._changed_ranges(metrics)
+        events = [event for event in self._events if event.sequence > self._events_told]
+        self._events_told = self._events_made
+        for part in parts(counts, ranges, events):
+            yield wire_pb2.Report(task=part)
+
+    def _counts(self) -> wire_pb2.TaskReport:
+        return wire_pb2.TaskReport(
+            task=self._task.id,
             incarnation=self._incarnation,
             finished=self.finished,
-            failed=self.failed,
-            events=self._events,
+            failed=self.failed[:_REASON_LENGTH],
             plan=self.plan,
             busy_seconds=time.process_time(),
         )
-        if machine is not None:
-            metrics = machine.metrics()
-            for name in (
-                "rows_in",
-                "rows_out",
-                "rows_acked",
-                "rows_failed",
-                "rows_late",
-                "rows_bad",
-                "pending_rows",
-                "batches_in",
-            ):
-                setattr(report, name, getattr(metrics, name))
-            report.pause = machine.paused
-            if metrics.watermark_us is not None:
-                report.watermark_us = metrics.watermark_us
-            report.latency_us.update(metrics.latency_us)
-            for partition, (start, end) in metrics.ranges.items():
-                component = machine.task.component
-                time_us = metrics.times.get(partition)
-                report.ranges.add(component=component, partition=partition, start=start, end=end, time_us=time_us)
-        with contextlib.suppress(OSError):
-            self._socket.sendto(wire_pb2.Report(task=report).SerializeToString(), self._path)
+
+    def _changed_ranges(self, metrics: TaskMetrics) -> Iterator[wire_pb2.Range]:
+        for partition, span in metrics.ranges.items():
+            time_us = metrics.times.get(partition)
+            if self._ranges_told.get(partition) != (span, time_us):
+                self._ranges_told[partition] = span, time_us
+                yield wire_pb2.Range(
+                    component=self._task.component, partition=partition, start=span[0], end=span[1], time_us=time_us
+                )
+
+
+def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) -> None:
+    for name in _COUNTS:
+        setattr(report, name, getattr(metrics, name))
+    report.pause = paused
+    if metrics.watermark_us is not None:
+        report.watermark_us = metrics.watermark_us
+    report.latency_us.update(metrics.latency_us)
 
 
 class Instance:
@@ -189,8 +215,8 @@ class Instance:
         if machine.paused != self._rested_in:
             self._rested_in, self._next_report = machine.paused, 0.0
         if now >= self._next_report:
-            self._next_report = now + 1e3 * self._pace.interval_s
-            self._reporter.report(machine)
+            whole = self._reporter.report(machine)
+            self._next_report = now + (1e3 * self._pace.interval_s if whole else TICK_MS)
 
     def _sort(self, machine: TaskMachine, frames: list[Frame], now: float) -> list[Message]:
         messages: list[Message] = []
@@ -294,7 +320,7 @@ def run_instance(job: Job, container: int, task_id: int, incarnation: int, life:
 
     path = here / "stream-manager.sock"
     gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes)
-    reporter = Reporter(here / "metrics-manager.sock", task.id, incarnation)
+    reporter = Reporter(here, task, incarnation)
     instance = Instance(job, task, gateway, reporter, offsets, incarnation)
     signal.signal(signal.SIGTERM, lambda *_: instance.stop())
     gateway.start()

@@ -19,6 +19,7 @@ from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.links import Link, PeerLink, TaskLink
 from ouzel.runtime.process.master_client import MasterClient
+from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Frame, pack
@@ -50,8 +51,7 @@ class StreamManager:
         self._plan = wire_pb2.PhysicalPlan()
         self._plans: deque[wire_pb2.PhysicalPlan] = deque()
         self._report = wire_pb2.StreamManagerReport(container=container, incarnation=incarnation)
-        self._metrics = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._metrics.setblocking(False)
+        self._metrics = ReportSender(job.container(container))
         self._next_report = self._drained_ms = 0.0
         self._drain_ms = settings.cache_drain_ms
         self._hub = Hub(self._arrived)
@@ -243,9 +243,7 @@ class StreamManager:
         report.waiting_bytes = sum(link.waiting for link in links)
         del report.slow[:]
         report.slow.extend(sorted(self._pressure.slow))
-        with contextlib.suppress(OSError):
-            path = self._job.container(self._container) / "metrics-manager.sock"
-            self._metrics.sendto(wire_pb2.Report(stream_manager=report).SerializeToString(), str(path))
+        self._metrics.tell(lambda anew: [wire_pb2.Report(stream_manager=report)])
 
 
 def _control(kind: wire_pb2.Kind, destination: int, header: wire_pb2.Header) -> Frame:

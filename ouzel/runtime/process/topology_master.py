@@ -20,7 +20,8 @@ import grpc
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.state import StateManager, open_state
-from ouzel.runtime.observe.totals import Totals
+from ouzel.runtime.observe.reports import status_parts
+from ouzel.runtime.observe.totals import Told, Totals
 from ouzel.runtime.process.job import MASTER_CONTAINER, Job
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace
@@ -83,9 +84,10 @@ class TopologyMaster(TopologyMasterServicer):
         """See wire.proto."""
         with self._changed:
             before = self._news()
-            self._containers[request.container] = request
             for report in request.tasks:
                 self._totals.take(report)
+            del request.tasks[:]
+            self._containers[request.container] = request
             self._move_on()
             if self._news() != before:
                 self._changed.notify_all()
@@ -93,12 +95,12 @@ class TopologyMaster(TopologyMasterServicer):
 
     def Watch(self, request: wire_pb2.WatchRequest, context: Any) -> Iterator[wire_pb2.TopologyStatus]:
         """See wire.proto."""
-        seen = None
+        seen, known = None, Told()
         while context.is_active() and not self.told_of_end:
             with self._changed:
                 self._changed.wait_for(partial(self._moved_from, seen), self._pace.interval_s)
-                seen, status = self._news(), self.status()
-            yield status
+                seen, status, known = self._news(), self.status(known), self._totals.told
+            yield from status_parts(status)
             self.told_of_end = self.has_ended
 
     def Stop(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
@@ -129,14 +131,14 @@ class TopologyMaster(TopologyMasterServicer):
         """Whether the topology has."""
         return self.state in (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
 
-    def status(self) -> wire_pb2.TopologyStatus:
-        """How the topology stands."""
-        status = self._totals.status(now_ms())
+    def status(self, known: Told = Told()) -> wire_pb2.TopologyStatus:
+        """How the topology stands; of ranges and events what is not known."""
+        status = self._totals.status(now_ms(), known)
         status.state, status.reason = self.state.value, self.reason
         status.plan = self._totals.heard_of(self._everyone)
         status.restarts = self._table.restarts() + sum(report.restarts for report in self._containers.values())
-        deaths = (*self._table.deaths, *(death for report in self._containers.values() for death in report.deaths))
-        status.events.extend(wire_pb2.Event(kind="restarted", text=death, count=1) for death in deaths)
+        status.deaths.extend(self._table.deaths)
+        status.deaths.extend(death for report in self._containers.values() for death in report.deaths)
         managers = [one for report in self._containers.values() for one in report.stream_managers]
         status.back_pressure = any(manager.slow for manager in managers)
         return status

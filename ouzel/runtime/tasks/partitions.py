@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 import polars as pl
 
@@ -112,6 +113,46 @@ def unlike(cut: Cut, found: ReadBatch | None) -> ConnectorError:
         f"{cut.partition}: offsets {cut.start} to {cut.end} held {cut.rows} records when they were first read, and now {now}: the source "
         "has changed, and what was counted of them cannot be told from what was not; start the topology again"
     )
+
+
+class Alive:
+    """Partitions that have not ended, the one furthest behind first; of those that are equally far, the one that came first.
+
+    A heap, for there may be ten thousand files: to look at each of them for each batch takes longer than to read it.
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Progress]] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def add(self, fresh: Iterable[Progress]) -> None:
+        """These have been found."""
+        for progress in fresh:
+            heappush(self._heap, (progress.watermark_us, self._count, progress))
+            self._count += 1
+
+    @property
+    def first(self) -> Progress | None:
+        """The one that is furthest behind."""
+        while self._heap and self._heap[0][2].ended:
+            heappop(self._heap)
+        return self._heap[0][2] if self._heap else None
+
+    def in_turn(self) -> Generator[Progress]:
+        """One after the other; those that were given out come back, where they stand then, when the caller is done, unless they ended."""
+        out: list[tuple[int, Progress]] = []
+        try:
+            while self._heap:
+                _, number, progress = heappop(self._heap)
+                out.append((number, progress))
+                yield progress
+        finally:
+            for number, progress in out:
+                if not progress.ended:
+                    heappush(self._heap, (progress.watermark_us, number, progress))
 
 
 def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:

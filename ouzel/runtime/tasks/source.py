@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import cast
 
 from ouzel.connectors.base import ReadBatch, ReadState
@@ -16,7 +17,7 @@ from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instruction, TimeStatus
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
-from ouzel.runtime.tasks.partitions import Emitted, Partitions, Progress
+from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
 COMMIT_MS = 1_000
@@ -52,7 +53,9 @@ class SourceSpout(TaskMachine):
         self.source, self.chain = partitions.source, chain
         self._read_refusals, self._row_refusals = refusals
         self._partitions = partitions
-        self._progress = partitions.fresh()
+        self._progress: list[Progress] = []
+        self._alive = Alive()
+        self._open_more()
         self._grows = getattr(partitions.source, "grows", False)
         self._look_at = 0.0
         self._drained = False
@@ -98,17 +101,22 @@ class SourceSpout(TaskMachine):
         return fits and self.acker.newest - self.acker.settled < SPAN
 
     def _read_one(self) -> None:
-        alive = [progress for progress in self._progress if not progress.ended]
-        for progress in sorted(alive, key=lambda progress: progress.watermark_us):
-            batch = progress.read(self.settings.batch_rows)
-            if isinstance(batch, ReadBatch):
-                self._emit(progress, batch)
-                return
-            if batch is ReadState.END:
-                progress.ended = True
-                progress.reader.close()
-            else:
-                progress.waited(self.now_ms)
+        with closing(self._alive.in_turn()) as in_turn:
+            for progress in in_turn:
+                batch = progress.read(self.settings.batch_rows)
+                if isinstance(batch, ReadBatch):
+                    self._emit(progress, batch)
+                    return
+                if batch is ReadState.END:
+                    progress.ended = True
+                    progress.reader.close()
+                else:
+                    progress.waited(self.now_ms)
+
+    def _open_more(self) -> None:
+        fresh = self._partitions.fresh()
+        self._progress += fresh
+        self._alive.add(fresh)
 
     def _emit(self, progress: Progress, batch: ReadBatch) -> None:
         progress.silent_ms = None
@@ -149,7 +157,7 @@ class SourceSpout(TaskMachine):
     def _look_for_more(self) -> None:
         self._look_at = self.now_ms + LOOK_MS
         try:
-            self._progress += self._partitions.fresh()
+            self._open_more()
         except OuzelError as error:
             self.give_up(str(error))
 
@@ -179,12 +187,15 @@ class SourceSpout(TaskMachine):
             self.pass_time(moment)
 
     def _moment(self) -> Moment:
-        alive = [progress for progress in self._progress if not progress.ended]
-        if not alive:
+        first = self._alive.first
+        if first is None:
             return FINISHED
         known = self._said.time_us if self._said else BEGINNING_OF_TIME
         if self._pause:
             return Moment(known, TimeStatus.PAUSED, self._pause)
+        if not self._is_idle(first):
+            return Moment(max(first.watermark_us, known))
+        alive = [progress for progress in self._progress if not progress.ended]
         active = [progress for progress in alive if not self._is_idle(progress)]
         if active:
             least = min(progress.watermark_us for progress in active)

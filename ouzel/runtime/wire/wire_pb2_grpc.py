@@ -82,14 +82,15 @@ class TopologyMasterServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Publish(self, request, context):
-        """A metrics manager hands in what its container's processes report.
+        """A metrics manager hands in what its container's processes report: to a topology master that is new all of it, then what is new.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Watch(self, request, context):
-        """The client follows the run; a message comes several times a second, and at once when the state changes.
+        """The client follows the run; a message comes several times a second, and at once when the state changes. The first has
+        all ranges and events, later ones those that are new.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

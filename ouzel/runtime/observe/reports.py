@@ -1,0 +1,164 @@
+"""Reports of tasks on their way up: whoever listens anew is told all, then only what has changed, in messages of bounded size."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from ouzel.runtime.wire import wire_pb2
+from ouzel.runtime.wire.wire_pb2 import Range, TaskReport
+
+MESSAGE_BYTES = 256 << 10
+"""A message is closed when its list has come to so much; gRPC refuses one of 4 MiB."""
+
+EVENTS_KEPT = 1_000
+"""Of one life of a task, for a listener who comes later."""
+
+M = TypeVar("M", bound=Message)
+
+
+def batches(messages: Iterable[M]) -> Iterator[list[M]]:
+    """The messages in order, in lists of about MESSAGE_BYTES."""
+    batch: list[M] = []
+    size = 0
+    for message in messages:
+        batch.append(message)
+        size += message.ByteSize()
+        if size >= MESSAGE_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def parts(counts: TaskReport, ranges: Iterable[Range], events: Iterable[wire_pb2.Event]) -> Iterator[TaskReport]:
+    """A report, cut up. The counts come last: who hears that a task has finished knows its ranges. A failure comes first, by itself."""
+    if counts.failed:
+        yield counts
+    for batch in batches(ranges):
+        yield TaskReport(task=counts.task, incarnation=counts.incarnation, ranges=batch)
+    for events_batch in batches(events):
+        yield TaskReport(task=counts.task, incarnation=counts.incarnation, events=events_batch)
+    yield counts
+
+
+def status_parts(status: wire_pb2.TopologyStatus) -> Iterator[wire_pb2.TopologyStatus]:
+    """A status, cut up like a report: `partial` ones with ranges and events, then the rest."""
+    for ranges in batches(status.ranges):
+        yield wire_pb2.TopologyStatus(partial=True, ranges=ranges)
+    for events in batches(status.events):
+        yield wire_pb2.TopologyStatus(partial=True, events=events)
+    del status.ranges[:], status.events[:]
+    yield status
+
+
+def supersedes(report: TaskReport, known: TaskReport | None) -> bool:
+    """Whether these counts are the later ones of one task's life; a part without counts never says more than one with them."""
+    return known is None or (report.batches_in, report.rows_in, report.busy_seconds) >= (
+        known.batches_in,
+        known.rows_in,
+        known.busy_seconds,
+    )
+
+
+class Spans:
+    """What has been read of every partition: the first start and the last end that anyone has told, the latest change last."""
+
+    def __init__(self) -> None:
+        self._spans: dict[tuple[str, str], tuple[int, Range]] = {}
+        self.version = 0
+
+    def take(self, told: Range) -> None:
+        """Take in a range; one that was read on after a restart is one with that before it."""
+        key = (told.component, told.partition)
+        _, known = self._spans.get(key, (0, None))
+        merged = _joined(known or told, told)
+        if merged != known:
+            self._spans.pop(key, None)
+            self.version += 1
+            self._spans[key] = self.version, merged
+
+    def since(self, version: int) -> list[Range]:
+        """The ranges that have changed after `version`, by component and partition."""
+        changed = takewhile(lambda entry: entry[0] > version, reversed(self._spans.values()))
+        return sorted((span for _, span in changed), key=lambda span: (span.component, span.partition))
+
+
+def _joined(one: Range, other: Range) -> Range:
+    joined = Range()
+    joined.CopyFrom(other if other.end >= one.end else one)
+    joined.start = min(one.start, other.start)
+    times = [span.time_us for span in (one, other) if span.HasField("time_us")]
+    if times:
+        joined.time_us = max(times)
+    return joined
+
+
+class _Life:
+    """What one incarnation of a task has told, and how much of it the listener knows."""
+
+    def __init__(self) -> None:
+        self.counts: TaskReport | None = None
+        self.spans = Spans()
+        self.events: deque[wire_pb2.Event] = deque(maxlen=EVENTS_KEPT)
+        self.last_event = 0
+        self.told_version = self.told_event = 0
+        self.is_told = False
+
+    def take(self, report: TaskReport) -> None:
+        for span in report.ranges:
+            self.spans.take(span)
+        for event in report.events:
+            if event.sequence > self.last_event:
+                self.last_event = event.sequence
+                self.events.append(event)
+        if supersedes(report, self.counts):
+            self.counts = TaskReport()
+            self.counts.CopyFrom(report)
+            del self.counts.ranges[:], self.counts.events[:]
+        self.is_told = False
+
+    def news(self) -> Iterator[TaskReport]:
+        if self.is_told or self.counts is None:
+            return
+        events = [event for event in self.events if event.sequence > self.told_event]
+        yield from parts(self.counts, self.spans.since(self.told_version), events)
+        self.told_version, self.told_event, self.is_told = self.spans.version, self.last_event, True
+
+    def again(self) -> None:
+        self.told_version, self.told_event, self.is_told = 0, 0, False
+
+
+class Reports:
+    """The reports of a container's tasks, kept for whoever listens. Nothing is lost between the two; a new listener is told all."""
+
+    def __init__(self) -> None:
+        self._lives: dict[tuple[int, int], _Life] = {}
+
+    def take(self, report: TaskReport) -> bool:
+        """Take in a part of a report; whether the listener should hear of it at once."""
+        life = self._lives.setdefault((report.task, report.incarnation), _Life())
+        before = _urgent(life.counts)
+        life.take(report)
+        return _urgent(life.counts) != before
+
+    def news(self) -> Iterator[TaskReport]:
+        """What the listener has not heard of, failures first; exhaust it, or call `again`."""
+        yield from (life.counts for life in self._lives.values() if life.counts and life.counts.failed)
+        for life in self._lives.values():
+            yield from life.news()
+
+    def again(self) -> None:
+        """The listener knows nothing (any more)."""
+        for life in self._lives.values():
+            life.again()
+
+
+def _urgent(counts: TaskReport | None) -> tuple[object, ...]:
+    """A task has finished, failed, come to rest, or heard of a plan."""
+    told = counts or TaskReport()
+    return told.finished, told.failed, told.pause, told.plan
