@@ -10,7 +10,7 @@ from pathlib import Path
 from ouzel.batch.bounds import Ranges, batch_options
 from ouzel.compiler.plan import Node, Program, Scan, walk
 from ouzel.connectors import open_source
-from ouzel.connectors.base import Partition, ReadState, Source, SourceRequest
+from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
@@ -103,7 +103,7 @@ def _reaches_end(source: Source, name: str, first: int, end: int) -> bool:
     reader = source.reader(Partition(name, True), None)
     start = reader.read(1)
     reader.close()
-    if isinstance(start, ReadState) or start.start < first:
+    if not isinstance(start, ReadBatch) or start.start < first:
         return False
     reader = source.reader(Partition(name, True), end)
     after = reader.read(1)

@@ -56,6 +56,13 @@ class ReadState(Enum):
 
 
 @dataclass(frozen=True)
+class Unreachable:
+    """What a reader says when it could not ask: which is not the same as having nothing. `reason` names what is away ("broker …: …")."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Reach:
     """How far a reading would come now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
 
@@ -67,7 +74,7 @@ class Reach:
 class Reader(Protocol):
     """Reads one partition."""
 
-    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.
 
         With `until` no row that begins at that offset or after it. Offsets may have gaps: when it is certain that nothing more comes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from confluent_kafka import Producer
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
-from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, Source, SourceRequest
+from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, Source, SourceRequest, Unreachable
 from ouzel.errors import ConnectorError, QueryError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def read_all(
             batch = reader.read(10_000)
             if batch is ReadState.END:
                 readers.pop(name)
-            elif not isinstance(batch, ReadState):
+            elif isinstance(batch, ReadBatch):
                 assert batch.start == ends.get(name, batch.start)
                 frames.append(batch.frame)
                 bad += batch.bad
@@ -53,6 +54,16 @@ def read_all(
 
 def events(first: int, last: int) -> list[bytes | None]:
     return [json.dumps({"id": number, "word": f"w{number % 100}"}).encode() for number in range(first, last)]
+
+
+def until_unreachable(reader: Reader, seen: list[int], limit_s: float = 30) -> None:
+    """What had been fetched, then nothing, then the word that the broker is away, and no error."""
+    deadline = time.monotonic() + limit_s
+    while not isinstance(batch := reader.read(10_000), Unreachable):
+        assert time.monotonic() < deadline, f"still {batch}"
+        if isinstance(batch, ReadBatch):
+            seen.extend(batch.frame["id"].to_list())
+    assert re.fullmatch(r"broker 127.0.0.1:\d+ away", batch.reason)
 
 
 @pytest.mark.server
@@ -68,15 +79,13 @@ def test_a_restart_of_the_broker_loses_nothing(kafka: KafkaBroker) -> None:
         while len(seen) < count and time.monotonic() < deadline:
             for reader in readers:
                 batch = reader.read(10_000)
-                if not isinstance(batch, ReadState):
+                if isinstance(batch, ReadBatch):
                     seen.extend(batch.frame["id"].to_list())
 
     read_until(20_000)
     kafka.kill()
-    for reader in readers:  # what had been fetched, then nothing, but no error
-        while not isinstance(batch := reader.read(10_000), ReadState):
-            seen.extend(batch.frame["id"].to_list())
-        assert batch is ReadState.WAIT
+    for reader in readers:
+        until_unreachable(reader, seen)
     kafka.start()
     kafka.produce("restarted", events(50_000, 100_000))
     read_until(100_000)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Watermark
-from ouzel.connectors.base import Partition, ReadBatch, ReadState
+from ouzel.connectors.base import Partition, ReadBatch, ReadState, Unreachable
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.operators.build import build_chain
@@ -33,6 +33,7 @@ class Hand:
 
     def __init__(self, *names: str) -> None:
         self.waiting: dict[str, list[datetime]] = {name: [] for name in names}
+        self.away: set[str] = set()
 
     def partitions(self) -> list[Partition]:
         return [Partition(name, False) for name in self.waiting]
@@ -44,14 +45,16 @@ class Hand:
         return True
 
     def reader(self, partition: Partition, offset: int | None) -> HandReader:
-        return HandReader(self.waiting[partition.id])
+        return HandReader(self, partition.id)
 
 
 class HandReader:
-    def __init__(self, waiting: list[datetime]) -> None:
-        self.waiting, self.at = waiting, 0
+    def __init__(self, source: Hand, name: str) -> None:
+        self.waiting, self.source, self.name, self.at = source.waiting[name], source, name, 0
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int) -> ReadBatch | ReadState | Unreachable:
+        if self.name in self.source.away:
+            return Unreachable("broker away")
         if not self.waiting:
             return ReadState.WAIT
         frame = pl.DataFrame({"ts": self.waiting}, schema={"ts": pl.Datetime("us")})
@@ -138,6 +141,42 @@ def test_a_silent_partition_from_the_past_does_not_keep_the_others_from_followin
     for second in range(1, 12):
         times(machine, second * 1_000)
     assert times(machine, 12_000) == (NOON + timedelta(seconds=11), TimeStatus.FOLLOWING)
+
+
+def test_a_partition_that_cannot_be_reached_holds_time_back_however_long() -> None:
+    source = Hand("a", "b")
+    machine = spout(source)
+    for name in ("a", "b"):
+        source.waiting[name].append(NOON)
+    assert times(machine, 1_000) == (NOON, TimeStatus.ACTIVE)
+    source.away.add("a")
+    for second in range(2, 3_600, 100):
+        source.waiting["b"].append(NOON + timedelta(seconds=second))
+        said = times(machine, second * 1_000)
+        assert said in (None, (NOON, TimeStatus.ACTIVE))
+    source.away.clear()
+    assert times(machine, 3_600_000) in (None, (NOON, TimeStatus.ACTIVE)), "its silence begins anew"
+    source.waiting["a"].append(NOON + timedelta(seconds=5))
+    assert times(machine, 3_605_000) == (NOON + timedelta(seconds=5), TimeStatus.ACTIVE), "nothing is late"
+
+
+def test_while_what_has_all_partitions_is_away_the_wall_clock_closes_nothing() -> None:
+    source = Hand("a")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    times(machine, 1_000)
+    times(machine, 11_000)
+    reached = times(machine, 12_000)
+    assert reached == (NOON + timedelta(seconds=11), TimeStatus.FOLLOWING)
+    source.away.add("a")
+    assert times(machine, 60_000) == (NOON + timedelta(seconds=11), TimeStatus.ACTIVE)
+    source.away.clear()
+    assert times(machine, 61_000) == (NOON + timedelta(seconds=11), TimeStatus.ACTIVE), (
+        "what was kept from it may come now"
+    )
+    assert times(machine, 71_000) == (NOON + timedelta(seconds=70), TimeStatus.FOLLOWING), (
+        "it was silent for ten seconds"
+    )
 
 
 def test_back_pressure_is_not_silence() -> None:

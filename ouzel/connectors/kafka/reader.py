@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, before
+from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import Change, convert, from_text
@@ -52,7 +52,7 @@ class KafkaReader:
         """There is nothing before `offset` that has not been handed over: control records leave gaps at the end."""
         self._reached = offset
 
-    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         """The records that are here, at most `rows`."""
         if self.finished:
             self.close()
@@ -67,7 +67,10 @@ class KafkaReader:
         if messages or (until is not None and self._at >= until):
             frame, bad = self._decoder.decode(messages, self._place)
             return ReadBatch(frame, start, self._at, bad)
-        return ReadState.END if self.finished else ReadState.WAIT
+        if self.finished:
+            return ReadState.END
+        reason = self._source.away(self._place)
+        return Unreachable(reason) if reason else ReadState.WAIT
 
     def _take_before(self, limit: int | None, rows: int) -> list[Any]:
         """The next records, and the position behind them: gaps that are known to be empty are passed over."""

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from ouzel.connectors.base import Partition, Reach, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, topics_of
+from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
 from ouzel.connectors.options import Options, timestamp_us
 from ouzel.errors import ConnectorError
@@ -30,6 +31,7 @@ _FIXED = {
     "enable.auto.offset.store": False,
     "enable.partition.eof": True,
     "auto.offset.reset": "error",
+    "statistics.interval.ms": INTERVAL_MS,
 }
 
 
@@ -47,12 +49,22 @@ class KafkaSource:
         self._acked: dict[str, int] = {}
         self._ends: dict[str, int | None] = {}
         group = self._options.text("group") or f"ouzel-{request.name or request.table}"
-        callbacks = {"group.id": group, "error_cb": self._failure.note}
+        self._reachability = Reachability(self._failure.servers)
+        callbacks = {"group.id": group, "error_cb": self._note, "stats_cb": self._reachability.note}
         try:
             self._consumer = Consumer(configuration(self._options, _DEFAULTS, {**_FIXED, **callbacks}), logger=LOG)
         except (KafkaException, ValueError) as error:
             reason = error.args[0].str() if isinstance(error, KafkaException) else str(error)
             raise ConnectorError(f"table '{request.table}': librdkafka refuses its properties: {reason}") from None
+
+    def _note(self, error: KafkaError) -> None:
+        self._failure.note(error)
+        if error.code() == KafkaError._ALL_BROKERS_DOWN:
+            self._reachability.lost()
+
+    def away(self, place: tuple[str, int]) -> str:
+        """Why a partition cannot be asked now, or empty."""
+        return self._reachability.away(place)
 
     def partitions(self) -> Sequence[Partition]:
         """Every partition of every topic, by name and number."""

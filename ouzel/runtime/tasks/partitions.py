@@ -9,12 +9,13 @@ from heapq import heappop, heappush
 
 import polars as pl
 
-from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source
+from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source, Unreachable
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.ids import name_id
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
+from ouzel.runtime.protocol.silence import Silence
 from ouzel.runtime.tasks.journal import Cut, Journal
 
 
@@ -32,9 +33,9 @@ class Progress:
     """Where reading one partition stands.
 
     `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
-    not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silent_ms` is when it was first
-    found to have nothing, `lag` how far its rows were behind the wall clock; `committed` is the offset before which all is acked, and
-    `committed_us` the event time there.
+    not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silence` is how long it has given
+    nothing, `lag` how far its rows were behind the wall clock; `committed` is the offset before which all is acked, and `committed_us` the
+    event time there.
     """
 
     partition: Partition
@@ -43,8 +44,7 @@ class Progress:
     journal: Journal
     lag: Lag
     watermark_us: int = BEGINNING_OF_TIME
-    silent_ms: float | None = None
-    asked_ms: float = 0.0
+    silence: Silence = field(default_factory=Silence)
     ended: bool = False
     emitted: deque[Emitted] = field(default_factory=deque)
     cuts: deque[Cut] = field(default_factory=deque)
@@ -52,17 +52,6 @@ class Progress:
     committed: int | None = None
     committed_us: int = BEGINNING_OF_TIME
     _part: ReadBatch | None = None
-
-    def waited(self, now_ms: float) -> None:
-        """It was asked and had nothing."""
-        self.asked_ms = now_ms
-        if self.silent_ms is None:
-            self.silent_ms = now_ms
-
-    def slept(self, lasted_ms: float) -> None:
-        """It was not asked for so long, by command: that is no silence of its own."""
-        if self.silent_ms is not None:
-            self.silent_ms += lasted_ms
 
     def settle(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""
@@ -73,7 +62,7 @@ class Progress:
             moved = True
         return moved
 
-    def read(self, rows: int) -> ReadBatch | ReadState:
+    def read(self, rows: int) -> ReadBatch | ReadState | Unreachable:
         """The next batch: one that was cut before, exactly so again, else at most `rows` rows, noted in the journal.
 
         Raises:
@@ -86,11 +75,11 @@ class Progress:
             self.journal.note(Cut(self.partition.id, batch.start, batch.end, count(batch)))
         return batch
 
-    def _read_again(self, cut: Cut) -> ReadBatch | ReadState:
+    def _read_again(self, cut: Cut) -> ReadBatch | ReadState | Unreachable:
         batch = self.reader.read(max(1, cut.end - cut.start), cut.end)
         if isinstance(batch, ReadBatch):
             self._part = joined(self._part, batch) if self._part else batch
-        elif batch is ReadState.WAIT:
+        elif batch is not ReadState.END:
             return batch
         if batch is not ReadState.END and self._part and self._part.end < cut.end:
             return ReadState.WAIT

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import cast
 
-from ouzel.connectors.base import ReadBatch, ReadState
+from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
 from ouzel.connectors.dead_letters import Refused
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import Settings
@@ -26,9 +26,6 @@ COMMIT_MS = 1_000
 LOOK_MS = 2_000
 """How often a source that grows is asked for partitions that are new."""
 
-ASKED_MS = 1_000
-"""A partition that was not asked for so long may have rows: it holds time back."""
-
 FOLLOW_US = 50_000
 """In silence event time moves in such steps."""
 
@@ -39,8 +36,8 @@ SPAN = 4_096
 class SourceSpout(TaskMachine):
     """One task of a spout that SQL made.
 
-    Its watermark is the least over its partitions, so a file that has not been opened yet holds time back; the partition that is
-    furthest behind is read first.
+    Its watermark is the least over its partitions, so a file that has not been opened yet holds time back, and so does a partition that
+    cannot be reached; the partition that is furthest behind is read first.
     """
 
     is_spout = True
@@ -94,7 +91,7 @@ class SourceSpout(TaskMachine):
         if self._pause:
             self._pause = 0
             for progress in self._progress:
-                progress.slept(now_ms - self._paused_ms)
+                progress.silence.slept(now_ms - self._paused_ms)
 
     def _room(self) -> bool:
         fits = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
@@ -111,7 +108,7 @@ class SourceSpout(TaskMachine):
                     progress.ended = True
                     progress.reader.close()
                 else:
-                    progress.waited(self.now_ms)
+                    progress.silence.lasts(self.now_ms, batch.reason if isinstance(batch, Unreachable) else "")
 
     def _open_more(self) -> None:
         fresh = self._partitions.fresh()
@@ -119,7 +116,7 @@ class SourceSpout(TaskMachine):
         self._alive.add(fresh)
 
     def _emit(self, progress: Progress, batch: ReadBatch) -> None:
-        progress.silent_ms = None
+        progress.silence.broken()
         self.counts.rows_in += batch.frame.height + len(batch.bad)
         unread = [Refused.of(bad) for bad in batch.bad]
         refuse(self, self._read_refusals, unread)
@@ -203,11 +200,7 @@ class SourceSpout(TaskMachine):
         return self._silent_moment(alive, known)
 
     def _is_idle(self, progress: Progress) -> bool:
-        """Whether it has had nothing for so long, and still had nothing when it was last asked; back-pressure is no silence."""
-        idle_after_ms = self._partitions.idle_after_ms
-        if idle_after_ms is None or progress.silent_ms is None or self.now_ms - progress.asked_ms > ASKED_MS:
-            return False
-        return self.now_ms - progress.silent_ms >= idle_after_ms
+        return progress.silence.is_idle(self.now_ms, self._partitions.idle_after_ms)
 
     def _silent_moment(self, alive: Sequence[Progress], known: int) -> Moment:
         """All partitions are silent: the wall clock moves event time where that follows it, else time waits for data or the end."""

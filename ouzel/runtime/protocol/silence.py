@@ -1,0 +1,42 @@
+"""Whether an input has nothing, or could not be asked: the one makes it idle, the other holds time back. No clock: times come in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ASKED_MS = 1_000
+"""Who was not asked for so long may have rows."""
+
+
+@dataclass(slots=True)
+class Silence:
+    """How long one partition has given nothing, and why: it had nothing, or what has it is `unreachable` (which says so in words)."""
+
+    since_ms: float | None = None
+    unreachable: str = ""
+    _asked_ms: float = 0.0
+
+    def broken(self) -> None:
+        """Rows came."""
+        self.since_ms, self.unreachable = None, ""
+
+    def lasts(self, now_ms: float, unreachable: str = "") -> None:
+        """It was asked and had nothing, or could not be asked. When it can be asked again, its silence begins anew."""
+        if self.since_ms is None or bool(unreachable) != bool(self.unreachable):
+            self.since_ms = now_ms
+        self.unreachable, self._asked_ms = unreachable, now_ms
+
+    def slept(self, lasted_ms: float) -> None:
+        """It was not asked for so long, by command: that is no silence of its own."""
+        if self.since_ms is not None:
+            self.since_ms += lasted_ms
+
+    def is_known(self, now_ms: float) -> bool:
+        """Whether it still had nothing when it was last asked, and that was just now; back-pressure is no silence."""
+        return self.since_ms is not None and not self.unreachable and now_ms - self._asked_ms <= ASKED_MS
+
+    def is_idle(self, now_ms: float, after_ms: int | None) -> bool:
+        """Whether it has had nothing for that long; None is never."""
+        if after_ms is None or self.since_ms is None or not self.is_known(now_ms):
+            return False
+        return now_ms - self.since_ms >= after_ms
