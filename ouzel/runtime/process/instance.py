@@ -51,6 +51,7 @@ _COUNTS = (
 _IDLE_POLL_MS = (0.5, 8.0)
 _SWITCH_S = 0.0005
 _LAST_OFFSETS_S = 0.5
+_AGAIN_S = 0.5
 
 
 class Reporter:
@@ -211,12 +212,19 @@ class Instance:
     def _tick(self, machine: TaskMachine, now: float) -> None:
         self._next_tick = now + TICK_MS
         machine.wall_zero_us = _wall_zero_us()
+        self._tell_of_offsets(machine, now)
         self._carry_out(machine.tick(now))
         if machine.paused != self._rested_in:
             self._rested_in, self._next_report = machine.paused, 0.0
         if now >= self._next_report:
             whole = self._reporter.report(machine)
             self._next_report = now + (1e3 * self._pace.interval_s if whole else TICK_MS)
+
+    def _tell_of_offsets(self, machine: TaskMachine, now: float) -> None:
+        while not self._offsets.kept.empty():
+            machine.kept(self._offsets.kept.get(), now)
+        while not self._offsets.problems.empty():
+            self._reporter.event(Event("commit-failed", self._offsets.problems.get()))
 
     def _sort(self, machine: TaskMachine, frames: list[Frame], now: float) -> list[Message]:
         messages: list[Message] = []
@@ -255,7 +263,7 @@ class Instance:
             if isinstance(instruction, Send):
                 buffers += self._codec.encode(instruction.message)
             elif isinstance(instruction, Commit):
-                self._offsets.note(instruction.offsets)
+                self._offsets.note(instruction)
             elif isinstance(instruction, Event):
                 self._reporter.event(instruction)
             elif isinstance(instruction, Finished):
@@ -274,29 +282,43 @@ def _wall_zero_us() -> int:
 
 
 class Offsets(Thread):
-    """A source task's offsets in the state manager, for a source that cannot keep them itself.
+    """A source task's offsets in the state manager, for whoever comes up in its place.
 
-    A thread of its own writes them, the latest only: rows flow on while a state manager is slow or away.
+    A thread of its own writes them, again and again until it has succeeded: rows flow on while a state manager is slow or away. `kept`
+    gives the numbers of the commits that are written, `problems` what went wrong, once each time.
     """
 
     def __init__(self, state: StateManager, path: str) -> None:
         super().__init__(name="offsets", daemon=True)
         self._state, self._path = state, path
-        self._noted: SimpleQueue[dict[str, int] | None] = SimpleQueue()
+        self._noted: SimpleQueue[Commit | None] = SimpleQueue()
+        self.kept: SimpleQueue[int] = SimpleQueue()
+        self.problems: SimpleQueue[str] = SimpleQueue()
         self.known: dict[str, int] = json.loads(state.get(path) or "{}")
 
-    def note(self, offsets: dict[str, int]) -> None:
+    def note(self, commit: Commit) -> None:
         """These are to be kept."""
         if not self.is_alive():
             self.start()
-        self._noted.put(dict(offsets))
+        self._noted.put(commit)
 
     def run(self) -> None:
         """The thread's work."""
-        while (offsets := self._noted.get()) is not None:
-            self.known.update(offsets)
-            if self._noted.empty():
-                self._state.put(self._path, json.dumps(self.known).encode())
+        while (commit := self._noted.get()) is not None:
+            self.known.update(commit.offsets)
+            self._write()
+            self.kept.put(commit.number)
+
+    def _write(self) -> None:
+        told = False
+        while True:
+            try:
+                return self._state.put(self._path, json.dumps(self.known).encode())
+            except Exception as error:  # a full disk, a session that is lost for good
+                if not told:
+                    self.problems.put(f"offsets cannot be kept, and are tried again: {error}")
+                told = True
+                time.sleep(_AGAIN_S)
 
     def close(self) -> None:
         """Write what is left, if that can be done quickly."""

@@ -113,9 +113,10 @@ class Send:
 
 @dataclass(slots=True)
 class Commit:
-    """Instruction: keep these offsets (partition id -> offset), for the source could not keep them itself."""
+    """Instruction: keep these offsets (partition id -> offset) for this task's successor; `TaskMachine.kept` says when they are."""
 
     offsets: dict[str, int]
+    number: int
 
 
 @dataclass(slots=True)

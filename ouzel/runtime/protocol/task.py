@@ -147,6 +147,9 @@ class TaskMachine:
             self._tell(self._told)
         return self._take()
 
+    def kept(self, number: int, now_ms: float) -> None:
+        """The offsets of the Commit of that number are kept: whoever comes up in this task's place starts from there, or later."""
+
     def drain(self) -> None:
         """Read no more (a clean stop): Finished follows once all is acked; windows stay open and are not emitted."""
 

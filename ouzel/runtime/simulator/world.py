@@ -43,6 +43,7 @@ class Host:
     tick_at: float = 0.0
     stalled_until: float = 0.0
     finished: bool = False
+    commits: deque[tuple[float, Commit]] = field(default_factory=deque)
 
 
 @dataclass
@@ -74,7 +75,7 @@ class World:
         self.events: list[Event] = []
         self.happened: list[str] = []
         self.failed = ""
-        self.delay_ms = 0.0
+        self.delay_ms = self.commit_ms = 0.0
         self.pause = self._pauses = 0
         self.resumes_at: float | None = None
         self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
@@ -117,6 +118,8 @@ class World:
         for link, messages in self.links.items():
             if task in link:
                 messages.clear()
+        for _ in range(self.random.randint(0, len(host.commits))):  # the others had not been carried out yet
+            host.offsets.update(host.commits.popleft()[1].offsets)
         self.hosts[task] = self._start(host.task, host.offsets, host.epoch + 1)
 
     def lose(self, matches: Callable[[int, int], bool]) -> int:
@@ -139,7 +142,9 @@ class World:
             self.activate()
         ready = [host for host in self.hosts.values() if host.stalled_until <= self.now_ms]
         self.random.shuffle(ready)
-        return any(self._deliver(host) or self._poll(host) or self._tick(host) for host in ready)
+        return any(
+            self._keep_offsets(host) or self._deliver(host) or self._poll(host) or self._tick(host) for host in ready
+        )
 
     def _start(self, task: Task, offsets: dict[str, int], epoch: int) -> Host:
         local = self.container_tasks(task.id)
@@ -153,6 +158,14 @@ class World:
     def _keep(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Keep a result; one that comes again, with the same id, is the same."""
         self.frames.setdefault(batch_id, frame)
+
+    def _keep_offsets(self, host: Host) -> bool:
+        if not host.commits or host.commits[0][0] > self.now_ms:
+            return False
+        commit = host.commits.popleft()[1]
+        host.offsets.update(commit.offsets)
+        host.machine.kept(commit.number, self.now_ms)
+        return True
 
     def _deliver(self, host: Host) -> bool:
         messages: list[Message] = []
@@ -189,8 +202,9 @@ class World:
                 case Send(message):
                     link = self.links.setdefault((task, message.destination), deque())
                     link.append((self.now_ms + self.random.random() * self.delay_ms, message))
-                case Commit(offsets):
-                    self.hosts[task].offsets.update(offsets)
+                case Commit():
+                    due_ms = self.now_ms + self.random.random() * self.commit_ms
+                    self.hosts[task].commits.append((due_ms, instruction))
                 case Event():
                     self.events.append(instruction)
                 case Finished():
@@ -216,7 +230,7 @@ def simulate(
     random = Random(seed)
     topology = replace(topology, settings=_random_batching(topology, random))
     world = World(topology, packing, directory, seed)
-    world.delay_ms = random.choice([0.0, 5.0, 100.0])
+    world.delay_ms, world.commit_ms = random.choice([0.0, 5.0, 100.0]), random.choice([0.0, 50.0, 10_000.0])
     due = sorted(random.randint(1, 400) for _ in faults)
     coming = random.sample(list(faults), len(faults))
     for count in range(steps):

@@ -150,7 +150,7 @@ def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:
 
 
 class Partitions:
-    """The partitions of a source that one task reads, opened at the offsets known: the source's own, else those the runtime kept.
+    """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
     They are dealt in turn; those of a source that grows by their ids: whoever asks, and whenever, gets the same answer.
     """
@@ -161,7 +161,7 @@ class Partitions:
     ) -> None:  # fmt: skip
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
-        self._offsets = {**offsets, **source.committed()}
+        self._offsets = {**source.committed(), **offsets}
         self._grows = getattr(source, "grows", False)
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()

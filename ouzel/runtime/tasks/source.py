@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from typing import cast
+from typing import NamedTuple, cast
 
 from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
 from ouzel.connectors.dead_letters import Refused
@@ -31,6 +31,18 @@ FOLLOW_US = 50_000
 
 SPAN = 4_096
 """How many batches a spout may be ahead of its oldest unacked one."""
+
+
+REMEMBERED = 16 * SPAN
+"""How many batches receivers must remember at most, while what is acked of them is not yet kept."""
+
+
+class Keeping(NamedTuple):
+    """A Commit on its way: its number, the sequence below which all batches were acked then, and the offsets."""
+
+    number: int
+    settled: int
+    offsets: dict[str, int]
 
 
 class SourceSpout(TaskMachine):
@@ -61,8 +73,9 @@ class SourceSpout(TaskMachine):
         self._said: Moment | None = None
         self._commit_at = 0.0
         self._uncommitted = False
-        self._committed: dict[str, int] = {}
-        self.acker.safe = self._safe_next = self.acker.settled
+        self._commits = 0
+        self._keeping: Keeping | None = None
+        self.acker.safe = self.acker.settled
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""
@@ -95,7 +108,8 @@ class SourceSpout(TaskMachine):
 
     def _room(self) -> bool:
         fits = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
-        return fits and self.acker.newest - self.acker.settled < SPAN
+        ahead = self.acker.newest - self.acker.settled < SPAN
+        return fits and ahead and self.acker.newest - self.acker.forgettable < REMEMBERED
 
     def _read_one(self) -> None:
         with closing(self._alive.in_turn()) as in_turn:
@@ -148,7 +162,7 @@ class SourceSpout(TaskMachine):
         self._say_time()
         if self._grows and not self._pause and self.now_ms >= self._look_at:
             self._look_for_more()
-        if self._uncommitted and self.now_ms >= self._commit_at:
+        if self._uncommitted and self._keeping is None and self.now_ms >= self._commit_at:
             self._commit()
 
     def _look_for_more(self) -> None:
@@ -159,22 +173,27 @@ class SourceSpout(TaskMachine):
             self.give_up(str(error))
 
     def _commit(self) -> None:
-        """Commit what is acked without a gap; receivers may forget what the commit before this one covered."""
-        self.acker.safe, self._safe_next = self._safe_next, self.acker.settled
+        """Have what is acked without a gap kept: a successor of this task reads on from there."""
         self._uncommitted, self._commit_at = False, self.now_ms + COMMIT_MS
         offsets = {
             progress.partition.id: progress.committed for progress in self._progress if progress.committed is not None
         }
-        if not self.source.commit(offsets):
-            self._out.append(Commit(offsets))
-        self._partitions.journal.forget(self._committed)
-        self._committed = offsets
+        self._commits += 1
+        self._keeping = Keeping(self._commits, self.acker.settled, offsets)
+        self._out.append(Commit(offsets, self._commits))
+        self.source.commit(offsets)
+
+    def kept(self, number: int, now_ms: float) -> None:
+        """Nothing before these offsets is read again, so receivers may forget what came of it."""
+        if self._keeping is not None and self._keeping.number == number:
+            self.acker.safe = self._keeping.settled
+            self._partitions.journal.forget(self._keeping.offsets)
+            self._keeping = None
 
     def _say_time(self) -> None:
         """Let this task's time go as far as its partitions allow."""
         if self._drained:
-            if not self.acker.pending and not self.finished:
-                self._commit()
+            if not self.acker.pending:
                 self._finish()
             return
         moment = self._moment()
