@@ -12,8 +12,9 @@ from ouzel import session
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
 from ouzel.errors import PlanError, QueryError, TopologyError
 from ouzel.planner.packing import pack
+from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
-from ouzel.runtime.run import Handle, RunState, Status
+from ouzel.runtime.run import Handle, RunState, Status, lost_state
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,10 +56,10 @@ def run(what: session.Job | Topology, engine: str = "heron") -> Status:
     """Run a query or a topology to its end; results of a trailing SELECT are dropped.
 
     Raises:
-        OuzelError: it could not be started, or it failed.
+        OuzelError: it could not be started, it failed, or it lost state and its settings do not accept that.
     """
     handle = start(what, engine)
-    for _ in _frames(handle):
+    for _ in _frames(handle, what.settings):
         pass
     return handle.status()
 
@@ -74,13 +75,13 @@ def table(what: session.Job | Topology, engine: str = "heron", *, of: str = "") 
     if isinstance(what, Topology):
         topology = _with_result(what, of)
         result = ResultTable(topology.component(of).outputs[0].schema)
-        return _folded(result, start(topology, engine))
+        return _folded(result, start(topology, engine), topology.settings)
     sink = next((sink for sink in what.program.sinks if sink.connector == "result"), None)
     if sink is None:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    return _folded(ResultTable(sink.columns or sink.input.schema), start(what, engine))
+    return _folded(ResultTable(sink.columns or sink.input.schema), start(what, engine), what.settings)
 
 
 def _with_result(topology: Topology, of: str) -> Topology:
@@ -96,13 +97,13 @@ def _with_result(topology: Topology, of: str) -> Topology:
     return replace(topology, components=(*topology.components, reader))
 
 
-def _folded(result: ResultTable, handle: Handle) -> pl.DataFrame:
-    for frame in _frames(handle):
+def _folded(result: ResultTable, handle: Handle, settings: Settings) -> pl.DataFrame:
+    for frame in _frames(handle, settings):
         result.apply(frame)
     return result.frame()
 
 
-def _frames(handle: Handle) -> Iterator[pl.DataFrame]:
+def _frames(handle: Handle, settings: Settings) -> Iterator[pl.DataFrame]:
     try:
         ended = False
         while not ended:
@@ -112,3 +113,6 @@ def _frames(handle: Handle) -> Iterator[pl.DataFrame]:
         status = handle.stop()
     if status.state is RunState.FAILED:
         raise TopologyError(status.reason)
+    lost = lost_state(status, settings)
+    if lost:
+        raise TopologyError(f"{lost}, so the answer may lack rows; the setting state_lost='accept' takes it as it is")

@@ -21,6 +21,7 @@ from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Reconcile, Scan, walk
 from ouzel.errors import QueryError, TopologyError
 from ouzel.reconcile.cut import Cut
+from ouzel.record import RECORD
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -106,7 +107,7 @@ def run_and_reconcile(job: session.Job, request: Request, form: Format) -> Exit:
     require()  # better now than after the run
     with _home(request.record, asked) as home:
         ended = run_job(job, request.engine, form, home, request.pairs)
-        if ended is Exit.FAILED:
+        if ended is Exit.FAILED or not (home / RECORD).exists():
             return ended
         found = compared(job, home, asked, started(job, asked), console())
     return found if found is Exit.DIFFERENT else ended

@@ -22,6 +22,7 @@ class Exit(IntEnum):
     FAILED = 1
     WRONG_QUERY = 2
     DIFFERENT = 3
+    STATE_LOST = 4
     INTERRUPTED = 130
 
 

@@ -11,20 +11,32 @@ from ouzel.cli.answer import Answer
 from ouzel.cli.screen import Screen
 from ouzel.runtime.run import Handle, Status
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that stop a run: Ctrl-C, `kill`, a terminal that closes."""
+
+STOPPING = "stopping: what is on its way is handled first; Ctrl-C once more drops it"
+
 WAIT_SECONDS = 0.1
 """Longest time between two looks at the run: how fast Ctrl-C and the status line answer."""
 
 
 def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable[[], bool]) -> Status:
-    """Feed what comes to the answer and the screen until the run has ended, or stop it once `interrupted` says so; the final status."""
-    ended = False
-    while not ended and not interrupted():
+    """Feed what comes to the answer and the screen until the run has ended; it is stopped once `interrupted` says so. The final status.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted for the second time.
+    """
+    draining = ended = False
+    while not ended:
+        if interrupted() and not draining:
+            draining = True
+            screen.say(STOPPING)
+            handle.drain()
         ended = handle.wait(WAIT_SECONDS)
         _take(handle, answer)
         screen.show(handle.status())
-    status = handle.status() if ended else handle.stop()
     _take(handle, answer)
-    return status
+    return handle.status()
 
 
 def _take(handle: Handle, answer: Answer) -> None:
@@ -34,18 +46,28 @@ def _take(handle: Handle, answer: Answer) -> None:
 
 @contextmanager
 def interrupts() -> Iterator[Callable[[], bool]]:
-    """Inside, Ctrl-C and SIGTERM raise nothing but are remembered; a second one does what it always does."""
+    """Inside, the first of STOPS raises nothing but is remembered, the second raises KeyboardInterrupt, the third does what it always does.
+
+    A SIGHUP that is ignored (nohup) stays ignored.
+    """
     seen: list[int] = []
 
     def remember(number: int, frame: FrameType | None) -> None:
         seen.append(number)
-        signal.signal(number, before[signal.Signals(number)])
+        if len(seen) > 1:
+            restore()
+            raise KeyboardInterrupt
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.getsignal(number) for number in STOPS}
+    if before[signal.SIGHUP] is signal.SIG_IGN:
+        del before[signal.SIGHUP]
     for number in before:
         signal.signal(number, remember)
     try:
         yield lambda: bool(seen)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        restore()

@@ -26,7 +26,7 @@ app = typer.Typer(
     name="ouzel",
     help="One question, in SQL or Python, as a topology that runs for ever.",
     epilog="Exit codes: 0 answered; 1 the topology failed; 2 the query or the command is wrong; 3 stream and batch differ; "
-    "130 stopped by Ctrl-C.",
+    "4 answered, but state was lost; 130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -21,8 +21,9 @@ from ouzel.cli.status import Progress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.cli.values import printable
 from ouzel.compiler.plan import Program, Sink
+from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import Handle, RunState, Status
+from ouzel.runtime.run import Handle, RunState, Status, lost_state
 
 MOST_EVENTS = 20
 """More than so many different events are only counted."""
@@ -56,9 +57,11 @@ def run_job(
         try:
             with screen(form, rows, title(job, engine), progress) as shown:
                 status = follow(handle, rows, shown, interrupted)
+        except KeyboardInterrupt:
+            status, rows = handle.end(), Nothing()
         finally:
             handle.stop()
-        return _end(status, rows, progress)
+        return _end(status, rows, progress, job.topology.settings)
 
 
 def _say_what_is_there(job: session.Job) -> None:
@@ -115,7 +118,7 @@ def _answer(program: Program, form: Format) -> Answer:
     return Nothing() if sink is None else answer(form, sink.columns or sink.input.schema, sink.input.retracts)
 
 
-def _end(status: Status, rows: Answer, progress: Progress) -> Exit:
+def _end(status: Status, rows: Answer, progress: Progress, settings: Settings) -> Exit:
     """Print the answer (of a stopped run, as it stands), then what there is to say of the run."""
     console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
     totals = progress.totals(status, console.width)
@@ -126,6 +129,9 @@ def _end(status: Status, rows: Answer, progress: Progress) -> Exit:
     console.print(totals)
     if status.state is RunState.FAILED:
         say_error(status.reason or "the topology failed")
+    elif lost_state(status, settings):
+        say_error("state was lost, so the answer may lack rows; --set state.lost=accept takes it as it is")
+        return Exit.STATE_LOST
     return EXITS.get(status.state, Exit.FAILED)
 
 

@@ -34,6 +34,9 @@ class Screen(AbstractContextManager["Screen"], Protocol):
     def show(self, status: Status) -> None:
         """Show this; often called, seldom drawn."""
 
+    def say(self, text: str) -> None:
+        """Show a line that stays."""
+
 
 class Dark:
     """No terminal: shows nothing."""
@@ -47,6 +50,9 @@ class Dark:
         pass
 
     def show(self, status: Status) -> None:
+        """Show nothing."""
+
+    def say(self, text: str) -> None:
         """Show nothing."""
 
 
@@ -77,6 +83,10 @@ class StatusScreen:
         self.live.update(self.drawing(status), refresh=True)
         took = self.clock() - began
         self._next = began + max(REFRESH_SECONDS, took / BUSY_SHARE)
+
+    def say(self, text: str) -> None:
+        """Write a line above what is redrawn."""
+        self.console.print(Text(text, style="yellow"))
 
     def drawing(self, status: Status) -> RenderableType:
         """What is drawn."""

@@ -19,6 +19,13 @@ class Delivery(Enum):
     AT_LEAST_ONCE = "at-least-once"
 
 
+class StateLoss(Enum):
+    """What becomes of a run in which a task died with what it kept in memory."""
+
+    FAIL = "fail"
+    ACCEPT = "accept"
+
+
 class BadRecordPolicy(Enum):
     """What becomes of a record that cannot be read, or an expression that Spark would fail."""
 
@@ -40,6 +47,8 @@ class Settings:
         packing: round-robin or first-fit-decreasing.
         error_policy: what becomes of a row whose expression fails: fail, skip or dead-letter.
         error_table: path of the JSON lines file that dead-letter rows go to, relative to the query's file.
+        state_lost: what becomes of a run in which a task died with what it kept in memory: fail (it goes on, but ends with exit code 4, or
+            an error in Python) or accept.
         late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
         batch_rows: most rows a source reads into one batch.
         max_pending_rows: most rows of a source task that may be on their way, unacked.
@@ -67,6 +76,7 @@ class Settings:
     packing: str = "round-robin"
     error_policy: BadRecordPolicy = BadRecordPolicy.FAIL
     error_table: str = "dead-letters.jsonl"
+    state_lost: StateLoss = StateLoss.FAIL
     late_path: str = ""
     batch_rows: int = 10_000
     max_pending_rows: int = 40_000

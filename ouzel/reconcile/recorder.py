@@ -20,7 +20,7 @@ from ouzel.planner.topology import Topology
 from ouzel.reconcile.live import LiveRecord, is_live
 from ouzel.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, RunRecord, read_record, replace_file
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
-from ouzel.runtime.run import Handle, RunState, Status
+from ouzel.runtime.run import Handle, RunState, Status, was_cut_short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +63,7 @@ class Recorder:
     """A run's handle (see run.Handle) that keeps its record in the directory `home`: as often as it is asked for, and at the end.
     `job` is as it was started: see `recordable`.
 
-    Of a run that failed nothing is kept.
+    Of a run that failed, or was ended at once, nothing is kept.
     """
 
     def __init__(self, handle: Handle, job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> None:
@@ -129,14 +129,23 @@ class Recorder:
                 raise TopologyError(f"the run has failed: {later.reason}")
             return self._save(replace(later, state=first.state, watermark_us=first.watermark_us), result)
 
+    def drain(self) -> None:
+        """See run.Handle."""
+        self._handle.drain()
+
     def stop(self) -> Status:
         """Stop, and write the record; what was read before is in it, so the last stop comes after the last results."""
         status = self._handle.stop()
         with self._writing:
-            if status.state in (RunState.FINISHED, RunState.STOPPED):
+            if status.state in (RunState.FINISHED, RunState.STOPPED) and not was_cut_short(status):
                 self._save(status, self._result())
         self._live.close()
         return status
+
+    def end(self) -> Status:
+        """End at once; the record is that of the last time somebody asked for it."""
+        self._handle.end()
+        return self.stop()
 
     def _fold(self) -> None:
         """Take what has come."""

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
+from ouzel.compiler.plan import AssignWindow
 from ouzel.errors import TopologyError
+from ouzel.planner.settings import Delivery, Settings, StateLoss
 from ouzel.runtime.protocol.messages import Event
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ouzel.planner.topology import Topology
+
+_EPOCH = datetime(1970, 1, 1)
 
 
 class RunState(Enum):
@@ -54,6 +61,42 @@ class Status:
     times: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
+STATE_LOST = "state-lost"
+"""The kind of event that tells of a task that died with what it kept in memory."""
+
+DROPPED = "dropped"
+"""The kind of event that tells what an end at once has dropped."""
+
+
+def dropped(status: Status, topology: Topology) -> Event:
+    """What a run drops that ends at once, without coming to rest; `status` is the last that is known of it."""
+    in_flight = f"{status.rows_in - status.rows_acked:,} of the {status.rows_in:,} rows in were on their way"
+    if topology.settings.delivery is Delivery.AT_MOST_ONCE:
+        in_flight = "what was on its way when the run ended"
+    return Event(DROPPED, in_flight + _torn_windows(status, topology))
+
+
+def lost_state(status: Status, settings: Settings) -> str:
+    """Why the answer may lack rows: a task died with what it kept in memory, and the settings do not accept that. Else an empty text."""
+    if settings.state_lost is StateLoss.ACCEPT:
+        return ""
+    return next((event.text for event in status.events if event.kind == STATE_LOST), "")
+
+
+def was_cut_short(status: Status) -> bool:
+    """Whether the run ended without coming to rest."""
+    return any(event.kind == DROPPED for event in status.events)
+
+
+def _torn_windows(status: Status, topology: Topology) -> str:
+    if not any(isinstance(node, AssignWindow) for part in topology.components for node in part.chain):
+        return ""
+    whole = (
+        "" if status.watermark_us is None else f" that end after {_EPOCH + timedelta(microseconds=status.watermark_us)}"
+    )
+    return f"; windows{whole} may be written in part"
+
+
 def not_at_rest(timeout_s: float) -> TopologyError:
     """What to raise when a pause takes too long."""
     return TopologyError(
@@ -94,5 +137,14 @@ class Handle(Protocol):
     def resume(self) -> None:
         """Read on; harmless when it is not paused."""
 
+    def drain(self) -> None:
+        """Begin to stop cleanly: as a pause does, and then the run ends (see `wait`). Results go on to come, and are to be taken."""
+
     def stop(self) -> Status:
-        """Stop cleanly: sources stop, what is on its way is handled, sinks flush; the final status. Harmless when it has ended."""
+        """Stop cleanly, and wait for that; the final status. What is windowed is written in whole windows: those still open are not.
+
+        Harmless when it has ended.
+        """
+
+    def end(self) -> Status:
+        """End at once: what is on its way is dropped, and an event of the final status says what that was."""

@@ -122,12 +122,20 @@ class StructuredHandle:
         self._state = RunState.RUNNING if self._state is RunState.PAUSED else self._state
         self._gate.open()
 
-    def stop(self) -> Status:
-        """Stop; the micro-batch that runs is left, and comes again if there is a checkpoint."""
+    def drain(self) -> None:
+        """Begin to stop; the micro-batch that runs is left, and comes again if there is a checkpoint."""
         self._stop.set()
         self._gate.stop()
+
+    def stop(self) -> Status:
+        """See `drain`."""
+        self.drain()
         self._thread.join()
         return self.status()
+
+    def end(self) -> Status:
+        """As `stop`: it waits for nothing that was read."""
+        return self.stop()
 
     def _run(self) -> None:
         ended = RunState.FAILED

@@ -21,8 +21,9 @@ class FakeHandle:
     """Gives one list of frames at each look, then ends in `end`; counts how often it was stopped."""
 
     def __init__(self, looks: Sequence[list[pl.DataFrame]], end: Status = Status(RunState.FINISHED)) -> None:
-        self.looks, self.end, self.stops = list(looks), end, 0
+        self.looks, self.last, self.stops = list(looks), end, 0
         self.rows_in = 0
+        self.ended = False
 
     def results(self) -> list[pl.DataFrame]:
         """The frames of the next look."""
@@ -33,8 +34,8 @@ class FakeHandle:
     def status(self) -> Status:
         """Running while there are looks left."""
         if self.stops:
-            return replace(self.end, state=RunState.STOPPED, rows_in=self.rows_in)
-        return self.end if not self.looks else Status(RunState.RUNNING, rows_in=self.rows_in)
+            return replace(self.last, state=RunState.STOPPED, rows_in=self.rows_in)
+        return self.last if not self.looks else Status(RunState.RUNNING, rows_in=self.rows_in)
 
     def wait(self, timeout_s: float) -> bool:
         """At once; ended when the last look is on."""
@@ -50,6 +51,17 @@ class FakeHandle:
 
     def resume(self) -> None:
         """It never paused."""
+
+    def drain(self) -> None:
+        """What is left still comes."""
+        self.stops += 1
+
+    def end(self) -> Status:
+        """Nothing more comes."""
+        self.looks.clear()
+        self.stops += 1
+        self.ended = True
+        return self.status()
 
     def stop(self) -> Status:
         """Stopped, unless it had ended."""

@@ -6,9 +6,10 @@ import os
 import signal
 
 import polars as pl
+import pytest
 
 from ouzel.cli.answer import Nothing
-from ouzel.cli.follow import follow, interrupts
+from ouzel.cli.follow import STOPS, follow, interrupts
 from ouzel.cli.screen import Dark
 from ouzel.runtime.run import RunState
 from tests.cli.fakes import FakeHandle
@@ -41,15 +42,28 @@ def test_an_interrupt_stops_the_run_and_takes_what_it_flushes() -> None:
     rows, handle = Rows(), FakeHandle(looks(1, 2, 3, 4))
     status = follow(handle, rows, Dark(), lambda: len(rows.seen) == 2)
     assert handle.stops == 1
-    assert rows.seen == [1, 2, 3]
+    assert rows.seen == [1, 2, 3, 4]
     assert status.state is RunState.STOPPED
 
 
 def test_signals_are_remembered_and_handlers_put_back() -> None:
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    with interrupts() as interrupted:
-        assert not interrupted()
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert interrupted()
-        assert signal.getsignal(signal.SIGTERM) == before[1]
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+    before = [signal.getsignal(number) for number in STOPS]
+    for number in STOPS:
+        with interrupts() as interrupted:
+            assert not interrupted()
+            os.kill(os.getpid(), number)
+            assert interrupted()
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGTERM)
+            assert [signal.getsignal(number) for number in STOPS] == before, "the third does what it always does"
+        assert [signal.getsignal(number) for number in STOPS] == before
+
+
+def test_a_hangup_that_is_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupts() as interrupted:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not interrupted()
+    finally:
+        signal.signal(signal.SIGHUP, before)

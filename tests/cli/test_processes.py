@@ -29,6 +29,14 @@ SELECT key, COUNT(*) AS seen FROM numbers GROUP BY key EMIT CHANGES;
 """
 
 
+WINDOWS = """
+CREATE TABLE ticks (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+  'connector' = 'datagen', 'rate' = '5000', 'fields.n.kind' = 'sequence', 'fields.ts.kind' = 'sequence',
+  'fields.ts.start' = '2020-01-01 00:00:00', 'fields.ts.step' = '1');
+SELECT window_end, COUNT(*) AS many FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY window_start, window_end;
+"""
+
+
 @pytest.fixture
 def temporary() -> Iterator[Path]:
     """The temporary directory of the processes, of a short name for their sockets' sake; it has to be empty again at the end."""
@@ -81,7 +89,7 @@ def test_tasks_share_the_work(examples: Path, temporary: Path) -> None:
     same([json.loads(line) for line in out.splitlines()], asked("airport_traffic", examples))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_says_what_was_read_and_acked(number: int, endless: Path, temporary: Path) -> None:
     process = start("run", endless, "--format", "changelog", temporary=temporary)
     assert process.stdout
@@ -98,6 +106,37 @@ def test_a_stopped_run_says_what_was_read_and_acked(number: int, endless: Path, 
     changes = [(line[0], json.loads(line[2:])) for line in seen]
     total = sum(row["seen"] if sign == "+" else -row["seen"] for sign, row in changes)
     assert total == read
+
+
+def test_a_second_signal_ends_at_once_and_says_what_is_dropped(tmp_path: Path, temporary: Path) -> None:
+    query = tmp_path / "windows.sql"
+    query.write_text(WINDOWS)
+    process = start("run", query, "--format", "changelog", temporary=temporary)
+    assert process.stdout
+    assert process.stderr
+    for _ in range(20):
+        process.stdout.readline()
+    (counting,) = (int(pid) for pid in _below(process.pid) if _name(pid).startswith("instance-2"))
+    os.kill(counting, signal.SIGSTOP)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    told = r"dropped: [\d,]+ of the [\d,]+ rows in were on their way; windows that end after 2020-01-01 \S+ may be written in part"
+    assert re.search(told, err), err
+
+
+def _below(pid: int | str) -> list[str]:
+    """The processes that descend from one."""
+    children = [
+        each for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if Path(f"/proc/{each}").exists()
+    ]
+    return [*children, *(one for child in children for one in _below(child))]
+
+
+def _name(pid: str) -> str:
+    return Path(f"/proc/{pid}/comm").read_text()
 
 
 def test_a_reader_that_has_had_enough_is_no_failure(endless: Path, temporary: Path) -> None:

@@ -15,6 +15,7 @@ from ouzel.connectors.base import Partition, ReadBatch, ReadState, before
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.tasks.journal import Cut, FileJournal, Journal, MemoryJournal
 from ouzel.runtime.tasks.partitions import Alive, Partitions, Progress
 
@@ -79,6 +80,9 @@ def test_cuts_outlive_the_process_in_a_file(tmp_path: Path) -> None:
     journal.forget({"a b": 10})
     journal.note(Cut("c", 5, 9, 4))
     (tmp_path / "cuts-1").open("ab").write(b"9 12")  # the process died in the middle of a line
+    journal.tell(1_577_836_800_000_000)
+    assert FileJournal(tmp_path / "cuts-1").time_us == 1_577_836_800_000_000
+    assert FileJournal(tmp_path / "cuts-2").time_us == BEGINNING_OF_TIME
     assert FileJournal(tmp_path / "cuts-1").cuts() == [("c", 0, 5, 5), ("a b", 10, 12, 0), ("c", 5, 9, 4)]
 
 

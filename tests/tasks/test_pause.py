@@ -99,12 +99,21 @@ def test_a_source_that_has_ended_has_finished_though_it_is_paused() -> None:
     assert any(isinstance(one, Finished) for one in machine.poll(1_000))
 
 
-def test_a_paused_source_still_stops() -> None:
-    machine = spout(Hand("a"))
-    machine.deactivate(1, 1_000)
-    machine.poll(1_000)
-    machine.drain()
-    assert any(isinstance(one, Finished) for one in machine.tick(1_100))
+def test_a_source_at_rest_has_committed_what_was_read() -> None:
+    source = Hand("a")
+    committed: list[dict[str, int]] = []
+    source.commit = lambda offsets: not committed.append(offsets)  # type: ignore[method-assign, func-returns-value]
+    machine = spout(source, "at-least-once")
+    for now_ms in (1_000, 1_100):
+        source.waiting["a"].append(NOON)
+        read = machine.poll(now_ms)
+        machine.handle(acked(read), now_ms)
+        machine.tick(now_ms)
+    assert committed == [{"a": 1}], "the second batch waits for its turn"
+    machine.deactivate(7, 1_200)
+    machine.poll(1_200)
+    assert machine.paused == 7
+    assert committed == [{"a": 1}, {"a": 2}]
 
 
 def test_the_event_time_of_a_range_is_that_of_its_end() -> None:

@@ -19,7 +19,7 @@ from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import RunState, Status, not_at_rest
+from ouzel.runtime.run import RunState, Status, dropped, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
@@ -27,8 +27,11 @@ _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
 
 _RETRY_S = 0.05
 _LOOK_FOR_MASTER_S = 0.2
-STOP_S = 60.0
-"""A stop that takes longer than this is made short: what is on its way is dropped."""
+ASK_S = 60.0
+"""The topology master is looked for so long when it is to be told something."""
+
+STOP_S = 30.0
+"""A stop that has handled nothing for so long is cut short: what is on its way is dropped."""
 
 
 class ServedScheduler(Protocol):
@@ -51,7 +54,8 @@ class HeronHandle:
         self._rows = 0
         self._status = Status(RunState.STARTING)
         self._heard = 0
-        self._stopping = False
+        self._stopping = self._cut_short = False
+        self._moved: tuple[tuple[object, ...], float] = (), 0.0
         self._news = Condition()
         self._reader = ResultReader(job.home, self._take)
         self._thread = Thread(target=self._follow, name="status", daemon=True)
@@ -92,19 +96,27 @@ class HeronHandle:
 
     def resume(self) -> None:
         """See run.Handle."""
-        self._ask("Activate", time.monotonic() + STOP_S)
+        self._ask("Activate", time.monotonic() + ASK_S)
         with self._news:
-            self._news.wait_for(lambda: self._status.state is not RunState.PAUSED, STOP_S)
+            self._news.wait_for(lambda: self._status.state is not RunState.PAUSED, ASK_S)
+
+    def drain(self) -> None:
+        """See run.Handle."""
+        self._stopping = True
+        self._moved = (), time.monotonic()
+        self._ask("Stop", time.monotonic() + STOP_S)
 
     def stop(self) -> Status:
         """See run.Handle."""
-        self._stopping = True
-        deadline = time.monotonic() + STOP_S
-        self._ask("Stop", deadline)
-        self._thread.join(max(0.0, deadline - time.monotonic()))
-        if self._thread.is_alive():
-            self._scheduler.on_kill()
-            self._thread.join()
+        if not self._stopping:
+            self.drain()
+        self._thread.join()
+        return self._status
+
+    def end(self) -> Status:
+        """See run.Handle."""
+        self._stopping = self._cut_short = True
+        self._thread.join()
         return self._status
 
     @property
@@ -150,8 +162,10 @@ class HeronHandle:
         while last is None or last.state not in _ENDED:
             if self._scheduler.has_ended():
                 last = self._last_words(last)
-                break
-            last = self._watch() or last
+            elif self._is_cut_short():
+                last = self._cut()
+            else:
+                last = self._watch() or last
         self._scheduler.on_kill()
         self._reader.close()
         self._finder.close()
@@ -172,12 +186,29 @@ class HeronHandle:
                     last = told
                     if last.state not in _ENDED:  # the end is told when everything is cleared away
                         self._now_is(last, message.plan)
+                        if self._is_cut_short():
+                            break
         return last
+
+    def _is_cut_short(self) -> bool:
+        """Whether the run is to end at once: because that was asked for, or because a stop goes nowhere."""
+        if self._stopping and not self._cut_short:
+            reached = (self._status.rows_acked, self._status.rows_out, self._status.watermark_us)
+            if reached != self._moved[0]:
+                self._moved = reached, time.monotonic()
+            self._cut_short = time.monotonic() - self._moved[1] > STOP_S
+        return self._cut_short
 
     def _now_is(self, status: Status, heard: int) -> None:
         with self._news:
             self._status, self._heard = status, heard
             self._news.notify_all()
+
+    def _cut(self) -> Status:
+        """How the run stands that ends at once."""
+        known = self._status
+        events = (*known.events, dropped(known, self._job.topology))
+        return replace(known, state=RunState.STOPPED, events=events)
 
     def _last_words(self, last: Status | None) -> Status:
         """All processes are gone: how it ended, if the topology master could still say it."""

@@ -29,6 +29,7 @@ from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultWriter
 from ouzel.runtime.protocol.back_pressure import Pause
 from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
+from ouzel.runtime.run import STATE_LOST
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import Codec
 from ouzel.runtime.wire.stream import Frame
@@ -180,7 +181,7 @@ class Instance:
         if not machine.tracked:
             self._reporter.event(Event("rows-lost", f"{name} was started again: what was on its way to it is lost"))
         if machine.stateful:
-            self._reporter.event(Event("state-lost", f"{name} was started again: what it kept in memory is lost"))
+            self._reporter.event(Event(STATE_LOST, f"{name} was started again: what it kept in memory is lost"))
         if self._is_spout:
             self._reporter.event(Event("replayed", f"{name} was started again and reads on from what was wholly acked"))
 
@@ -247,8 +248,6 @@ class Instance:
 
     def _follow(self, machine: TaskMachine, plan: wire_pb2.PhysicalPlan, now: float) -> None:
         """Do what the physical plan asks; one that is new is answered with a report."""
-        if plan.draining:
-            machine.drain()
         if plan.pause:
             machine.deactivate(plan.pause, now)
         else:

@@ -184,7 +184,7 @@ class StreamManager:
         plan = self._plan
         if not plan.version:
             return
-        asked = wire_pb2.PhysicalPlan(version=plan.version, draining=plan.draining, pause=plan.pause)
+        asked = wire_pb2.PhysicalPlan(version=plan.version, pause=plan.pause)
         for link in links:
             link.put(_control(wire_pb2.PLAN, link.key, wire_pb2.Header(plan=asked)))
             self._dirty.add(link)

@@ -107,6 +107,7 @@ class TopologyMaster(TopologyMasterServicer):
         """See wire.proto."""
         with self._changed:
             self._draining = True
+            self._pause = self._pause or self._membership.version + 1
             return self._asked()
 
     def Deactivate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
@@ -118,7 +119,7 @@ class TopologyMaster(TopologyMasterServicer):
     def Activate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
         """See wire.proto."""
         with self._changed:
-            self._pause = 0
+            self._pause = self._pause if self._draining else 0
             return self._asked()
 
     def Look(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
@@ -152,7 +153,8 @@ class TopologyMaster(TopologyMasterServicer):
 
     def _asked(self) -> wire_pb2.PlanReply:
         """Keep what was asked, for the topology master after this one, and tell all."""
-        asked = b"draining" if self._draining else b"paused %d" % self._pause if self._pause else b"running"
+        pausing = b"draining %d" if self._draining else b"paused %d"
+        asked = pausing % self._pause if self._pause else b"running"
         self._state_manager.put(f"/executionstate/{self._job.id}", asked)
         return self._announce()
 
@@ -175,12 +177,10 @@ class TopologyMaster(TopologyMasterServicer):
         failed = self._totals.failed or next((one.failed for one in self._containers.values() if one.failed), "")
         if failed:
             self.state, self.reason = RunState.FAILED, failed
-        elif self._draining and self._totals.have_finished(self._spouts):
-            self.state = RunState.STOPPED
         elif self._is_over():
             self.state = RunState.FINISHED
         elif self._pause and self._totals.have_paused(self._everyone, self._pause):
-            self.state = RunState.PAUSED
+            self.state = RunState.STOPPED if self._draining else RunState.PAUSED
         elif self._containers.keys() >= {one.id for one in self._job.packing.containers}:
             self.state = RunState.RUNNING
 
@@ -211,15 +211,13 @@ class TopologyMaster(TopologyMasterServicer):
             )
             for member in self._membership.members
         ]
-        return wire_pb2.PhysicalPlan(
-            version=self._membership.version, stream_managers=managers, draining=self._draining, pause=self._pause
-        )
+        return wire_pb2.PhysicalPlan(version=self._membership.version, stream_managers=managers, pause=self._pause)
 
 
 def _asked_before(execution_state: bytes) -> tuple[bool, int]:
-    """Whether the topology is to drain, and the pause that it is in, as former topology masters left word."""
+    """Whether the topology is to end when it has come to rest, and the pause that it is in, as former topology masters left word."""
     state, _, pause = execution_state.partition(b" ")
-    return state == b"draining", int(pause) if state == b"paused" else 0
+    return state == b"draining", int(pause) if state in (b"draining", b"paused") else 0
 
 
 def run_topology_master(job: Job, container: int, incarnation: int, life: Life) -> None:

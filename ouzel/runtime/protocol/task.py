@@ -150,9 +150,6 @@ class TaskMachine:
     def kept(self, number: int, now_ms: float) -> None:
         """The offsets of the Commit of that number are kept: whoever comes up in this task's place starts from there, or later."""
 
-    def drain(self) -> None:
-        """Read no more (a clean stop): Finished follows once all is acked; windows stay open and are not emitted."""
-
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Read no more until `activate`; event time stands still meanwhile. `pause` numbers the pauses of a topology, and grows."""
 
@@ -186,6 +183,9 @@ class TaskMachine:
 
     def _completed(self, held: Held) -> None:
         """All that came of this batch has been handled."""
+
+    def _rested(self) -> None:
+        """All that was read before a pause has been handled and flushed: the topology may end here."""
 
     # The way out.
 
@@ -299,6 +299,8 @@ class TaskMachine:
         self._tell(moment)
         if moment.status is TimeStatus.FINISHED:
             self._finish()
+        elif moment.status is TimeStatus.PAUSED:
+            self._rested()
 
     def _finish(self) -> None:
         if not self.finished:

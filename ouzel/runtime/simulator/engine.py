@@ -18,7 +18,7 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
-from ouzel.runtime.run import RunState, Status, not_at_rest
+from ouzel.runtime.run import RunState, Status, dropped, not_at_rest
 from ouzel.runtime.simulator.world import World
 
 IDLE_S = 0.001
@@ -36,7 +36,7 @@ class MemoryHandle:
         self._rows_out = 0
         self._state = RunState.RUNNING
         self._reason = ""
-        self._stopping = self._over = False
+        self._cut_short = self._over = False
         self._watermark_us: int | None = None
         self._asked: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._rest = threading.Event()
@@ -110,21 +110,33 @@ class MemoryHandle:
         """See run.Handle."""
         self._ask(self._activate, None)
 
+    def drain(self) -> None:
+        """See run.Handle."""
+        self._ask(self._world.stop, None)
+
     def stop(self) -> Status:
-        """Drain and stop."""
-        self._stopping = True
+        """See run.Handle."""
+        self.drain()
+        self._thread.join()
+        return self.status()
+
+    def end(self) -> Status:
+        """See run.Handle."""
+        self._cut_short = True
         self._thread.join()
         return self.status()
 
     def _run(self) -> None:
         try:
-            while not self._world.done and not self._drained():
+            while not (self._world.done or self._cut_short):
                 self._world.now_ms = time.monotonic() * 1000
                 self._world.wall_zero_us = int((time.time() - time.monotonic()) * 1e6)
                 idle = not self._world.step()
                 self._answer()
                 if idle:
                     time.sleep(IDLE_S)
+            if not self._world.done:
+                self._world.events.append(dropped(self.status(), self._world.topology))
             self._end(RunState.FAILED if self._world.failed else self._ended, self._world.failed)
         except OuzelError as error:
             self._end(RunState.FAILED, str(error))
@@ -175,15 +187,7 @@ class MemoryHandle:
 
     @property
     def _ended(self) -> RunState:
-        return RunState.STOPPED if self._stopping else RunState.FINISHED
-
-    def _drained(self) -> bool:
-        if not self._stopping:
-            return False
-        hosts = self._world.hosts.values()
-        for host in hosts:
-            host.machine.drain()
-        return all(host.finished for host in hosts if host.machine.is_spout)
+        return RunState.FINISHED if self._world.has_finished else RunState.STOPPED
 
     def _end(self, state: RunState, reason: str) -> None:
         self._state, self._reason = state, reason

@@ -49,6 +49,12 @@ def pause(world: World) -> None:
     world.happened.append("paused")
 
 
+def stop(world: World) -> None:
+    """The user stops the topology."""
+    world.stop()
+    world.happened.append("stopped")
+
+
 def _kill(world: World, stateful: bool) -> None:
     victims = [task for task, host in world.hosts.items() if host.machine.stateful is stateful]
     if victims:

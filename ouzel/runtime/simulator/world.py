@@ -78,6 +78,7 @@ class World:
         self.delay_ms = self.commit_ms = 0.0
         self.pause = self._pauses = 0
         self.resumes_at: float | None = None
+        self.stopping = False
         self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
         self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
         self.sinks = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
@@ -88,8 +89,19 @@ class World:
 
     @property
     def done(self) -> bool:
-        """Whether everything that nobody reads from has finished, or the topology has failed."""
-        return bool(self.failed) or all(self.hosts[task].finished for task in self.sinks)
+        """Whether everything that nobody reads from has finished, or the topology has stopped or failed."""
+        stopped = self.stopping and self.at_rest
+        return bool(self.failed) or stopped or self.has_finished
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether everything that nobody reads from has handled all that there will ever be."""
+        return all(self.hosts[task].finished for task in self.sinks)
+
+    def stop(self) -> None:
+        """Stop cleanly: pause, and be over when everything has come to rest."""
+        self.stopping = True
+        self.deactivate()
 
     def deactivate(self) -> None:
         """Tell all spouts to read no more."""
@@ -100,8 +112,11 @@ class World:
             host.machine.deactivate(self.pause, self.now_ms)
 
     def activate(self) -> None:
-        """Tell all spouts to read on."""
-        self.pause, self.resumes_at = 0, None
+        """Tell all spouts to read on, unless the topology is to stop."""
+        self.resumes_at = None
+        if self.stopping:
+            return
+        self.pause = 0
         for host in self.hosts.values():
             host.machine.activate(self.now_ms)
 

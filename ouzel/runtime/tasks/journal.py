@@ -1,16 +1,20 @@
 """Where a spout's batches were cut, so that after a crash it cuts them there again.
 
 A source gives what is there, so what is read twice may be cut otherwise; a receiver knows a replay by its frame, that is, by its cut.
-Each cut is written down before the batch leaves. A file in the page cache outlives a killed process, though not its host: there a replay
-may be cut anew, and is then handled at least once.
+Each cut is written down before the batch leaves, and event time before it is told: a spout that dies in a pause reads nothing, and must
+not know less of time than it has told some of its receivers, who closed windows on that word. A file in the page cache outlives a killed
+process, though not its host: there a replay may be cut anew, and is then handled at least once.
 """
 
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 
 
 class Cut(NamedTuple):
@@ -22,8 +26,18 @@ class Cut(NamedTuple):
     rows: int
 
 
+_TIME = struct.Struct("<q")
+
+
 class Journal(Protocol):
-    """The cuts of one spout task, oldest first."""
+    """The cuts of one spout task, oldest first, and the event time that it has told, in microseconds."""
+
+    @property
+    def time_us(self) -> int:
+        """How far the watermark had come that this process, or those before it, told."""
+
+    def tell(self, time_us: int) -> None:
+        """This watermark is about to be told."""
 
     def cuts(self) -> list[Cut]:
         """What was noted before, by this process or those before it."""
@@ -40,6 +54,11 @@ class MemoryJournal:
 
     def __init__(self) -> None:
         self._cuts: list[Cut] = []
+        self.time_us = BEGINNING_OF_TIME
+
+    def tell(self, time_us: int) -> None:
+        """See Journal."""
+        self.time_us = time_us
 
     def cuts(self) -> list[Cut]:
         """See Journal."""
@@ -55,13 +74,20 @@ class MemoryJournal:
 
 
 class FileJournal(MemoryJournal):
-    """A journal in a file: a line a cut, rewritten without what is committed."""
+    """A journal in a file: a line a cut, rewritten without what is committed. Time is in a file of its own, eight bytes long."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
         self._cuts = _read(path)
         self._file = self._rewritten()
+        self._clock = os.open(path.with_suffix(".time"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.tell(_TIME.unpack(told)[0] if (told := os.pread(self._clock, _TIME.size, 0)) else BEGINNING_OF_TIME)
+
+    def tell(self, time_us: int) -> None:
+        """Write it over the last one: that needs no more room on a disk that is full."""
+        super().tell(time_us)
+        os.pwrite(self._clock, _TIME.pack(time_us), 0)
 
     def note(self, cut: Cut) -> None:
         """Append a line, which is whole or not there."""

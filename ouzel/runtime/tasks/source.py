@@ -67,7 +67,6 @@ class SourceSpout(TaskMachine):
         self._open_more()
         self._grows = getattr(partitions.source, "grows", False)
         self._look_at = 0.0
-        self._drained = False
         self._pause = 0
         self._paused_ms = 0.0
         self._said: Moment | None = None
@@ -80,7 +79,7 @@ class SourceSpout(TaskMachine):
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""
         self._begin(now_ms)
-        if not (self.finished or self._drained or self._pause) and self._room():
+        if not (self.finished or self._pause) and self._room():
             try:
                 self._read_one()
             except OuzelError as error:
@@ -88,10 +87,6 @@ class SourceSpout(TaskMachine):
         self._say_time()
         self._release()
         return self._take()
-
-    def drain(self) -> None:
-        """Read no more."""
-        self._drained = True
 
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Read no more until `activate`."""
@@ -192,10 +187,6 @@ class SourceSpout(TaskMachine):
 
     def _say_time(self) -> None:
         """Let this task's time go as far as its partitions allow."""
-        if self._drained:
-            if not self.acker.pending:
-                self._finish()
-            return
         moment = self._moment()
         if moment != self._said:
             self._said = moment
@@ -206,7 +197,7 @@ class SourceSpout(TaskMachine):
         first = self._alive.first
         if first is None:
             return FINISHED
-        known = self._said.time_us if self._said else BEGINNING_OF_TIME
+        known = self._said.time_us if self._said else self._partitions.journal.time_us
         if self._pause:
             return Moment(known, TimeStatus.PAUSED, self._pause)
         if not self._is_idle(first):
@@ -233,6 +224,15 @@ class SourceSpout(TaskMachine):
         if not self.finished:
             self._commit()
         super()._finish()
+
+    def _tell(self, moment: Moment) -> None:
+        if moment.time_us > self._partitions.journal.time_us and moment.status is not TimeStatus.FINISHED:
+            self._partitions.journal.tell(moment.time_us)
+        super()._tell(moment)
+
+    def _rested(self) -> None:
+        if self._uncommitted:
+            self._commit()
 
     def close(self) -> None:
         """Close the readers and the source."""

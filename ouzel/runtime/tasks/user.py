@@ -30,7 +30,6 @@ class UserSpout(TaskMachine):
         super().__init__(task, links, settings, epoch)
         self.spout, self._outputs = spout, schemas(component)
         self._ended = False
-        self._drained = False
         self._pause = 0
         with told(task):
             spout.open(Context(task.component, task.id, task.index, component.parallelism))
@@ -39,7 +38,7 @@ class UserSpout(TaskMachine):
         """Ask the spout for its next batches, if there is room."""
         self._begin(now_ms)
         room = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
-        if room and not (self._ended or self._drained or self._pause):
+        if room and not (self._ended or self._pause):
             with told(self.task):
                 self._ended = self.spout.next_batch(self) is False
         self._end_if_done()
@@ -65,11 +64,6 @@ class UserSpout(TaskMachine):
     def fail(self, batch: Batch) -> None:
         """A spout has no input to fail."""
 
-    def drain(self) -> None:
-        """Ask the spout for no more."""
-        self._drained = True
-        self.spout.deactivate()
-
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Ask the spout for no more until `activate`; the spout is told once."""
         if not self._pause:
@@ -87,10 +81,6 @@ class UserSpout(TaskMachine):
 
     def _end_if_done(self) -> None:
         if self.finished:
-            return
-        if self._drained:
-            if not self.acker.pending:
-                self._finish()
             return
         moment = FINISHED if self._ended else self._unended
         if moment != self._reached:

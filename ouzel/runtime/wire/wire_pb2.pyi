@@ -107,16 +107,14 @@ class StreamManager(_message.Message):
     def __init__(self, container: _Optional[int] = ..., incarnation: _Optional[int] = ..., pid: _Optional[int] = ..., address: _Optional[_Union[Address, _Mapping]] = ...) -> None: ...
 
 class PhysicalPlan(_message.Message):
-    __slots__ = ("version", "stream_managers", "draining", "pause")
+    __slots__ = ("version", "stream_managers", "pause")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     STREAM_MANAGERS_FIELD_NUMBER: _ClassVar[int]
-    DRAINING_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
     version: int
     stream_managers: _containers.RepeatedCompositeFieldContainer[StreamManager]
-    draining: bool
     pause: int
-    def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., draining: _Optional[bool] = ..., pause: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = ..., stream_managers: _Optional[_Iterable[_Union[StreamManager, _Mapping]]] = ..., pause: _Optional[int] = ...) -> None: ...
 
 class Event(_message.Message):
     __slots__ = ("sequence", "kind", "text", "count", "task", "since_us")

@@ -97,7 +97,7 @@ class TopologyMasterServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Stop(self, request, context):
-        """Read no more, handle what is on its way, end.
+        """Deactivate, and end when every task has come to rest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

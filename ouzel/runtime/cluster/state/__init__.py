@@ -3,7 +3,7 @@
 /topologies/<id>            the signed description
 /packingplans/<id>          which task lives where
 /tmanagers/<id>             where the topology master listens; held by it, gone with it
-/executionstate/<id>        running, draining, paused (and the number of the pause), or how it ended
+/executionstate/<id>        running, or draining or paused and the number of the pause, or how it ended
 /offsets/<id>/<task>        up to where a source task's input is wholly acked
 """
 
