@@ -108,12 +108,16 @@ class Destination:
 
     def write(self, batches: Iterable[pa.RecordBatch], task: int) -> int:
         """Write the batches with a writer of its own; how many rows they had."""
-        rows = 0
+        rows = unflushed = 0
         with closing(self._open(task)) as writer:
             for number, batch in enumerate(batches):
                 frame = pl.DataFrame(pl.from_arrow(batch)).cast(self.types)  # type: ignore[arg-type]
                 rows += frame.height
+                unflushed += frame.height
                 writer.write(number, frame if self.mode == "append" else frame.with_columns(_ONE))
+                if unflushed >= writer.flush_rows:
+                    writer.flush()
+                    unflushed = 0
             writer.flush()
         return rows
 

@@ -165,17 +165,21 @@ class SinkRequest:
     name: str = ""
     task: int = 0
     run: str = ""
+    notes: Path | None = None
 
 
 class SinkWriter(Protocol):
-    """An opened sink, one per task.
+    """An opened sink, one per task. A thread of its own calls it, which may wait for as long as the world behind the sink takes.
 
     One that keeps batches apart may have a `withdraw(batch_id)`: it removes what an unfinished writing of a batch left, whichever tasks
     wrote it.
     """
 
     flush_interval_ms: int
-    """Inputs are acked when `flush` returns; it is called at least so often, and 0 means after every write."""
+    """Inputs are acked when `flush` returns; it is called so often while anything is written, and 0 means after every write."""
+
+    flush_rows: int
+    """It is also called when so many rows have been written since the last."""
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Take a batch. The id is the same when the same batch comes again after a crash, so that a sink can write it once.

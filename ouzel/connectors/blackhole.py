@@ -20,7 +20,7 @@ CONNECTOR = Connector(
 class Blackhole:
     """Counts rows."""
 
-    flush_interval_ms = 0
+    flush_interval_ms, flush_rows = 0, 1
 
     def __init__(self, request: SinkRequest) -> None:
         self.rows = 0

@@ -118,7 +118,7 @@ class FrameReader:
 class MemorySink:
     """Writes into a table of `TABLES`; a batch that comes again replaces itself."""
 
-    flush_interval_ms = 0
+    flush_interval_ms, flush_rows = 0, 1
 
     def __init__(self, request: SinkRequest) -> None:
         name = Options(CONNECTOR, request.options).text("name") or request.table

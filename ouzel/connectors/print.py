@@ -29,7 +29,7 @@ CONNECTOR = Connector(
 class PrintSink:
     """Writes lines."""
 
-    flush_interval_ms = 0
+    flush_interval_ms, flush_rows = 0, 1
 
     def __init__(self, request: SinkRequest) -> None:
         options = Options(CONNECTOR, request.options)

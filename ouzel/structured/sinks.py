@@ -118,7 +118,7 @@ class ByDriver:
 class _Handing:
     """The sink of a trailing SELECT."""
 
-    flush_interval_ms = 0
+    flush_interval_ms, flush_rows = 0, 1
 
     def __init__(self, hand: Hand) -> None:
         self._hand = hand

@@ -333,10 +333,11 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_sentence(tmp_path: Path, form: str) -> None:
     sink = open_sink("file", sink_for(tmp_path, form))
     sink.write(7, rows_of(10))
-    os.symlink("/dev/full", tmp_path / "out" / f".part-00003-{7:016x}.{form}")
+    os.symlink("/dev/full", tmp_path / "out" / f".part-00003-{7:016x}.{form}.new")
     with pytest.raises(ConnectorError, match=r"table 't' cannot be written to .*/out: .*[Nn]o space left") as refused:
         sink.flush()
     assert "\n" not in str(refused.value)
+    assert not list((tmp_path / "out").iterdir()), "nothing half is left"
 
 
 @pytest.mark.parametrize(

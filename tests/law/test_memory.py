@@ -7,9 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ouzel.errors import TopologyError
 from ouzel.runtime.operators.result_table import ResultTable
-from ouzel.runtime.simulator.faults import kill_stateful_task, lose_link
+from ouzel.runtime.simulator.faults import fail_sink, kill_stateful_task, lose_link
 from ouzel.runtime.simulator.world import Fault, simulate
+from ouzel.session import Job
 from tests.law.cases import CASES, LATE, ON_TIME, Case
 from tests.law.compare import difference
 from tests.law.engines import SEEDS_VARIABLE, folded, loaded, memory_answer, run_to_end, seeds
@@ -90,7 +92,22 @@ def test_counts_that_die_with_their_task_show(inputs: Path) -> None:
     assert wrong_seeds(inputs, [kill_stateful_task] * 3), "no fault hit a task with state"
 
 
+def failure(job: Job, inputs: Path, seed: int, *faults: Fault) -> str:
+    """What a simulated run failed with; empty if it ended."""
+    try:
+        simulate(job.topology, job.packing, inputs, seed=seed, faults=faults)
+    except TopologyError as error:
+        return str(error).partition(": ")[2]
+    return ""
+
+
+def test_a_sink_that_refuses_ends_the_topology(inputs: Path) -> None:
+    job = loaded(WINDOWS, inputs, (("parallelism", "2"),))
+    failures = {failure(job, inputs, seed, fail_sink) for seed in range(20)}
+    assert failures == {"", "no space left"}, "now and then all has been written when it refuses"
+
+
 def test_faults_happen(inputs: Path) -> None:
-    kinds = {"lost", "stream manager", "killed", "stalled", "paused"}
+    kinds = {"lost", "stream manager", "killed", "stalled", "sink", "paused"}
     stories = " ".join(memory_answer(WINDOWS, inputs, seed).story for seed in range(30))
     assert [kind for kind in kinds if kind not in stories] == []

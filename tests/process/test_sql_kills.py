@@ -20,6 +20,12 @@ from tests.process.topologies import pid_of, wait_until
 pytestmark = pytest.mark.server
 
 ROWS = 6_000
+FILES = """
+CREATE TABLE ticks (n BIGINT) WITH (
+  'connector' = 'datagen', 'rows' = '6000', 'rate' = '3000', 'partitions' = '1', 'fields.n.kind' = 'sequence', 'fields.n.min' = '0');
+CREATE TABLE out (n BIGINT) WITH ('connector' = 'file', 'path' = 'out', 'format' = 'parquet');
+INSERT INTO out SELECT n FROM ticks;
+"""
 SETTINGS = (("batch.rows", "100"), ("max.pending.rows", "1000"), ("ack.timeout.ms", "5000"), ("containers", "1"))
 QUERY = f"""
 CREATE TABLE ticks (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
@@ -126,3 +132,24 @@ def test_counts_that_died_with_their_task_are_said_to_be_lost(job: Job, handle: 
     assert status.state is RunState.FINISHED, status
     assert "state-lost" in [event.kind for event in status.events]
     assert windows["window_start"].max() is not None
+
+
+def test_files_hold_each_row_once_though_who_writes_them_is_killed(tmp_path: Path) -> None:
+    job = load_text(FILES, tmp_path, "files", SETTINGS)
+    handle = start(job)
+    assert isinstance(handle, HeronHandle)
+    (writer,) = instances(job, spouts=False)
+    try:
+        for rows in (500, 2_000, 3_500):
+            wait_until(lambda rows=rows: handle.status().rows_acked > rows)
+            os.kill(pid_of(handle, writer), signal.SIGKILL)
+        deadline = time.monotonic() + 60
+        while not handle.wait(0.2):
+            assert time.monotonic() < deadline, handle.status()
+        status = handle.status()
+    finally:
+        handle._scheduler.on_kill()
+    assert status.state is RunState.FINISHED, status
+    assert status.restarts >= 2, status
+    assert pl.read_parquet(tmp_path / "out" / "*.parquet")["n"].sort().to_list() == list(range(ROWS))
+    assert len(list((tmp_path / "out").iterdir())) < 60, "parts are made by time, not by frame"

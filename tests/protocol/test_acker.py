@@ -85,6 +85,38 @@ def test_when_nothing_comes_through_all_is_tried_once_more() -> None:
     assert acker.overdue(1_500) == []
 
 
+def test_silence_is_met_with_fewer_and_fewer_replays_until_something_comes_through() -> None:
+    acker = Acker(1, 0, 1_000)
+    first, _ = emit(acker, 1, now_ms=0), emit(acker, 2, now_ms=0)
+    tried = [now for now in range(0, 31_000, 100) if acker.overdue(now)]
+    assert tried == [1_000, 3_000, 7_000, 15_000]
+    assert acker.acked(Ack(1, acker.pending[first.sequence].messages[0].roots[0], 1), 31_000) is not None
+    assert not acker.overdue(31_900)
+    assert len(acker.overdue(32_000)) == 1, "something came through: the timeout is what it was"
+
+
+def test_a_slow_path_beside_a_fast_one_is_not_flooded_with_replays() -> None:
+    acker = Acker(1, 0, 1_000)
+    emit(acker, 1, now_ms=0)
+    tried = []
+    for now in range(100, 31_000, 100):
+        passing = emit(acker, 2, now_ms=now)
+        assert acker.acked(Ack(1, passing, 2), now + 50) is not None
+        tried += [now for _ in acker.overdue(now + 50)]
+    assert tried == [1_000, 3_000, 7_000, 15_000]
+
+
+def test_acks_in_order_that_come_late_are_no_loss_and_hold_up_what_is_new() -> None:
+    acker = Acker(1, 0, 1_000)
+    roots = [emit(acker, number, now_ms=0) for number in range(1, 101)]
+    for number, root in enumerate(roots, 1):
+        now = 100.0 * number
+        assert acker.overdue(now) == []
+        assert acker.is_behind(now) is (now >= 500)
+        assert acker.acked(Ack(1, root, number), now) is not None
+    assert not acker.is_behind(10_000)
+
+
 def test_several_tasks_that_come_up_ask_once() -> None:
     acker = Acker(1, 0, 1_000)
     emit(acker, 1)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from ouzel.compiler.plan import Sink
 from ouzel.planner.api import Collector, Spout, schema
@@ -14,7 +15,18 @@ from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Component, Output, Task
 from ouzel.runtime.operators.base import Chain, Operator
 from ouzel.runtime.protocol.groupings import Outlet
-from ouzel.runtime.protocol.messages import Ack, Data, Finished, Instruction, Send, TimeStatus, Watermark
+from ouzel.runtime.protocol.messages import (
+    Ack,
+    Data,
+    Finished,
+    Flush,
+    Instruction,
+    Root,
+    Send,
+    TimeStatus,
+    Watermark,
+    Write,
+)
 from ouzel.runtime.protocol.task import Links
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.refusals import Refusals
@@ -173,24 +185,6 @@ def test_a_spout_of_ones_own_is_told_once_and_asked_for_nothing() -> None:
     assert logic.told == ["deactivate", "activate", "deactivate"]
 
 
-class Slow:
-    """A sink that is flushed once in ten seconds."""
-
-    flush_interval_ms = 10_000
-
-    def __init__(self) -> None:
-        self.written = self.safe = 0
-
-    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
-        self.written += frame.height
-
-    def flush(self) -> None:
-        self.safe = self.written
-
-    def close(self) -> None:
-        pass
-
-
 class Held(Operator):
     """Holds rows back until event time passes, or the topology pauses."""
 
@@ -209,39 +203,71 @@ class Held(Operator):
         return pl.concat(rows) if rows else None
 
 
-def sink(writer: Slow, delivery: str) -> ChainBolt:
-    """A bolt that holds rows back and writes them, fed by task 1."""
+def sink(delivery: str, *operators: Operator, flush_rows: int = 1_000) -> ChainBolt:
+    """A bolt that writes what comes out of its operators, once in ten seconds, fed by task 1."""
     job = load_text("CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen'); SELECT n FROM t;", Path(), "t")
     (node,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Sink))
     settings = Settings().updated([("delivery", delivery)])
-    end, refusals = SinkEnd(node, writer, False), Refusals(BadRecordPolicy.FAIL, Path("unused"))
+    end, refusals = SinkEnd(node, False, 10_000, flush_rows), Refusals(BadRecordPolicy.FAIL, Path("unused"))
     return ChainBolt(
-        Task(2, "out", 0), Links((1,), {}, frozenset({1})), settings, 0, Chain([Held()]), ["n"], False, refusals, end
+        Task(2, "out", 0), Links((1,), {}, frozenset({1})), settings, 0, Chain(operators), ["n"], False, refusals, end
     )
 
 
+def rows(number: int, *values: int) -> Data:
+    return Data(0, 1, 2, number, (Root(1, number, 0),), pl.DataFrame({"n": values}))
+
+
+def orders(instructions: list[Instruction]) -> list[int]:
+    """What the sink is to do: how many rows to write, or minus the number of a flush."""
+    return [
+        one.frame.height if isinstance(one, Write) else -one.number
+        for one in instructions
+        if isinstance(one, Write | Flush)
+    ]
+
+
 def test_a_sink_says_that_it_has_reached_a_time_when_what_that_let_out_is_safe() -> None:
-    writer = Slow()
-    machine = sink(writer, "at-most-once")
-    machine.handle([Data(0, 1, 2, 5, (), pl.DataFrame({"n": [1, 2]}))], 1)
-    machine.handle([Watermark(1, 2, 77, TimeStatus.ACTIVE)], 2)
-    machine.handle([Data(0, 1, 2, 6, (), pl.DataFrame({"n": [3]}))], 3)
-    assert (writer.written, writer.safe, machine.metrics().watermark_us) == (2, 0, None)
-    machine.handle([Watermark(1, 2, 88, TimeStatus.ACTIVE)], 10_000)
-    assert (writer.written, writer.safe, machine.metrics().watermark_us) == (3, 3, 88)
-    machine.handle([Data(0, 1, 2, 6, (), pl.DataFrame({"n": [4]}))], 10_001)
-    machine.handle([Watermark(1, 2, 99, TimeStatus.ACTIVE)], 10_002)
-    assert (writer.written, writer.safe, machine.metrics().watermark_us) == (4, 3, 88)
-    machine.tick(20_000)
-    assert (writer.safe, machine.metrics().watermark_us) == (4, 99)
+    machine = sink("at-most-once", Held())
+    machine.handle([rows(5, 1, 2)], 1)
+    assert orders(machine.handle([Watermark(1, 2, 77, TimeStatus.ACTIVE)], 2)) == [2, -1]
+    machine.handle([rows(6, 3)], 3)
+    assert machine.metrics().watermark_us is None
+    assert orders(machine.handle([Watermark(1, 2, 88, TimeStatus.ACTIVE)], 4)) == [1]
+    assert orders(machine.flushed(1, 5)) == []
+    assert machine.metrics().watermark_us == 77, "what 88 let out is written, and not flushed"
+    assert orders(machine.tick(10_002)) == [-2]
+    machine.flushed(2, 10_003)
+    assert machine.metrics().watermark_us == 88
 
 
-def test_a_sink_flushes_and_holds_nothing_back_when_the_topology_pauses() -> None:
-    for delivery in ("at-most-once", "at-least-once"):
-        writer = Slow()
-        machine = sink(writer, delivery)
-        machine.tick(0)
-        machine.handle([Data(0, 1, 2, 5, (), pl.DataFrame({"n": [1, 2]})), Watermark(1, 2, -9, TimeStatus.ACTIVE)], 10)
-        assert (writer.written, machine.paused) == (0, 0)
-        machine.handle([Watermark(1, 2, -9, TimeStatus.PAUSED, 4)], 20)
-        assert (writer.safe, machine.paused) == (2, 4)
+def test_while_a_flush_lasts_rows_gather_for_the_next() -> None:
+    machine = sink("at-least-once", flush_rows=3)
+    done = []
+    for number in range(1, 5):
+        done += orders(machine.handle([rows(number, 1, 2)], number))
+        done += orders(machine.tick(20_000 * number))
+    assert done == [2, -1, 2, 2, 2]
+    said = machine.flushed(1, 90_000)
+    assert orders(said) == [-2], "six rows are more than three"
+    assert [ack.root.sequence for ack in sent(said, Ack)] == [1]
+    assert [ack.root.sequence for ack in sent(machine.flushed(2, 90_001), Ack)] == [2, 3, 4]
+
+
+def test_what_leaves_nothing_to_write_is_acked_at_once() -> None:
+    machine = sink("at-least-once", Held())
+    said = machine.handle([rows(1, 7)], 1)
+    assert orders(said) == []
+    assert [ack.root.sequence for ack in sent(said, Ack)] == [1]
+
+
+@pytest.mark.parametrize("delivery", ["at-most-once", "at-least-once"])
+def test_a_sink_flushes_and_holds_nothing_back_when_the_topology_pauses(delivery: str) -> None:
+    machine = sink(delivery, Held())
+    machine.tick(0)
+    said = machine.handle([rows(5, 1, 2), Watermark(1, 2, -9, TimeStatus.ACTIVE)], 10)
+    assert (orders(said), machine.paused) == ([], 0)
+    assert orders(machine.handle([Watermark(1, 2, -9, TimeStatus.PAUSED, 4)], 20)) == [2, -1]
+    assert machine.paused == 0, "the flush lasts"
+    machine.flushed(1, 30)
+    assert machine.paused == 4

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.runtime.protocol.acker import Acker
-from ouzel.runtime.protocol.messages import Ack, Data, Send
+from ouzel.runtime.protocol.messages import Ack, Data, Flush, Send
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Setting, make_task
 from ouzel.session import load_text
@@ -28,8 +28,12 @@ def machines() -> tuple[TaskMachine, TaskMachine]:
 
 
 def handled(machine: TaskMachine, messages: Sequence[Data]) -> tuple[list[Data], list[Ack]]:
-    """What the task sends on, and its acks."""
-    sent = [one.message for one in machine.handle(messages, 1.0) if isinstance(one, Send)]
+    """What the task sends on, and its acks, its sink being quick."""
+    said = machine.handle(messages, 1.0)
+    for one in said:
+        if isinstance(one, Flush):
+            said += machine.flushed(one.number, 1.0)
+    sent = [one.message for one in said if isinstance(one, Send)]
     return [one for one in sent if isinstance(one, Data)], [one for one in sent if isinstance(one, Ack)]
 
 

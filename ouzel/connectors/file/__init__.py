@@ -26,8 +26,8 @@ CONNECTOR = Connector(
     "file",
     "Files on this machine or a shared file system. As a source it reads all files of `path` and ends, or follows them for ever. "
     "Offsets are line numbers (rows of the file for Parquet). As a sink it writes a directory of parts, each under a temporary name "
-    "first and renamed when it is whole; a part is named by task and batch, so that a batch that comes again after a crash replaces "
-    "itself. Runs that write to the same directory add to it.",
+    "first and renamed when it is whole; a batch that comes again after a crash is not written again. Runs that write to the "
+    "same directory add to it.",
     (
         Option(
             "path",
@@ -49,6 +49,7 @@ CONNECTOR = Connector(
             kind="boolean",
         ),
         Option("flush.interval.ms", "How long the sink gathers rows into one part.", "200", kind="integer"),
+        Option("flush.rows", "After how many rows it makes a part sooner.", "20000", kind="integer"),
     ),
     {"file": pl.String(), "row": pl.Int64()},
     source="ouzel.connectors.file.source:FileSource",

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.file import CONNECTOR
+from ouzel.connectors.file.ledger import PartLedger, digits
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
 _OP = "op"
+_UNFINISHED = ".new"
+"""At the end of a part's name until it is whole: then no pattern for parts (`*.parquet`) finds it."""
 
 
 class FileSink:
-    """Gathers batches; `flush` makes a part of each: `part-<run>-<task>-<batch id>.<format>`, by way of a temporary name."""
+    """Gathers batches; `flush` makes one part of them: `part-<run>-<task>-<id of the first>.<format>`, by way of a temporary name."""
 
     def __init__(self, request: SinkRequest) -> None:
         options = Options(CONNECTOR, request.options)
         self.flush_interval_ms = options.integer("flush.interval.ms")
+        self.flush_rows = options.integer("flush.rows")
         self._request, self._format = request, options.text("format")
         self._changes = request.mode != "append"
         if self._changes and not options.flag("changelog"):
@@ -34,15 +40,25 @@ class FileSink:
         self._waiting: list[tuple[int, pl.DataFrame]] = []
         self._directory = request.directory / options.text("path")
         self._prefix = f"{parts_of(request.run)}{request.task:05}-"
-        self._make_directory()
-
-    def _make_directory(self) -> None:
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            for left in self._directory.glob(f".{self._prefix}*"):
-                left.unlink()
+            self._ledger = self._begin()
         except OSError as error:
             raise self._refused(error) from None
+
+    def _begin(self) -> PartLedger | None:
+        """Make the directory, find out what a predecessor has written, and only then remove what it left half."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+        notes, half = self._request.notes, set(self._directory.glob(f".{self._prefix}*"))
+        ledger = PartLedger(notes, lambda first: self._hidden(self._name(first)) not in half) if notes else None
+        for left in half:
+            left.unlink()
+        return ledger
+
+    def _name(self, first: str) -> str:
+        return f"{self._prefix}{first}.{self._format}"
+
+    def _hidden(self, name: str) -> Path:
+        return self._directory / f".{name}{_UNFINISHED}"
 
     def _refused(self, error: Exception) -> ConnectorError:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
@@ -51,32 +67,40 @@ class FileSink:
     def withdraw(self, batch_id: int) -> None:
         """Remove the parts of a batch that was not written to its end, whichever tasks wrote them."""
         try:
-            for part in self._directory.glob(f"part-*-{_digits(batch_id)}.{self._format}"):
+            for part in self._directory.glob(f"part-*-{digits(batch_id)}.{self._format}"):
                 part.unlink()
         except OSError as error:
             raise self._refused(error) from None
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Take a batch; it is on disk after the next `flush`."""
-        if frame.height:
+        if frame.height and not (self._ledger and batch_id in self._ledger):
             self._waiting.append((batch_id, frame))
 
     def flush(self) -> None:
         """Make a part of what has gathered, sync it, and rename it: it is there wholly or not at all."""
-        for batch_id, frame in self._waiting:
-            self._write_part(batch_id, frame)
-        self._waiting.clear()
-
-    def _write_part(self, batch_id: int, frame: pl.DataFrame) -> None:
-        name = f"{self._prefix}{_digits(batch_id)}.{self._format}"
-        hidden = self._directory / f".{name}"
+        if not self._waiting:
+            return
+        ids, frames = zip(*self._waiting, strict=True)
+        name = self._name(digits(ids[0]))
         try:
-            self._write_file(hidden, self._rows(frame))
-            with hidden.open("rb+") as file:
-                os.fsync(file.fileno())
-            hidden.rename(self._directory / name)
+            self._write_hidden(self._hidden(name), self._rows(pl.concat(frames, rechunk=False)), ids)
+            self._hidden(name).rename(self._directory / name)
+            _sync(self._directory)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise self._refused(error) from None
+        self._waiting.clear()
+
+    def _write_hidden(self, path: Path, frame: pl.DataFrame, ids: Sequence[int]) -> None:
+        try:
+            self._write_file(path, frame)
+            _sync(path)
+            if self._ledger:
+                self._ledger.note(ids)
+        except Exception:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            raise
 
     def _rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         return frame.rename({self._request.weight: _OP}) if self._changes else frame
@@ -96,5 +120,9 @@ def parts_of(run: str) -> str:
     return f"part-{run}-" if run else "part-"
 
 
-def _digits(batch_id: int) -> str:
-    return f"{batch_id & (1 << 64) - 1:016x}"
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

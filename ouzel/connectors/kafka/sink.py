@@ -28,7 +28,7 @@ _FIXED = {"acks": "all", "enable.idempotence": True, "delivery.report.only.error
 class KafkaSink:
     """Appends records, or upserts by key: then a row that goes is a record without a value."""
 
-    flush_interval_ms = 10
+    flush_interval_ms, flush_rows = 10, 100_000
 
     def __init__(self, request: SinkRequest) -> None:
         options = Options(CONNECTOR, request.options)

@@ -125,13 +125,20 @@ class Executor:
             case Start(name, incarnation):
                 self._start(name, incarnation)
             case Kill(name):
-                self._how_it_ended[name] = "it had shown no life for too long"
+                self._how_it_ended[name] = self._no_life(name)
                 print(f"{name} has shown no life for too long", file=sys.stderr)
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
             case GiveUp(_, reason):
                 self._table.failed = f"{reason}; see its log in {self._directory}"
                 self._table.write()
+
+    def _no_life(self, name: str) -> str:
+        limit = f"hang.timeout.ms = {self._job.topology.settings.hang_timeout_ms}"
+        for task in self._job.tasks_in(self._container):
+            if name == f"instance-{task.id}":
+                return f"'{task.component}' neither computed nor showed any progress for longer than {limit}"
+        return f"it had shown no life for longer than {limit}"
 
     def _start(self, name: str, incarnation: int) -> None:
         self._heartbeats.beat(self._slots[name])

@@ -82,6 +82,10 @@ class Gateway(Thread):
                 self._nudge()
         return frames
 
+    def wake(self) -> None:
+        """Make `take` return, with nothing if nothing has arrived; from any thread."""
+        self._inbox.put([])
+
     def send(self, buffers: Sequence[memoryview]) -> None:
         """Send now what the socket takes, the rest as soon as it can; waits while too much is unsent."""
         with self._lock:

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import EVENTS_KEPT, parts
@@ -27,8 +27,10 @@ from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultWriter
+from ouzel.runtime.process.sink_thread import SinkThread
+from ouzel.runtime.process.watchdog import Watchdog
 from ouzel.runtime.protocol.back_pressure import Pause
-from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
+from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, Message, Send, Write
 from ouzel.runtime.run import STATE_LOST
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import Codec
@@ -53,6 +55,7 @@ _IDLE_POLL_MS = (0.5, 8.0)
 _SWITCH_S = 0.0005
 _LAST_OFFSETS_S = 0.5
 _AGAIN_S = 0.5
+_SLOW_MS = 5_000.0
 
 
 class Reporter:
@@ -139,18 +142,23 @@ class Instance:
         self._next_tick = self._next_report = 0.0
         self._idle_ms = _IDLE_POLL_MS[0]
         self._machine: TaskMachine | None = None
+        self._sink: SinkThread | None = None
+        self._slow_since = 0.0
+        self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms)
         self.running = True
-        self.busy_since: float | None = None
 
     def run(self, make: Callable[[], TaskMachine], incarnation: int) -> None:
         """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
         try:
-            self._machine = make()
-            self._machine.wall_zero_us = _wall_zero_us()
+            self._machine = machine = make()
+            machine.wall_zero_us, machine.outside = _wall_zero_us(), self.watchdog.outside
+            if machine.writer is not None:
+                self._sink = SinkThread(machine.writer, self._gateway.wake)
+                self._sink.start()
             if incarnation:
-                self._tell_of_restart(self._machine)
+                self._tell_of_restart(machine)
             while self.running:
-                self._step(self._machine)
+                self._step(machine)
         except OuzelError as error:
             self._fail(str(error))
         except Exception as error:
@@ -163,14 +171,11 @@ class Instance:
     def close(self) -> None:
         """Let go of readers and writers, and keep the last offsets."""
         self._offsets.close()
+        if self._sink is not None:
+            self._sink.close()
         if self._machine is not None:
             with contextlib.suppress(Exception):
                 self._machine.close()
-
-    def is_stuck(self, hang_ms: float) -> bool:
-        """Whether one call into the machine has lasted longer than that."""
-        since = self.busy_since
-        return since is not None and now_ms() - since > hang_ms
 
     def stop(self) -> None:
         """Leave `run` soon."""
@@ -190,8 +195,11 @@ class Instance:
         self._reporter.report(self._machine)
 
     def _step(self, machine: TaskMachine) -> None:
-        frames = self._gateway.take(self._patience_ms() / 1e3)
-        self.busy_since = now = now_ms()
+        frames = self._arrived(self._patience_ms() / 1e3)
+        self.watchdog.enter()
+        now = now_ms()
+        for number in self._sink.take() if self._sink else ():
+            self._carry_out(machine.flushed(number, now))
         messages = self._sort(machine, frames, now)
         did = bool(messages)
         if messages:
@@ -203,7 +211,16 @@ class Instance:
         self._idle_ms = 0.0 if did else min(max(2 * self._idle_ms, _IDLE_POLL_MS[0]), _IDLE_POLL_MS[1])
         if now >= self._next_tick:
             self._tick(machine, now)
-        self.busy_since = None
+        self.watchdog.leave()
+
+    def _arrived(self, patience_s: float) -> list[Frame]:
+        """What has arrived; nothing while the sink has enough to write, so that it waits upstream."""
+        try:
+            if self._sink and not self._sink.has_room(patience_s):
+                return []
+        except OuzelError as error:
+            raise TopologyError(f"{self._task.component}: {error}") from error
+        return self._gateway.take(patience_s)
 
     def _patience_ms(self) -> float:
         """How long to wait for frames: not at all while there may be more to read."""
@@ -215,6 +232,7 @@ class Instance:
         machine.wall_zero_us = _wall_zero_us()
         self._tell_of_offsets(machine, now)
         self._carry_out(machine.tick(now))
+        self._tell_if_sink_is_slow(now)
         if machine.paused != self._rested_in:
             self._rested_in, self._next_report = machine.paused, 0.0
         if now >= self._next_report:
@@ -226,6 +244,14 @@ class Instance:
             machine.kept(self._offsets.kept.get(), now)
         while not self._offsets.problems.empty():
             self._reporter.event(Event("commit-failed", self._offsets.problems.get()))
+
+    def _tell_if_sink_is_slow(self, now: float) -> None:
+        since = self._sink.busy_since if self._sink else now
+        if now - since > _SLOW_MS and since != self._slow_since:
+            self._slow_since = since
+            name = f"'{self._task.component}' (task {self._task.id})"
+            what = f"its sink has waited for {_SLOW_MS / 1e3:g} s and more for what it writes to; rows wait until it goes on"
+            self._reporter.event(Event("note", f"{name}: {what}"))
 
     def _sort(self, machine: TaskMachine, frames: list[Frame], now: float) -> list[Message]:
         messages: list[Message] = []
@@ -261,6 +287,9 @@ class Instance:
         for instruction in instructions:
             if isinstance(instruction, Send):
                 buffers += self._codec.encode(instruction.message)
+            elif isinstance(instruction, Write | Flush):
+                assert self._sink is not None
+                self._sink.put(instruction)
             elif isinstance(instruction, Commit):
                 self._offsets.note(instruction)
             elif isinstance(instruction, Event):
@@ -271,9 +300,8 @@ class Instance:
             elif isinstance(instruction, Failed):
                 self._fail(instruction.reason)
         if buffers:
-            self.busy_since = None  # to wait for room is not to be stuck
-            self._gateway.send(buffers)
-            self.busy_since = now_ms()
+            with self.watchdog.outside():
+                self._gateway.send(buffers)
 
 
 def _wall_zero_us() -> int:
@@ -336,7 +364,7 @@ def run_instance(job: Job, container: int, task_id: int, incarnation: int, life:
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
 
     def beat() -> None:
-        if not instance.is_stuck(settings.hang_timeout_ms):
+        if not instance.watchdog.hangs(now_ms(), 1e3 * (time.process_time() - time.thread_time())):
             life.beat()
 
     path = here / "stream-manager.sock"
@@ -357,5 +385,6 @@ def _make(job: Job, container: int, task: Task, offsets: dict[str, int], incarna
 
     local = frozenset(one.id for one in job.tasks_in(container))
     results = ResultWriter(job.home, task.id).write
-    journal = FileJournal(job.container(container) / f"cuts-{task.id}")
-    return make_task(task, Setting(job.topology, job.directory, local, offsets, results, incarnation, journal))
+    here = job.container(container)
+    journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
+    return make_task(task, Setting(job.topology, job.directory, local, offsets, results, incarnation, journal, notes))

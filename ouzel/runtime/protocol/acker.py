@@ -6,6 +6,7 @@ so a stream manager that dies takes no bookkeeping with it. Knows no sockets and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,10 @@ EVERYTHING = 0
 
 RESEND_PAUSE_MS = 50
 """Several tasks that come up together ask for the same batches: wait so long, then send once."""
+
+
+DOUBLINGS_MAX = 5
+"""The timeout is doubled each time that it passes in vain, so often."""
 
 
 @dataclass(slots=True)
@@ -30,6 +35,7 @@ class Held:
     xor: int
     emitted_ms: float
     sent_ms: float
+    timeouts: int = 0
 
 
 class Acker:
@@ -41,7 +47,9 @@ class Acker:
         self.pending: dict[int, Held] = {}
         self.pending_rows = 0
         self.safe: int | None = None
-        self._progress_ms = 0.0
+        self._progress_ms = self._tried_ms = 0.0
+        self._through_ms = -math.inf
+        self._silences = 0
         self._resend_at: float | None = None
 
     @property
@@ -60,6 +68,12 @@ class Acker:
     def has_room(self, rows: int, most: int) -> bool:
         """Whether `rows` more may be on their way when at most `most` may; one batch always may."""
         return not self.pending_rows or self.pending_rows + rows <= most
+
+    def is_behind(self, now_ms: float) -> bool:
+        """Whether acks come in, but so late that what is emitted now would be replayed before it is handled."""
+        oldest = next(iter(self.pending.values()), None)
+        moves = now_ms - self._progress_ms < self.timeout_ms / 2
+        return moves and oldest is not None and now_ms - oldest.emitted_ms >= self.timeout_ms / 2
 
     def next_root(self) -> Root:
         """The root of the batch that is emitted next."""
@@ -89,7 +103,8 @@ class Acker:
         held.xor ^= ack.xor
         if held.xor:
             return None
-        self._progress_ms = now_ms
+        self._progress_ms, self._silences = now_ms, 0
+        self._through_ms = max(self._through_ms, held.sent_ms)
         self.pending_rows -= held.rows
         return self.pending.pop(ack.root.sequence)
 
@@ -108,15 +123,27 @@ class Acker:
         """What to send again now.
 
         Time runs against a batch only while others are acked: one that is still pending a whole timeout after it was sent, although
-        later ones came through, is lost; when nothing at all has come through for so long, all of it is tried once more.
+        later ones came through, is lost; when nothing at all has come through for so long, all of it is tried once more. Either is done
+        later and later: what takes long is not helped by more of it.
         """
         if self._resend_at is not None and now_ms >= self._resend_at:
             self._resend_at = None
             return [self._again(held, now_ms) for held in self.pending.values()]
-        late = [held for held in self.pending.values() if now_ms - held.sent_ms >= self.timeout_ms]
-        if late and now_ms - self._progress_ms < self.timeout_ms:
-            late = [held for held in late if held.sent_ms <= self._progress_ms - self.timeout_ms]
+        if now_ms - self._progress_ms < self.timeout_ms:
+            late = [held for held in self.pending.values() if held.sent_ms < self._through_ms]
+            late = [held for held in late if now_ms - held.sent_ms >= self._patience(held.timeouts)]
+            for held in late:
+                held.timeouts += 1
+        elif now_ms - max(self._progress_ms, self._tried_ms) >= self._patience(self._silences):
+            late = [held for held in self.pending.values() if now_ms - held.sent_ms >= self.timeout_ms]
+            if late:
+                self._silences, self._tried_ms = self._silences + 1, now_ms
+        else:
+            late = []
         return [self._again(held, now_ms) for held in late]
+
+    def _patience(self, timeouts: int) -> float:
+        return self.timeout_ms * 2.0 ** min(timeouts, DOUBLINGS_MAX)
 
     def _again(self, held: Held, now_ms: float) -> Held:
         held.attempt += 1

@@ -111,6 +111,21 @@ class Send:
     message: Message
 
 
+@dataclass(slots=True, eq=False)
+class Write:
+    """Instruction: give these rows to the task's sink, after all that was to be written before; nobody waits for it."""
+
+    batch_id: int
+    frame: pl.DataFrame
+
+
+@dataclass(slots=True)
+class Flush:
+    """Instruction: make all that was written before safe, then call the machine's `flushed` with this number; numbers grow."""
+
+    number: int
+
+
 @dataclass(slots=True)
 class Commit:
     """Instruction: keep these offsets (partition id -> offset) for this task's successor; `TaskMachine.kept` says when they are."""
@@ -145,4 +160,4 @@ class Failed:
     reason: str
 
 
-Instruction = Send | Commit | Event | Finished | Failed
+Instruction = Send | Write | Flush | Commit | Event | Finished | Failed

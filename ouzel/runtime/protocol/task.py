@@ -5,9 +5,11 @@ The subclasses in runtime/tasks say what the task does with rows; here is what a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -32,6 +34,9 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
 )
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, Moment
+
+if TYPE_CHECKING:
+    from ouzel.connectors.base import SinkWriter
 
 REPEAT_MS = 500
 """A watermark may be lost with a connection, so the last one is sent again so often."""
@@ -81,6 +86,12 @@ class TaskMachine:
     """Whether the task keeps what dies with it: then it must not handle a frame twice."""
 
     is_spout = False
+
+    writer: SinkWriter | None = None
+    """The task's sink, if it has one: for the shell, which carries out Write and Flush. The machine never calls it."""
+
+    outside: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Entered around a call that may wait for something outside: a shell that looks for hangs gives its own."""
 
     def __init__(self, task: Task, links: Links, settings: Settings, epoch: int = 0) -> None:
         self.task, self.links, self.settings, self.epoch = task, links, settings, epoch
@@ -133,6 +144,10 @@ class TaskMachine:
         if self._told and now_ms >= self._repeat_at:
             self._tell(self._told)
         return self._take()
+
+    def flushed(self, number: int, now_ms: float) -> list[Instruction]:
+        """The sink has made safe what was written before the instruction Flush(number)."""
+        return []
 
     def reconnected(self, now_ms: float) -> list[Instruction]:
         """The way to the stream manager was lost and is back: what was on it, either way, may be lost."""
@@ -292,7 +307,7 @@ class TaskMachine:
         self.gate.push(self.acker.newest if self.acker.pending else 0, moment)
 
     def _release(self) -> None:
-        moment = self.gate.release(self.acker.settled)
+        moment = self.gate.release(self._settled)
         if moment is None:
             return
         self.counts.watermark_us = moment.time_us
@@ -301,6 +316,11 @@ class TaskMachine:
             self._finish()
         elif moment.status is TimeStatus.PAUSED:
             self._rested()
+
+    @property
+    def _settled(self) -> int:
+        """What the gate goes by: every batch numbered lower is done with."""
+        return self.acker.settled
 
     def _finish(self) -> None:
         if not self.finished:

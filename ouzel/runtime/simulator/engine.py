@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -144,7 +145,8 @@ class MemoryHandle:
             self._end(RunState.FAILED, f"{type(error).__name__}: {error}")
         finally:
             for host in self._world.hosts.values():
-                host.machine.close()
+                with contextlib.suppress(Exception):
+                    host.close()
             self._over = True
             self._answer()
             self._rest.set()

@@ -42,6 +42,22 @@ def stall_task(world: World) -> None:
     world.happened.append(f"task {task} stalled")
 
 
+def stall_sink(world: World) -> None:
+    """What a sink writes to is slow, or away for longer than replays wait."""
+    writing = [task for task, host in world.hosts.items() if host.machine.writer is not None]
+    if writing:
+        task = world.random.choice(sorted(writing))
+        world.hosts[task].sink_stalled_until = world.now_ms + world.random.choice([12.0, 500.0, 25_000.0])
+        world.happened.append(f"sink of task {task} stalled")
+
+
+def fail_sink(world: World) -> None:
+    """What a sink writes to refuses from now on: the topology must fail, and ack nothing more."""
+    for host in world.hosts.values():
+        host.sink_refuses = host.machine.writer is not None
+    world.happened.append("the sink refuses")
+
+
 def pause(world: World) -> None:
     """Nothing goes wrong, but the topology is paused, and resumed at once, or while it drains, or when it has long been at rest."""
     world.deactivate()
@@ -63,5 +79,5 @@ def _kill(world: World, stateful: bool) -> None:
         world.happened.append(f"task {victim} ({world.hosts[victim].task.component}) killed")
 
 
-SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, stall_task, pause)
+SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, stall_task, stall_sink, pause)
 """Every fault after which the answer is still exact."""

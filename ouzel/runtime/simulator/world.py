@@ -5,6 +5,7 @@ Everything is drawn from one seed, so a failure is replayed exactly (TigerBeetle
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +14,11 @@ from random import Random
 
 import polars as pl
 
-from ouzel.errors import TopologyError
+from ouzel.errors import ConnectorError, OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Instruction, Message, Send
+from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, Message, Send, Write
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Results, Setting, make_task
 from ouzel.runtime.tasks.journal import MemoryJournal
@@ -44,6 +45,34 @@ class Host:
     stalled_until: float = 0.0
     finished: bool = False
     commits: deque[tuple[float, Commit]] = field(default_factory=deque)
+    orders: deque[tuple[float, Write | Flush]] = field(default_factory=deque)
+    sink_stalled_until: float = 0.0
+    sink_refuses: bool = False
+
+    def write(self, now_ms: float) -> list[Instruction] | None:
+        """Carry out what is due of what the sink is to do next, and give what the machine says to that; None if nothing is due."""
+        if not self.orders or max(self.orders[0][0], self.sink_stalled_until) > now_ms:
+            return None
+        order, writer = self.orders.popleft()[1], self.machine.writer
+        assert writer is not None
+        try:
+            if self.sink_refuses:
+                raise ConnectorError("no space left")
+            if isinstance(order, Write):
+                writer.write(order.batch_id, order.frame)
+                return []
+            writer.flush()
+        except OuzelError as error:
+            return [Failed(f"{self.task.component}: {error}")]
+        return self.machine.flushed(order.number, now_ms)
+
+    def close(self) -> None:
+        """Write what is left, then let go of everything."""
+        while self.orders and self.write(math.inf) is not None:
+            pass
+        if self.machine.writer is not None:
+            self.machine.writer.close()
+        self.machine.close()
 
 
 @dataclass
@@ -130,6 +159,8 @@ class World:
     def restart(self, task: int) -> None:
         """Kill a task and start it anew: its memory and what was on its way to it are gone."""
         host = self.hosts[task]
+        for _ in range(self.random.randint(0, len(host.orders))):
+            host.write(math.inf)
         for link, messages in self.links.items():
             if task in link:
                 messages.clear()
@@ -158,7 +189,8 @@ class World:
         ready = [host for host in self.hosts.values() if host.stalled_until <= self.now_ms]
         self.random.shuffle(ready)
         return any(
-            self._keep_offsets(host) or self._deliver(host) or self._poll(host) or self._tick(host) for host in ready
+            self._keep_offsets(host) or self._write(host) or self._deliver(host) or self._poll(host) or self._tick(host)
+            for host in ready
         )
 
     def _start(self, task: Task, offsets: dict[str, int], epoch: int) -> Host:
@@ -196,6 +228,11 @@ class World:
             self._carry_out(host.task.id, host.machine.handle(messages, self.now_ms))
         return bool(messages)
 
+    def _write(self, host: Host) -> bool:
+        instructions = host.write(self.now_ms)
+        self._carry_out(host.task.id, instructions or ())
+        return instructions is not None
+
     def _poll(self, host: Host) -> bool:
         if not host.machine.is_spout or host.finished:
             return False
@@ -220,6 +257,9 @@ class World:
                 case Commit():
                     due_ms = self.now_ms + self.random.random() * self.commit_ms
                     self.hosts[task].commits.append((due_ms, instruction))
+                case Write() | Flush():
+                    due = self.now_ms + self.random.random() * self.delay_ms
+                    self.hosts[task].orders.append((due, instruction))
                 case Event():
                     self.events.append(instruction)
                 case Finished():
@@ -260,7 +300,7 @@ def simulate(
     counts = [host.machine.metrics() for host in world.hosts.values()]
     late, failed = sum(count.rows_late for count in counts), sum(count.rows_failed for count in counts)
     for host in world.hosts.values():
-        host.machine.close()
+        host.close()
     return SimulatedRun(world.frames, world.events, world.happened, late, failed)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +11,6 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
-from ouzel.connectors.base import SinkWriter
 from ouzel.connectors.dead_letters import append_lines
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import Settings
@@ -19,7 +20,7 @@ from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.protocol.anchors import edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
-from ouzel.runtime.protocol.messages import Data, Root, TimeStatus
+from ouzel.runtime.protocol.messages import Data, Flush, Instruction, Root, TimeStatus, Write
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import Moment
 from ouzel.runtime.tasks.late import late_lines
@@ -27,29 +28,54 @@ from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
 
 class SinkEnd:
-    """The sink at the end of a chain: consolidates for upserts, writes, and says when what was written is safe.
+    """The sink at the end of a chain: consolidates for upserts, and says what to write, when to flush, and what is safe then.
 
-    `unsafe` are the frames that may be acked after the next flush, `unflushed` whether anything was written since the last.
+    Writing is left to the shell, which may take its time: of `written` frames `safe` have been flushed. `unsafe` are the inputs that may be
+    acked after the next flush. One flush is asked for at a time, so that a slow sink gets more with each.
     """
 
-    def __init__(self, node: Sink, writer: SinkWriter, consolidated: bool) -> None:
-        self.node, self.writer, self.consolidated = node, writer, consolidated
+    def __init__(self, node: Sink, consolidated: bool, flush_interval_ms: float, flush_rows: int) -> None:
+        self.node, self.consolidated = node, consolidated
+        self.flush_interval_ms, self.flush_rows = flush_interval_ms, flush_rows
         self.unsafe: list[Data] = []
-        self.unflushed = False
-        self.flushed_ms = 0.0
+        self.written = self.safe = 0
+        self._rows = self._asked = 0
+        self._asked_ms = -math.inf
+        self._flushing: deque[tuple[int, int, list[Data]]] = deque()
 
-    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+    def write(self, batch_id: int, frame: pl.DataFrame) -> list[Instruction]:
         """Give the sink one batch."""
         if self.node.mode is SinkMode.UPSERT and not self.consolidated:
             frame = consolidate(frame, list(self.node.keys))
-        if frame.height:
-            self.writer.write(batch_id, frame)
-            self.unflushed = True
+        if not frame.height:
+            return []
+        self.written += 1
+        self._rows += frame.height
+        return [Write(batch_id, frame)]
 
     def due(self, now_ms: float) -> bool:
         """Whether it is time to flush."""
-        waits = bool(self.unsafe) or self.unflushed
-        return waits and now_ms - self.flushed_ms >= self.writer.flush_interval_ms
+        if self._flushing:
+            return False
+        return self._rows >= self.flush_rows or now_ms - self._asked_ms >= self.flush_interval_ms
+
+    def flush(self, now_ms: float) -> list[Instruction]:
+        """Ask for a flush, if there is anything to make safe."""
+        asked_for = self._flushing[-1][1] if self._flushing else self.safe
+        if not self.unsafe and self.written == asked_for:
+            return []
+        self._asked += 1
+        self._flushing.append((self._asked, self.written, self.unsafe))
+        self.unsafe, self._rows, self._asked_ms = [], 0, now_ms
+        return [Flush(self._asked)]
+
+    def flushed(self, number: int) -> list[Data]:
+        """The inputs that are safe now that this flush is done."""
+        inputs: list[Data] = []
+        while self._flushing and self._flushing[0][0] <= number:
+            _, self.safe, safe = self._flushing.popleft()
+            inputs += safe
+        return inputs
 
 
 class ChainBolt(TaskMachine):
@@ -115,6 +141,7 @@ class ChainBolt(TaskMachine):
         self.counts.rows_in += frame.height
         made = self.chain.process(frame)
         refuse(self, self.refusals, uncomputed(self, self.chain))
+        written = self.sink.written if self.sink else 0
         frame_id = mix(*(message.id for message in group))
         roots = tuple({root: None for message in group for root in message.roots})
         messages = self._let_out(made, frame_id, roots)
@@ -124,7 +151,7 @@ class ChainBolt(TaskMachine):
         if self._ledger is not None:
             self._ledger.note(group, messages)
         self._send(messages)
-        if self.sink:
+        if self.sink and self.sink.written > written:
             self.sink.unsafe.extend(group)
         else:
             self.answer(group, messages)
@@ -134,7 +161,7 @@ class ChainBolt(TaskMachine):
             return []
         if self.sink:
             self.counts.rows_out += made.height
-            self.sink.write(frame_id, made)
+            self._out += self.sink.write(frame_id, made)
             return []
         return self.deal(DEFAULT_STREAM, made, frame_id, roots)
 
@@ -174,10 +201,25 @@ class ChainBolt(TaskMachine):
             self.give_up(f"{self.task.component}: {error}")
         self._count_late()
 
-    def _release(self) -> None:
+    def pass_time(self, moment: Moment) -> None:
         """A sink says that it has reached a time only when what that time let out is safe."""
-        if not (self.sink and self.sink.unflushed):
-            super()._release()
+        if self.sink:
+            self.gate.push(self.sink.written, moment)
+        else:
+            super().pass_time(moment)
+
+    @property
+    def _settled(self) -> int:
+        return self.sink.safe + 1 if self.sink else super()._settled
+
+    def flushed(self, number: int, now_ms: float) -> list[Instruction]:
+        """Ack what is safe, and tell of the time that has been waiting for it."""
+        self._begin(now_ms)
+        if self.sink:
+            self.answer(self.sink.flushed(number), ())
+            self._release()
+            self._flush_if_due()
+        return self._take()
 
     def _tick(self) -> None:
         try:
@@ -203,11 +245,7 @@ class ChainBolt(TaskMachine):
 
     def _flush(self) -> None:
         if self.sink:
-            self.sink.writer.flush()
-            self.sink.flushed_ms, self.sink.unflushed = self.now_ms, False
-            self.answer(self.sink.unsafe, ())
-            self.sink.unsafe = []
-            self._release()
+            self._out += self.sink.flush(self.now_ms)
 
     def _aligned(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame under this component's column names (a union takes columns by position), with a weight if others have one."""
@@ -226,8 +264,3 @@ class ChainBolt(TaskMachine):
         if late:
             self.counts.rows_late += late
             self.tell_user("late-rows", f"{self.task.component}: rows came after their window had closed", late)
-
-    def close(self) -> None:
-        """Close the sink."""
-        if self.sink:
-            self.sink.writer.close()

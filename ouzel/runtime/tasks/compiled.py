@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -66,9 +67,12 @@ def _chain_bolt(task: Task, setting: Setting, component: Component, links: Links
     nodes = [node for node in component.chain if not isinstance(node, Sink | Union)]
     schema, retracts = _input_of(component.chain[0])
     chain = build_chain(nodes, settings, sink.keys if sink and sink.mode is SinkMode.UPSERT else ())
-    end = SinkEnd(sink, _writer(sink, task, setting), chain.consolidated) if sink else None
+    writer = _writer(sink, task, setting) if sink else None
+    end = SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows) if sink and writer else None
     refusals = _row_refusals(setting)
-    return ChainBolt(task, links, settings, setting.epoch, chain, schema.names, retracts, refusals, end)
+    bolt = ChainBolt(task, links, settings, setting.epoch, chain, schema.names, retracts, refusals, end)
+    bolt.writer = writer
+    return bolt
 
 
 def _input_of(first: Node) -> tuple[Schema, bool]:
@@ -88,7 +92,7 @@ def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:
         return ResultWriter(setting.results)
     topology = setting.topology
     request = sink_request(sink, setting.directory, topology.name, task.index, topology.settings.run)
-    return open_sink(sink.connector, request)
+    return open_sink(sink.connector, replace(request, notes=setting.notes))
 
 
 def sink_request(sink: Sink, directory: Path, name: str, task: int = 0, run: str = "") -> SinkRequest:
@@ -110,7 +114,7 @@ def sink_request(sink: Sink, directory: Path, name: str, task: int = 0, run: str
 class ResultWriter:
     """The sink of a trailing SELECT: hands each batch to whoever started the run."""
 
-    flush_interval_ms = 0
+    flush_interval_ms, flush_rows = 0, 1
 
     def __init__(self, results: Results) -> None:
         self._results = results

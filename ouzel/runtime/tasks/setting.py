@@ -19,8 +19,8 @@ Results = Callable[[int, pl.DataFrame], None]
 class Setting:
     """What a task is placed in: its topology, the tasks that share its container, where relative paths start, and its past.
 
-    `offsets` are those kept for it by Commit instructions, `journal` where its batches were cut; `epoch` counts how often it was started
-    before.
+    `offsets` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's; `epoch` counts how
+    often it was started before.
     """
 
     topology: Topology
@@ -30,3 +30,4 @@ class Setting:
     results: Results | None = None
     epoch: int = 0
     journal: Journal = field(default_factory=MemoryJournal)
+    notes: Path | None = None

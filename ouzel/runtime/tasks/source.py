@@ -104,12 +104,18 @@ class SourceSpout(TaskMachine):
     def _room(self) -> bool:
         fits = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
         ahead = self.acker.newest - self.acker.settled < SPAN
-        return fits and ahead and self.acker.newest - self.acker.forgettable < REMEMBERED
+        return (
+            fits
+            and ahead
+            and not self.acker.is_behind(self.now_ms)
+            and self.acker.newest - self.acker.forgettable < REMEMBERED
+        )
 
     def _read_one(self) -> None:
         with closing(self._alive.in_turn()) as in_turn:
             for progress in in_turn:
-                batch = progress.read(self.settings.batch_rows)
+                with self.outside():
+                    batch = progress.read(self.settings.batch_rows)
                 if isinstance(batch, ReadBatch):
                     self._emit(progress, batch)
                     return

@@ -38,8 +38,8 @@ class UserSpout(TaskMachine):
         """Ask the spout for its next batches, if there is room."""
         self._begin(now_ms)
         room = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
-        if room and not (self._ended or self._pause):
-            with told(self.task):
+        if room and not (self.acker.is_behind(now_ms) or self._ended or self._pause):
+            with told(self.task), self.outside():
                 self._ended = self.spout.next_batch(self) is False
         self._end_if_done()
         self._release()

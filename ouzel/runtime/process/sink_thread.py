@@ -1,0 +1,85 @@
+"""The thread that writes for a task: whatever a disk, a broker or a client takes, the task's own thread goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Condition, Thread
+
+from ouzel.connectors.base import SinkWriter
+from ouzel.runtime.process.life import now_ms
+from ouzel.runtime.protocol.messages import Flush, Write
+
+WAITING_BYTES_MAX = 16 << 20
+"""With more than this handed over and not written, the task takes in nothing more."""
+
+_FAREWELL_S = 0.5
+
+
+class SinkThread(Thread):
+    """Carries out Write and Flush in order. `done` is called, from this thread, when there is something to `take`."""
+
+    def __init__(self, writer: SinkWriter, done: Callable[[], None]) -> None:
+        super().__init__(name="sink", daemon=True)
+        self._writer, self._done = writer, done
+        self._orders: SimpleQueue[Write | Flush | None] = SimpleQueue()
+        self._flushed: SimpleQueue[int] = SimpleQueue()
+        self._waiting = 0.0
+        self._room = Condition()
+        self._failed: Exception | None = None
+        self.busy_since = math.inf
+
+    def put(self, order: Write | Flush) -> None:
+        """To be carried out soon; never waits."""
+        if isinstance(order, Write):
+            with self._room:
+                self._waiting += order.frame.estimated_size()
+        self._orders.put(order)
+
+    def has_room(self, timeout_s: float) -> bool:
+        """Whether more may be handed over; waits for that at most `timeout_s`.
+
+        Raises:
+            Exception: what the writer raised; it writes no more.
+        """
+        with self._room:
+            self._room.wait_for(lambda: self._failed or self._waiting <= WAITING_BYTES_MAX, timeout_s)
+            if self._failed:
+                raise self._failed
+            return self._waiting <= WAITING_BYTES_MAX
+
+    def take(self) -> list[int]:
+        """The numbers of the flushes that are done since the last call."""
+        return [self._flushed.get() for _ in range(self._flushed.qsize())]
+
+    def run(self) -> None:
+        """The thread's work."""
+        try:
+            while (order := self._orders.get()) is not None:
+                self.busy_since = now_ms()
+                self._carry_out(order)
+                self.busy_since = math.inf
+            self._writer.close()
+        except Exception as error:
+            with self._room:
+                self._failed = error
+                self._room.notify()
+            self.busy_since = math.inf
+            self._done()
+
+    def _carry_out(self, order: Write | Flush) -> None:
+        if isinstance(order, Flush):
+            self._writer.flush()
+            self._flushed.put(order.number)
+            self._done()
+            return
+        self._writer.write(order.batch_id, order.frame)
+        with self._room:
+            self._waiting -= order.frame.estimated_size()
+            self._room.notify()
+
+    def close(self) -> None:
+        """Let the thread write what it was given and close the writer, if that can be done quickly."""
+        self._orders.put(None)
+        self.join(_FAREWELL_S)

@@ -1,0 +1,47 @@
+"""Whether a task hangs: it is in one call for too long, and meanwhile neither computes nor waits for something outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ouzel.runtime.process.life import now_ms
+
+COMPUTES = 0.01
+"""A process that uses less than this part of a core computes nothing."""
+
+
+class Watchdog:
+    """The task's thread says when it enters and leaves a call; the gateway's thread asks whether it `hangs`."""
+
+    def __init__(self, limit_ms: float) -> None:
+        self.limit_ms = limit_ms
+        self.busy_since: float | None = None
+        self._call: float | None = None
+        self._alive_ms = self._cpu_ms = 0.0
+
+    def enter(self) -> None:
+        """A call begins, or shows that it moves on."""
+        self.busy_since = now_ms()
+
+    def leave(self) -> None:
+        """The call has ended."""
+        self.busy_since = None
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Inside, the call waits for something outside, however long that takes."""
+        self.leave()
+        yield
+        self.enter()
+
+    def hangs(self, now: float, cpu_ms: float) -> bool:
+        """Whether there has been no life for longer than the limit; `cpu_ms` is what the process has used but for the asking thread."""
+        since = self.busy_since
+        if since is None:
+            return False
+        if since != self._call:
+            self._call, self._alive_ms, self._cpu_ms = since, since, cpu_ms
+        elif cpu_ms - self._cpu_ms > COMPUTES * self.limit_ms:
+            self._alive_ms, self._cpu_ms = now, cpu_ms
+        return now - self._alive_ms > self.limit_ms

@@ -1,0 +1,64 @@
+"""A sink that what it writes to keeps waiting: no process is killed for it, nothing is lost, nothing comes twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.run import RunState
+from ouzel.session import load_text, start
+from tests.process.topologies import wait_until
+
+pytestmark = pytest.mark.server
+
+ROWS = 30_000
+HANG_MS = 1_000
+SETTINGS = (("hang.timeout.ms", str(HANG_MS)), ("heartbeat.ms", "100"), ("ack.timeout.ms", "2000"))
+QUERY = f"""
+CREATE TABLE numbers (n BIGINT) WITH (
+  'connector' = 'datagen', 'rows' = '{ROWS}', 'partitions' = '1', 'fields.n.kind' = 'sequence', 'fields.n.min' = '0');
+CREATE TABLE out (n BIGINT) WITH ('connector' = 'print', 'path' = 'pipe');
+INSERT INTO out SELECT n FROM numbers;
+"""
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[int]:
+    """The reader's end of a pipe that the sink writes to; nobody reads it yet."""
+    os.mkfifo(tmp_path / "pipe")
+    descriptor = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    yield descriptor
+    os.close(descriptor)
+
+
+def read_all(pipe: int, handle: HeronHandle) -> bytes:
+    text, deadline = b"", time.monotonic() + 40
+    while not handle.wait(0.01):
+        assert time.monotonic() < deadline, handle.status()
+        try:
+            text += os.read(pipe, 1 << 16)
+        except BlockingIOError:
+            continue
+    return text + os.read(pipe, 1 << 20)
+
+
+def test_a_sink_that_waits_is_no_hang(tmp_path: Path, pipe: int) -> None:
+    handle = start(load_text(QUERY, tmp_path, "slow", SETTINGS))
+    assert isinstance(handle, HeronHandle)
+    try:
+        wait_until(lambda: handle.status().rows_in >= 10_000)
+        time.sleep(6 * HANG_MS / 1e3)  # longer than it takes to notice a hang, and to tell of it
+        text = read_all(pipe, handle)
+        status = handle.status()
+    finally:
+        handle._scheduler.on_kill()
+    assert (status.state, status.reason, status.restarts) == (RunState.FINISHED, "", 0), status.events
+    assert sorted(json.loads(line[1:])["n"] for line in text.splitlines()) == list(range(ROWS))
+    (note,) = [event.text for event in status.events if event.kind == "note"]
+    assert note.endswith("its sink has waited for 5 s and more for what it writes to; rows wait until it goes on")

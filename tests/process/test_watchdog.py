@@ -1,0 +1,42 @@
+"""A hang is a call in which nothing is computed and nothing outside is waited for."""
+
+from __future__ import annotations
+
+from ouzel.runtime.process.watchdog import Watchdog
+
+
+def stuck_since(since: float) -> Watchdog:
+    watchdog = Watchdog(1_000)
+    watchdog.busy_since = since
+    return watchdog
+
+
+def test_a_call_that_uses_no_cpu_hangs() -> None:
+    watchdog = stuck_since(100)
+    assert [watchdog.hangs(now, cpu_ms=7) for now in (100, 1_100, 1_101)] == [False, False, True]
+
+
+def test_a_long_computation_does_not_hang() -> None:
+    watchdog = stuck_since(100)
+    assert not any(watchdog.hangs(now, cpu_ms=now / 4) for now in range(100, 60_000, 250))
+
+
+def test_a_deadlock_after_a_long_computation_is_found() -> None:
+    watchdog = stuck_since(100)
+    assert not any(watchdog.hangs(now, cpu_ms=now) for now in range(100, 5_100, 250))
+    assert [watchdog.hangs(now, cpu_ms=4_850) for now in (5_600, 5_900)] == [False, True]
+
+
+def test_each_call_has_the_whole_time() -> None:
+    watchdog = stuck_since(100)
+    assert not watchdog.hangs(900, cpu_ms=0)
+    watchdog.busy_since = 950
+    assert [watchdog.hangs(now, cpu_ms=0) for now in (1_900, 1_951)] == [False, True]
+
+
+def test_to_wait_for_something_outside_is_no_hang() -> None:
+    watchdog = Watchdog(1_000)
+    watchdog.enter()
+    with watchdog.outside():
+        assert not watchdog.hangs(1e12, cpu_ms=0)
+    assert watchdog.hangs(1e12, cpu_ms=0)
