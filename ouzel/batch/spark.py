@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+"""What Python is told with -P: Spark starts its workers with -m, which would import modules that lie beside the data."""
+
 
 def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[str, str]] = ()) -> SparkSession:
     """A session on `master`, by default this machine's cores; workers run this Python. What the JVM says goes to a file.
@@ -32,7 +35,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     master = master or os.environ.get("SPARK_MASTER") or LOCAL
-    given = {"spark.ui.showConsoleProgress": "false"}
+    given = {"spark.ui.showConsoleProgress": "false", f"spark.executorEnv.{_SAFE_PATH}": "1"}
     if master.startswith("local"):  # 200 tasks are for a cluster
         given |= {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2), "spark.driver.host": "127.0.0.1"}
     builder = SparkSession.builder.master(master).appName(name)
@@ -41,7 +44,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it has to say of Ctrl-C is a stack trace
     log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
     try:
-        with _stderr_to(log):
+        with _stderr_to(log), _safe_path():
             return builder.getOrCreate()
     except Exception as error:
         raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
@@ -62,6 +65,20 @@ def require() -> None:
         raise OuzelError(f"Spark needs a JDK, and JAVA_HOME is {home}, where there is no bin/java; correct it")
     if not home and not shutil.which("java"):
         raise OuzelError("Spark needs a JDK, and there is no 'java' here; install JDK 17 or newer, or set JAVA_HOME")
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Processes started inside, and theirs, import nothing from the working directory."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 @contextmanager

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+_SERVER = "import sys; sys.path.append(sys.argv[1]); from ouzel.runtime.cluster.server import main; main()"
+"""With -P, and our own place last on the path: a module that lies beside the data is not imported."""
 
 _waiting: list[subprocess.Popen[bytes]] = []
 
@@ -16,7 +20,7 @@ def prepare() -> None:
 
 
 def take() -> subprocess.Popen[bytes]:
-    """The server that was prepared, or a new one: it takes commands on its standard input (see cluster/server.py)."""
+    """The server that was prepared, or a new one (see cluster/server.py): its input takes commands, its output says why it ended."""
     return _waiting.pop() if _waiting else _start()
 
 
@@ -26,5 +30,6 @@ def _start() -> subprocess.Popen[bytes]:
         "POLARS_MAX_THREADS": os.environ.get("OUZEL_INSTANCE_THREADS", "1"),  # read when Polars is imported
         "GRPC_VERBOSITY": "NONE",
     }
-    command = [sys.executable, "-m", "ouzel.runtime.cluster.server"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True)
+    command = [sys.executable, "-P", "-c", _SERVER, str(Path(__file__).parents[2])]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True)

@@ -43,6 +43,9 @@ class ServedScheduler(Protocol):
     def has_ended(self) -> bool:
         """Whether everything is gone."""
 
+    def last_words(self) -> str:
+        """When everything is gone: why, if that was not meant to be; empty if nothing is known."""
+
 
 class HeronHandle:
     """A topology in processes (see run.Handle)."""
@@ -217,7 +220,8 @@ class HeronHandle:
             return cast(Status, Heard().status(told))
         except FileNotFoundError:
             state = RunState.STOPPED if self._stopping else RunState.FAILED
-            reason = "" if self._stopping else "the processes of the topology were ended from outside"
+            outside = "the processes of the topology were ended from outside"
+            reason = "" if self._stopping else self._scheduler.last_words() or outside
             return replace(last or self._status, state=state, reason=reason)
 
     def _clear_away(self, last: Status) -> Status:
@@ -228,11 +232,15 @@ class HeronHandle:
             shutil.rmtree(home, ignore_errors=True)
             return last
         kept = home.with_name(f"{home.name}-logs")
-        kept.mkdir(mode=0o700)
-        for log in logs:
-            log.rename(kept / f"{log.parent.name}-{log.name}")
+        try:
+            kept.mkdir(mode=0o700)
+            for log in logs:
+                log.rename(kept / f"{log.parent.name}-{log.name}")
+            note = f"the logs are in {kept}"
+        except OSError as error:
+            note = f"the logs could not be kept: {error}"
         shutil.rmtree(home, ignore_errors=True)
-        return replace(last, events=(*last.events, Event("note", f"the logs are in {kept}")))
+        return replace(last, events=(*last.events, Event("note", note)))
 
 
 class Heard:

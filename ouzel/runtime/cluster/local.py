@@ -41,7 +41,9 @@ class LocalScheduler:
         """See Scheduler."""
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
-        self._tell(do="schedule", home=str(self._job.home), containers=containers, path=sys.path)
+        users_own = any(component.user is not None for component in self._job.topology.components)
+        path = sys.path if users_own else []  # where code of the user's own may import from
+        self._tell(do="schedule", home=str(self._job.home), containers=containers, path=path)
 
     def on_kill(self) -> None:
         """See Scheduler."""
@@ -77,6 +79,11 @@ class LocalScheduler:
         """Whether the server, and with it everything that it started, is gone."""
         return self._server.poll() is not None
 
+    def last_words(self) -> str:
+        """Why everything ended, if it was not meant to; empty if nothing is known."""
+        assert self._server.stdout is not None
+        return self._server.stdout.read().decode(errors="replace")
+
     def _tell(self, **command: object) -> None:
         assert self._server.stdin is not None
         try:
@@ -103,7 +110,10 @@ def start_heron(
     """
     parent = Path(tempfile.gettempdir())
     check_room(parent)
-    home = create_home(parent)
+    try:
+        home = create_home(parent)
+    except OSError as error:
+        raise _no_room(parent, error) from error
     job = Job(f"{topology.name}-{home.name.removeprefix('ouzel-')}", home, directory.resolve(), topology, packing)
     job = replace(job, tcp=tcp, detached=detached)
     try:
@@ -112,7 +122,14 @@ def start_heron(
         scheduler.initialize(job)
         handle = HeronHandle(job, scheduler)
         scheduler.on_schedule(packing)
+    except OSError as error:
+        shutil.rmtree(home, ignore_errors=True)
+        raise _no_room(parent, error) from error
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise
     return handle
+
+
+def _no_room(place: Path, error: OSError) -> TopologyError:
+    return TopologyError(f"no job directory can be made in {place}: {error.strerror}; make room there, or set TMPDIR")

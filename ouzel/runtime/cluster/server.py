@@ -16,13 +16,20 @@ import shutil
 import signal
 import sys
 import time
+import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
+from ouzel.errors import OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import Job, load_job
-from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended
+from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended, now_ms
+from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start, Supervision
 
-TOPOLOGY_ENDED = 3
+TOPOLOGY_ENDED, CANNOT_GO_ON = 3, 4
+"""Exit codes of an executor; with the second it leaves a reason."""
+
+_REASON_BYTES = 4_000
 _LOOK_MS = 100.0
 _FAREWELL_S = 3.0
 
@@ -52,23 +59,27 @@ class Server:
     def __init__(self) -> None:
         self._job: Job | None = None
         self._executors: dict[int, int] = {}
+        self._reasons: dict[int, int] = {}
+        self._supervision = Supervision((), 0.0)
         self._heartbeats: dict[int, Heartbeats] = {}
         self._ended = self._client_gone = self._told_to_end = False
         self._buffer = b""
 
     def run(self) -> None:
-        """Until the client is gone or says so, or the topology has ended."""
+        """Until the client is gone or says so, or the topology has ended, or cannot go on: then its output says why."""
         adopt_orphans()
         poller = select.poll()
         poller.register(0, select.POLLIN)
         while not self._ended:
-            for _ in poller.poll(_LOOK_MS if self._executors else None):
-                if not self._obey():
+            told = poller.poll(_LOOK_MS if self._job else None)
+            try:
+                if told and not self._obey():
                     poller.unregister(0)
                     self._client_gone = True
                     self._ended = self._job is None or not self._job.detached
-            self._kill_the_hung()
-            self._reap()
+                self._look_after()
+            except (OuzelError, OSError) as error:
+                self._give_up(str(error))
         self._end_all()
 
     def _obey(self) -> bool:
@@ -81,13 +92,47 @@ class Server:
                 case "schedule":
                     sys.path.extend(path for path in command["path"] if path not in sys.path)
                     self._job = load_job(Path(command["home"]))
-                    for container in command["containers"]:
-                        self._start(container)
+                    self._supervision = Supervision(
+                        map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms
+                    )
                 case "kill":
                     self._ended = self._told_to_end = True
                 case "restart":
-                    os.kill(self._executors[command["container"]], signal.SIGTERM)
+                    if (executor := self._executors.get(command["container"])) is not None:
+                        os.kill(executor, signal.SIGTERM)
         return bool(text)
+
+    def _look_after(self) -> None:
+        """Kill executors that hang, and start those that have died, later and later; whose job directory is gone, all is over."""
+        if self._job is None:
+            return
+        self._reap()
+        if not self._job.home.is_dir():
+            self._give_up("the job directory is gone")
+        now = now_ms()
+        for container in self._executors:
+            age_ms = self._heartbeats[container].age_ms(EXECUTOR_SLOT)
+            self._carry_out(self._supervision.silent(str(container), age_ms, now))
+        if not self._ended:
+            self._carry_out(self._supervision.tick(now))
+
+    def _carry_out(self, instructions: Iterable[Instruction]) -> None:
+        for instruction in instructions:
+            match instruction:
+                case Start(name):
+                    self._start(int(name))
+                case Kill(name):
+                    os.kill(self._executors[int(name)], signal.SIGKILL)
+                case GiveUp(name, reason):
+                    self._give_up(f"the executor of container {name} cannot be kept running: {reason}")
+
+    def _give_up(self, reason: str) -> None:
+        if not self._ended:
+            self._ended = True
+            if self._job is not None and not self._job.home.is_dir():
+                reason = f"the job directory {self._job.home} was removed while the topology ran"
+            with contextlib.suppress(OSError):  # nobody reads it
+                os.write(1, reason.encode())
 
     def _start(self, container: int) -> None:
         assert self._job is not None
@@ -96,26 +141,15 @@ class Server:
         self._heartbeats[container] = heartbeats = Heartbeats(directory / "heartbeats")
         heartbeats.beat(EXECUTOR_SLOT)
         server = os.getpid()
+        reasons, reason = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         pid = os.fork()
         if pid == 0:
-            code = 1
-            try:
-                die_with_parent()
-                become(f"executor-{container}", directory / "executor.log")
-                code = Executor(self._job, container, server).run()
-            finally:
-                sys.stderr.flush()
-                os._exit(code)
-        self._executors[container] = pid
-
-    def _kill_the_hung(self) -> None:
-        for container, pid in self._executors.items():
-            assert self._job is not None
-            if self._heartbeats[container].age_ms(EXECUTOR_SLOT) > self._job.topology.settings.hang_timeout_ms:
-                os.kill(pid, signal.SIGKILL)
+            os._exit(_executor(self._job, container, server, reason))
+        os.close(reason)
+        self._executors[container], self._reasons[container] = pid, reasons
 
     def _reap(self) -> None:
-        """Start executors that died again; an adopted process that has ended needs only to be reaped."""
+        """Note which executors have ended; an adopted process that has needs only to be reaped."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -124,13 +158,20 @@ class Server:
             if pid == 0:
                 return
             container = next((one for one, executor in self._executors.items() if executor == pid), None)
-            if container is None:
-                continue
-            if os.WIFEXITED(status) and os.WEXITSTATUS(status) == TOPOLOGY_ENDED:
-                del self._executors[container]
-                self._ended = True
-            elif not self._ended:
-                self._start(container)
+            if container is not None:
+                self._gone(container, os.waitstatus_to_exitcode(status))
+
+    def _gone(self, container: int, code: int) -> None:
+        del self._executors[container]
+        reason = b""
+        with contextlib.suppress(BlockingIOError):  # its children live, and hold the other end
+            reason = os.read(self._reasons[container], _REASON_BYTES)
+        os.close(self._reasons.pop(container))
+        self._supervision.exited(str(container), now_ms())
+        if code == TOPOLOGY_ENDED:
+            self._ended = True
+        elif code == CANNOT_GO_ON:
+            self._give_up(reason.decode(errors="replace"))
 
     def _end_all(self) -> None:
         """End all containers; the processes of an executor that does not obey go with this one, which they watch."""
@@ -154,12 +195,22 @@ class Server:
         return b"kill" not in os.read(0, 65536)
 
 
+def _executor(job: Job, container: int, server: int, reason: int) -> int:
+    """What a forked child does: its exit code. Why it cannot go on it writes to the pipe `reason`, for the disk may be full."""
+    try:
+        die_with_parent()
+        become(f"executor-{container}", job.container(container) / "executor.log")
+        return Executor(job, container, server).run()
+    except (OuzelError, OSError) as error:
+        os.write(reason, str(error).encode()[:_REASON_BYTES])
+        return CANNOT_GO_ON
+    except BaseException:
+        traceback.print_exc()
+        return 1
+
+
 def main() -> None:
     """The server's main function."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm_up()
     Server().run()
-
-
-if __name__ == "__main__":
-    main()

@@ -86,9 +86,21 @@ class Executor:
         self._ending = False
 
     def run(self) -> int:
-        """Until told to end (SIGTERM), or the topology has ended, which gives the exit code TOPOLOGY_ENDED."""
+        """Until told to end (SIGTERM), or the topology has ended, which gives the exit code TOPOLOGY_ENDED.
+
+        Raises:
+            TopologyError: the container cannot be looked after any more; its processes have been ended.
+        """
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "_ending", True))
-        self._adopt()
+        try:
+            self._adopt()
+            ended = self._supervise()
+        finally:
+            self._end_all()
+        return _TOPOLOGY_ENDED if ended else 0
+
+    def _supervise(self) -> bool:
+        """Whether the topology has ended by itself."""
         ended = False
         while not (self._ending or ended or self._server_gone is None or has_ended(self._server_gone)):
             now = now_ms()
@@ -99,8 +111,7 @@ class Executor:
                 self._carry_out(instruction)
             self._wait()
             ended = self._reap()
-        self._end_all()
-        return _TOPOLOGY_ENDED if ended else 0
+        return ended
 
     def _adopt(self) -> None:
         """Take over what a former executor left running."""

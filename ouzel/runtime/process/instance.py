@@ -298,7 +298,7 @@ class Instance:
                 self._reporter.finished = True
                 self._next_report = 0.0
             elif isinstance(instruction, Failed):
-                self._fail(instruction.reason)
+                raise TopologyError(instruction.reason)  # nothing that comes after it may leave, nor be committed
         if buffers:
             with self.watchdog.outside():
                 self._gateway.send(buffers)

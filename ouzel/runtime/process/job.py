@@ -11,6 +11,7 @@ import hmac
 import os
 import pickle
 import secrets
+import shutil
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,12 +102,20 @@ def check_room(parent: Path) -> None:
 
 
 def create_home(parent: Path) -> Path:
-    """A new job directory with a key of its own, readable by its owner alone."""
+    """A new job directory with a key of its own, readable by its owner alone.
+
+    Raises:
+        OSError: there is no room, or no permission.
+    """
     home = parent / f"ouzel-{secrets.token_hex(4)}"
     home.mkdir(mode=0o700, parents=True)
-    descriptor = os.open(home / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(32))
+    try:
+        descriptor = os.open(home / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(32))
+    except OSError:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
     return home
 
 

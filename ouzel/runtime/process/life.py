@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import io
 import mmap
 import os
 import select
@@ -12,6 +13,10 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _SLOT = struct.Struct("<q")
 _SLOTS = 1024
@@ -29,7 +34,9 @@ class Heartbeats:
     def __init__(self, path: Path) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            os.ftruncate(descriptor, _SLOT.size * _SLOTS)
+            os.posix_fallocate(
+                descriptor, 0, _SLOT.size * _SLOTS
+            )  # on a full disk an error here, not a SIGBUS at a beat
             self._map = mmap.mmap(descriptor, _SLOT.size * _SLOTS)
         finally:
             os.close(descriptor)
@@ -106,7 +113,18 @@ def become(name: str, log: Path) -> None:
     os.dup2(text, 2)
     os.close(nothing)
     os.close(text)
-    sys.stdout, sys.stderr = (
-        os.fdopen(1, "w", buffering=1, closefd=False),
-        os.fdopen(2, "w", buffering=1, closefd=False),
-    )
+    sys.stdout, sys.stderr = _LogFile.opened(1), _LogFile.opened(2)
+
+
+class _LogFile(io.FileIO):
+    """A log that takes what the disk has room for: nobody dies of what he had to say."""
+
+    @staticmethod
+    def opened(descriptor: int) -> io.TextIOWrapper:
+        raw = _LogFile(descriptor, "w", closefd=False)
+        return io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "backslashreplace", line_buffering=True)
+
+    def write(self, text: ReadableBuffer, /) -> int:
+        with contextlib.suppress(OSError):
+            return super().write(text)
+        return memoryview(text).nbytes

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ouzel.errors import TopologyError
 from ouzel.runtime.process.life import start_time, watch_process
 
 _DEATHS_TOLD = 20
@@ -47,11 +48,18 @@ class ProcessTable:
         self.executors, self.failed, self.deaths = text["executors"], text["failed"], text["deaths"]
 
     def write(self) -> None:
-        """Put it into the file, whole or not at all."""
+        """Put it into the file, whole or not at all.
+
+        Raises:
+            TopologyError: it cannot be written, so the executor after this one would not know what runs.
+        """
         fresh = self._path.with_suffix(".new")
         text = {"processes": self.entries, "executors": self.executors, "failed": self.failed, "deaths": self.deaths}
-        fresh.write_text(json.dumps(text))
-        fresh.rename(self._path)
+        try:
+            fresh.write_text(json.dumps(text))
+            fresh.rename(self._path)
+        except OSError as error:
+            raise TopologyError(f"which processes run cannot be noted in {self._path}: {error.strerror}") from error
 
     def note(self, name: str, pid: int, incarnation: int) -> None:
         """A process has been started."""

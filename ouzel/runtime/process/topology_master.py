@@ -155,7 +155,10 @@ class TopologyMaster(TopologyMasterServicer):
         """Keep what was asked, for the topology master after this one, and tell all."""
         pausing = b"draining %d" if self._draining else b"paused %d"
         asked = pausing % self._pause if self._pause else b"running"
-        self._state_manager.put(f"/executionstate/{self._job.id}", asked)
+        try:
+            self._state_manager.put(f"/executionstate/{self._job.id}", asked)
+        except OSError as error:  # better asked of all that run now than of nobody
+            print(f"what was asked cannot be kept for another topology master: {error}", file=sys.stderr)
         return self._announce()
 
     def _announce(self) -> wire_pb2.PlanReply:
@@ -232,8 +235,12 @@ def run_topology_master(job: Job, container: int, incarnation: int, life: Life) 
     server.start()
     _hold(state, f"/tmanagers/{job.id}", address.encode(), life)
     master.wait_for_end(life, job.topology.settings.heartbeat_ms / 2e3)
-    (job.home / STATUS_FILE).write_bytes(master.status().SerializeToString())
-    state.put(f"/executionstate/{job.id}", master.state.value.encode())
+    try:
+        (job.home / STATUS_FILE).write_bytes(master.status().SerializeToString())
+        state.put(f"/executionstate/{job.id}", master.state.value.encode())
+    except OSError as error:  # a client that watches is told all the same
+        (job.home / STATUS_FILE).unlink(missing_ok=True)
+        print(f"how the topology ended cannot be noted: {error}", file=sys.stderr)
     deadline = time.monotonic() + _FAREWELL_S
     while not master.told_of_end and time.monotonic() < deadline:
         time.sleep(0.005)

@@ -8,12 +8,15 @@ process, though not its host: there a replay may be cut anew, and is then handle
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from ouzel.errors import TopologyError
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 
 
@@ -90,21 +93,34 @@ class FileJournal(MemoryJournal):
         os.pwrite(self._clock, _TIME.pack(time_us), 0)
 
     def note(self, cut: Cut) -> None:
-        """Append a line, which is whole or not there."""
+        """Append a line, which is whole or not there.
+
+        Raises:
+            TopologyError: it cannot be written, so the batch must not leave: after a crash nobody would know where it was cut.
+        """
+        size = os.fstat(self._file).st_size
+        line = _line(cut)
+        try:
+            if os.write(self._file, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise TopologyError(f"what is read cannot be noted in {self._path}: {error.strerror}") from error
         super().note(cut)
-        os.write(self._file, _line(cut))
 
     def forget(self, committed: Mapping[str, int]) -> None:
-        """Rewrite the file."""
+        """Rewrite the file; where that fails it keeps more than is needed, which does no harm."""
         super().forget(committed)
-        os.close(self._file)
-        self._file = self._rewritten()
+        with contextlib.suppress(OSError):
+            former, self._file = self._file, self._rewritten()
+            os.close(former)
 
     def _rewritten(self) -> int:
         fresh = self._path.with_suffix(".new")
         fresh.write_bytes(b"".join(map(_line, self._cuts)))
+        file = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         fresh.rename(self._path)
-        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        return file
 
 
 def _line(cut: Cut) -> bytes:

@@ -1,0 +1,124 @@
+"""The temporary disk fills up, or the job directory goes: the run ends soon, with one sentence that says why, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.cluster.local import start_heron
+from ouzel.runtime.run import RunState, Status
+from ouzel.session import load_text, start
+from tests.process.topologies import kept, numbers, packed, pid_of, wait_until
+
+pytestmark = pytest.mark.server
+
+SQL = """
+CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'rate' = '2000', 'fields.n.kind' = 'sequence');
+CREATE TABLE kept (n BIGINT) WITH ('connector' = 'file', 'path' = 'kept', 'format' = 'csv');
+INSERT INTO kept SELECT n FROM numbers;
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory for temporary files, on a file system of 4 MB."""
+    with tempfile.TemporaryDirectory(prefix="small-") as name:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", name]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("only root may mount a small disk")
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        try:
+            yield Path(name)
+        finally:
+            subprocess.run(["umount", "-l", name], check=True)
+
+
+def fill(disk: Path) -> None:
+    with (disk / "filler").open("wb", buffering=0) as file:
+        for size in (4096, 1):
+            try:
+                while file.write(b"x" * size):
+                    pass
+            except OSError:
+                continue
+
+
+def ended(handle: HeronHandle, timeout_s: float = 30.0) -> Status:
+    deadline = time.monotonic() + timeout_s
+    while not handle.wait(0.2):
+        assert time.monotonic() < deadline, handle.status()
+    return handle.status()
+
+
+def started(directory: Path) -> HeronHandle:
+    handle = start(load_text(SQL, directory, "full"))
+    assert isinstance(handle, HeronHandle)
+    wait_until(lambda: handle.status().rows_acked > 1_000)
+    return handle
+
+
+def written(directory: Path) -> list[int]:
+    parts = [path for path in (directory / "kept").iterdir() if path.suffix == ".csv"]
+    return sorted(int(line) for path in parts for line in path.read_text().split()[1:])
+
+
+def test_a_source_that_cannot_note_what_it_reads_ends_the_run(tmp_path: Path, small_disk: Path) -> None:
+    handle = started(tmp_path)
+    fill(small_disk)
+    status = ended(handle)
+    assert status.state is RunState.FAILED
+    assert "No space left on device" in status.reason
+    rows = written(tmp_path)
+    assert len(rows) == len(set(rows)), "rows were doubled"
+
+
+@pytest.mark.parametrize("victim", ["1/executor", "1/metrics-manager", "1/stream-manager", "0/topology-master"])
+def test_a_death_on_a_full_disk_ends_the_run_or_does_no_harm(tmp_path: Path, small_disk: Path, victim: str) -> None:
+    topology = numbers(tmp_path, 200)
+    handle = start_heron(topology, packed(topology), tmp_path)
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    pid = pid_of(handle, victim)
+    fill(small_disk)
+    os.kill(pid, signal.SIGKILL)
+    status = ended(handle)
+    if status.state is RunState.FAILED:
+        assert "No space left on device" in status.reason
+    else:
+        assert set(kept(tmp_path)) == set(range(200 * 100))
+
+
+def test_no_run_starts_on_a_full_disk(tmp_path: Path, small_disk: Path) -> None:
+    fill(small_disk)
+    with pytest.raises(Exception, match=r"no job directory can be made in .*No space left on device; make room"):
+        start(load_text(SQL, tmp_path, "full"))
+    assert not list(small_disk.glob("ouzel-*"))
+
+
+def test_a_job_directory_that_is_removed_ends_the_run(tmp_path: Path) -> None:
+    topology = numbers(tmp_path, 10**6)
+    handle = start_heron(topology, packed(topology), tmp_path)
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    shutil.rmtree(handle.job.home)
+    status = ended(handle)
+    assert status.state is RunState.FAILED
+    assert status.reason == f"the job directory {handle.job.home} was removed while the topology ran"
+
+
+def test_an_executor_that_cannot_be_kept_running_is_not_started_for_ever(tmp_path: Path) -> None:
+    topology = numbers(tmp_path, 10**6)
+    handle = start_heron(topology, packed(topology), tmp_path)
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    (handle.job.container(1) / "processes.new").mkdir()
+    os.kill(pid_of(handle, "1/executor"), signal.SIGKILL)
+    status = ended(handle)
+    assert status.state is RunState.FAILED
+    assert status.reason.startswith("which processes run cannot be noted in ")
