@@ -56,13 +56,14 @@ class RunRecord:
 
     def save(self, home: Path) -> None:
         """Write `record.json` into `home`."""
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(0o700, parents=True, exist_ok=True)
         replace_file(home / RECORD, lambda path: path.write_text(json.dumps(asdict(self), indent=2) + "\n"))
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file by way of a temporary name: whoever reads it sees the former or the new one, whole."""
+    """Write a file by way of a temporary name: whoever reads it sees the former or the new one, whole; only its owner may."""
     fresh = path.with_name(f".{path.name}.new")
+    fresh.touch(0o600)
     write(fresh)
     os.replace(fresh, path)
 

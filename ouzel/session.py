@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
-from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.catalog import ConnectorTraits, SecretWarning
 from ouzel.compiler.plan import Program
 from ouzel.compiler.types import from_polars
 from ouzel.errors import OuzelError, QueryError
@@ -36,6 +38,7 @@ class Job:
 def connector_traits() -> Mapping[str, ConnectorTraits]:
     """The table of connectors as the compiler sees it."""
     from ouzel.connectors import CONNECTORS, check_options
+    from ouzel.connectors.options import literal_secrets
 
     return {
         name: ConnectorTraits(
@@ -46,6 +49,7 @@ def connector_traits() -> Mapping[str, ConnectorTraits]:
             filters=connector.filters,
             metadata={key: from_polars(kind) for key, kind in connector.metadata.items()},
             check=partial(check_options, connector),
+            secrets=partial(literal_secrets, connector),
         )
         for name, connector in CONNECTORS.items()
     }
@@ -82,7 +86,20 @@ def load_text(text: str, directory: Path, name: str, pairs: Iterable[tuple[str, 
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
     with _placed(text, program):
         topology = plan_topology(program, settings, name, filters)
-    return Job(text, directory, program, settings, topology, pack(topology))
+    return Job(_hidden(text, program), directory, replace(program, secrets=()), settings, topology, pack(topology))
+
+
+def _hidden(text: str, program: Program) -> str:
+    """The text without the secrets that stand in it: whoever runs it finds them in the environment, as this process and its own do."""
+    for secret in sorted(program.secrets, key=lambda secret: secret.place, reverse=True):
+        os.environ[secret.variable] = secret.value
+        start, end = secret.place
+        text = f"{text[:start]}'{secret.option}' = '{secret.reference}'{text[end:]}"
+        advice = "write '${env:NAME}', and put it into the environment"
+        warnings.warn(
+            f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=3
+        )
+    return text
 
 
 @contextmanager

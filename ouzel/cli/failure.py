@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -12,6 +13,7 @@ from enum import IntEnum
 import typer
 
 from ouzel.cli.values import printable
+from ouzel.compiler.catalog import SecretWarning
 from ouzel.errors import OuzelError, PlanError, QueryError
 
 
@@ -29,6 +31,8 @@ class Exit(IntEnum):
 @contextmanager
 def reported(debug: bool) -> Iterator[None]:
     """Turn whatever is raised inside into one sentence on stderr and an exit code; with `debug` the stack trace comes first."""
+    warnings.simplefilter("always", SecretWarning)
+    warnings.showwarning = _show_warning
     try:
         yield
     except (typer.Exit, typer.BadParameter):
@@ -44,6 +48,10 @@ def reported(debug: bool) -> Iterator[None]:
         code, text = explained(error)
         say_error(text)
         raise typer.Exit(code) from None
+
+
+def _show_warning(message: Warning | str, *place: object, **more: object) -> None:
+    print(f"warning: {printable(str(message))}", file=sys.stderr)
 
 
 def explained(error: BaseException) -> tuple[Exit, str]:

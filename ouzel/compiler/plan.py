@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ouzel.compiler.catalog import Secret
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.types import BIGINT, TIMESTAMP, DataType, Field, Schema
 
@@ -459,6 +460,7 @@ class Program:
 
     `explain` is set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",), or () for plain EXPLAIN.
     `reconciles` are its RECONCILE statements, in order.
+    `secrets` are those that its text holds; the plan holds only where they are to be found.
     `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
     """
 
@@ -468,6 +470,7 @@ class Program:
     explain: tuple[str, ...] | None = None
     reconciles: tuple[Reconcile, ...] = ()
     places: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -199,8 +199,8 @@ class SinkWriter(Protocol):
 class Option:
     """One WITH option: for checks at plan time and for docs.
 
-    A name may hold `*`, which stands for any text (`properties.*`). `kind` is what the value must be: text, integer, number, boolean or
-    timestamp.
+    A name may hold `*`, which stands for any text (`properties.*`); the first option that fits a name counts. `kind` is what the value
+    must be: text, integer, number, boolean or timestamp. A `secret` is never shown or written down.
     """
 
     name: str
@@ -209,6 +209,7 @@ class Option:
     required: bool = False
     choices: tuple[str, ...] = ()
     kind: str = "text"
+    secret: bool = False
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,13 @@ def check_options(connector: Connector, options: Mapping[str, str]) -> None:
         connector.check(options)
 
 
+def literal_secrets(connector: Connector, options: Mapping[str, str]) -> frozenset[str]:
+    """The options that hold a secret as it is, and not where it is to be found."""
+    allowed = allowed_options(connector, options)
+    known = {name: _find(allowed, name) for name, value in options.items() if not _SECRET.search(value)}
+    return frozenset(name for name, option in known.items() if option is not None and option.secret)
+
+
 def _find(allowed: Iterable[Option], name: str) -> Option | None:
     return next((option for option in allowed if fnmatchcase(name, option.name)), None)
 

@@ -56,7 +56,7 @@ class LiveRecord:
         self._server = _Server(str(self._directory / "socket"), _Reader)
         self._server.run = run
         Thread(target=self._server.serve_forever, args=(0.05,), name="live record", daemon=True).start()
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(0o700, parents=True, exist_ok=True)
         replace_file(self._path, lambda path: path.write_text(json.dumps({"socket": self._server.server_address})))
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ def recordable(job: session.Job, home: Path) -> session.Job:
         raise QueryError(
             f"{home} is the record of a run that goes on", instead="stop that run, or choose another directory"
         )
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(0o700, parents=True, exist_ok=True)
     for name in (RECORD, RESULTS, LATE, LIVE):
         (home / name).unlink(missing_ok=True)
     job = session.seeded(job)

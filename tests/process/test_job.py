@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ouzel.errors import TopologyError
+from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
+from ouzel.runtime import warm
+from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.process.job import Job, check_room, create_home, load_job
-from tests.process.topologies import numbers, packed
+from tests.process.topologies import Numbers, numbers, packed
 
 
 @pytest.fixture
@@ -23,6 +28,7 @@ def job(tmp_path: Path) -> Job:
 def test_the_directory_and_the_key_are_the_owners_alone(job: Job) -> None:
     assert stat.S_IMODE(job.home.stat().st_mode) == 0o700
     assert stat.S_IMODE((job.home / "key").stat().st_mode) == 0o600
+    assert stat.S_IMODE((job.home / "topology").stat().st_mode) == 0o600
 
 
 def test_what_was_saved_is_loaded(job: Job) -> None:
@@ -65,3 +71,30 @@ def test_a_directory_too_deep_for_sockets_is_refused(tmp_path: Path) -> None:
     check_room(Path("/tmp"))
     with pytest.raises(TopologyError, match="has too long a path for Unix sockets; set TMPDIR to a shorter one"):
         check_room(tmp_path / ("deep" * 30))
+
+
+class Tells(BasicBolt):
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+        (self.directory / "told").write_text(os.environ["OUZEL_SECRET_T_PASSWORD"])
+        return []
+
+
+@pytest.mark.server
+def test_secrets_of_a_query_reach_tasks_by_their_environment_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = TopologyBuilder("tells")
+    builder.set_spout("numbers", Numbers(1, tmp_path), schema(n=int))
+    builder.set_bolt("tells", Tells(tmp_path)).shuffle_grouping("numbers")
+    topology = builder.build()
+    warm.prepare()
+    monkeypatch.setenv("OUZEL_SECRET_T_PASSWORD", "hunter2")
+    handle = start_heron(topology, packed(topology), tmp_path)
+    files = [path.read_bytes() for path in handle.job.home.rglob("*") if path.is_file()]
+    while not handle.wait(1.0):
+        pass
+    assert (tmp_path / "told").read_text() == "hunter2"
+    assert not any(b"hunter2" in text for text in files)

@@ -75,6 +75,7 @@ class _Compiler:
             self.explain,
             tuple(self.reconciles),
             {**self.places, **places},
+            tuple(secret for table in self.tables.values() for secret in table.secrets),
         )
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.catalog import ConnectorTraits, Secret
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
 from ouzel.compiler.plan import Node, Project, Scan, Watermark
@@ -30,6 +30,7 @@ class Table:
     relation: Relation
     writable: Schema
     keys: tuple[str, ...]
+    secrets: tuple[Secret, ...] = ()
 
 
 class _ColumnBinder(Binder):
@@ -44,7 +45,7 @@ def create_table(source: Source, statement: CreateTable, connectors: Mapping[str
     """
     _refuse_twins(source, statement)
     traits = _connector(source, statement, connectors)
-    options = _options(source, statement, traits)
+    options, secrets = _options(source, statement, traits)
     name = statement.name.text
     scan, declared = _scan(source, statement, traits, options)
     node = _computed(source, statement, scan, declared)
@@ -54,7 +55,7 @@ def create_table(source: Source, statement: CreateTable, connectors: Mapping[str
     writable = Schema(tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical))
     undated = f"add WATERMARK FOR {{column}} AS {{column}} - INTERVAL '5' SECOND to CREATE TABLE {name}"
     relation = Relation(node, relation_of(node, name).columns, undated=undated)
-    return Table(name, traits, options, relation, writable, _keys(source, statement, node))
+    return Table(name, traits, options, relation, writable, _keys(source, statement, node), secrets)
 
 
 def _refuse_twins(source: Source, statement: CreateTable) -> None:
@@ -92,7 +93,10 @@ _ELSEWHERE = {
 """What others call a connector that we have."""
 
 
-def _options(source: Source, statement: CreateTable, traits: ConnectorTraits) -> tuple[tuple[str, str], ...]:
+def _options(
+    source: Source, statement: CreateTable, traits: ConnectorTraits
+) -> tuple[tuple[tuple[str, str], ...], tuple[Secret, ...]]:
+    """The options, in which secrets are only referred to, and the secrets."""
     seen: set[str] = set()
     for option in statement.options:
         if option.key in seen:
@@ -105,7 +109,14 @@ def _options(source: Source, statement: CreateTable, traits: ConnectorTraits) ->
     except QueryError as error:
         start, end = _guilty(statement, error)
         raise error.located(source.text, start, end - start) from None
-    return tuple(options.items())
+    hidden = traits.secrets(options) if traits.secrets else frozenset()
+    secrets = tuple(
+        Secret(statement.name.text, option.key, option.value, option.span)
+        for option in statement.options
+        if option.key in hidden
+    )
+    options |= {secret.option: secret.reference for secret in secrets}
+    return tuple(options.items()), secrets
 
 
 def _guilty(statement: CreateTable, error: QueryError) -> tuple[int, int]:

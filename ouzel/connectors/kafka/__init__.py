@@ -74,10 +74,13 @@ CONNECTOR = Connector(
         ),
         Option("tombstone", "Source: what a record without a value is: nothing at all, or a bad record.", "skip", choices=("skip", "bad")),
         Option("connect.timeout.ms", "How long to wait for a broker at the start.", "10000", kind="integer"),
+        Option("properties.*password", "A password of librdkafka's, as `${env:NAME}` or `${file:/path}`.", secret=True),
+        Option("properties.*secret", "Another secret of librdkafka's, as `${env:NAME}` or `${file:/path}`.", secret=True),
+        Option("properties.ssl.key.pem", "The private key itself, as `${env:NAME}` or `${file:/path}`.", secret=True),
         Option(
             "properties.*",
             "Any property of librdkafka, `properties.security.protocol` say. Write secrets as `${env:NAME}` or `${file:/path}`; they are "
-            "read when the topology starts and never shown.",
+            "read when the topology starts and never shown. One that stands in the query itself is warned of, and hidden.",
         ),
     ),
     {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from ouzel.compiler.catalog import SECRETS
 from ouzel.errors import TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
@@ -43,7 +45,8 @@ class LocalScheduler:
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
         users_own = any(component.user is not None for component in self._job.topology.components)
         path = sys.path if users_own else []  # where code of the user's own may import from
-        self._tell(do="schedule", home=str(self._job.home), containers=containers, path=path)
+        secrets = {name: value for name, value in os.environ.items() if name.startswith(SECRETS)}
+        self._tell(do="schedule", home=str(self._job.home), containers=containers, path=path, secrets=secrets)
 
     def on_kill(self) -> None:
         """See Scheduler."""

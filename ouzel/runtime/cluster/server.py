@@ -91,6 +91,7 @@ class Server:
             match command["do"]:
                 case "schedule":
                     sys.path.extend(path for path in command["path"] if path not in sys.path)
+                    os.environ.update(command["secrets"])
                     self._job = load_job(Path(command["home"]))
                     self._supervision = Supervision(
                         map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms

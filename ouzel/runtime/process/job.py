@@ -78,9 +78,10 @@ class Job:
         """Write the description, signed, into the job directory."""
         text = cloudpickle.dumps(self)
         signed = hmac.digest(_key(self.home), text, hashlib.sha256) + text
-        path = self.home / "topology"
-        path.with_suffix(".new").write_bytes(signed)
-        path.with_suffix(".new").rename(path)
+        fresh = self.home / "topology.new"
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(signed)
+        fresh.rename(self.home / "topology")
 
 
 _SOCKET_PATH = 107

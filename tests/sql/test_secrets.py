@@ -1,0 +1,67 @@
+"""A password that stands in a query is warned of, and is in nothing that Ouzel writes or shows: plans, records, jobs, process lists."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import cloudpickle
+import pytest
+
+from ouzel.compiler.catalog import SecretWarning
+from ouzel.connectors.kafka import CONNECTOR
+from ouzel.connectors.kafka.client import configuration
+from ouzel.connectors.options import Options
+from ouzel.planner.spark.job import spark_job
+from ouzel.record import RECORD, RunRecord
+from ouzel.session import Job, load_text
+
+LITERAL = "hunter2, 'tis"
+SQL = """
+CREATE TABLE clicks (n BIGINT) WITH ('connector' = 'kafka', 'bootstrap.servers' = 'b:1', 'topic' = 'c', 'format' = 'json',
+    'properties.sasl.username' = 'me', 'properties.sasl.password' = '{}');
+SELECT n FROM clicks;
+"""
+VARIABLE = "OUZEL_SECRET_CLICKS_PROPERTIES_SASL_PASSWORD"
+
+
+@pytest.fixture
+def job(monkeypatch: pytest.MonkeyPatch) -> Job:
+    monkeypatch.setenv(VARIABLE, "")  # so that it goes again
+    with pytest.warns(
+        SecretWarning,
+        match=r"'properties\.sasl\.password' of table 'clicks' stands in the query; write '\$\{env:NAME\}'",
+    ):
+        return load_text(SQL.format(LITERAL.replace("'", "''")), Path(), "clicks")
+
+
+def test_a_literal_is_in_nothing_that_is_written_or_shown(job: Job) -> None:
+    written = cloudpickle.dumps(job).decode("latin-1") + repr(job) + job.text
+    written += spark_job(job.program, job.directory, "clicks", job.text)
+    assert "hunter2" not in written
+    assert f"'properties.sasl.password' = '${{env:{VARIABLE}}}'" in job.text
+    assert "'properties.sasl.username' = 'me'" in job.text
+
+
+def test_the_connector_finds_it_in_the_environment(job: Job) -> None:
+    options = dict(next(part for part in job.topology.components if part.is_spout).chain[0].options)  # type: ignore[union-attr]
+    assert configuration(Options(CONNECTOR, options), {}, {})["sasl.password"] == LITERAL == os.environ[VARIABLE]
+
+
+def test_a_text_whose_secret_was_hidden_means_the_same(job: Job) -> None:
+    again = load_text(job.text, Path(), "clicks")
+    assert (again.program, again.text) == (job.program, job.text)
+
+
+def test_what_names_the_place_of_a_secret_is_left_as_it_is(recwarn: pytest.WarningsRecorder) -> None:
+    text = SQL.format("${env:KAFKA_PASSWORD}")
+    assert load_text(text, Path(), "clicks").text == text
+    assert not recwarn.list
+
+
+def test_a_record_is_its_owners_alone(tmp_path: Path) -> None:
+    home = tmp_path / "runs" / "one"
+    RunRecord("q", "SELECT 1", "/", "memory", "at-least-once", {}).save(home)
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert stat.S_IMODE((home / RECORD).stat().st_mode) == 0o600
