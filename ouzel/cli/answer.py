@@ -1,15 +1,20 @@
-"""What becomes of the rows of a trailing SELECT: a table, JSON lines, CSV, or the changelog itself."""
+"""What becomes of the rows of a trailing SELECT: a table, JSON lines, CSV, or the changelog itself.
+
+What only appends is printed as it comes, as JSON lines or CSV; what takes rows back is printed when it is over, or as a changelog.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.cli.choices import Format
+from ouzel.cli.output import Output
 from ouzel.cli.table import PIPE_WIDTH, final, ordered, ranked_by, sorted_by_columns
 from ouzel.cli.values import json_rows
 from ouzel.compiler.plan import WEIGHT
@@ -24,12 +29,24 @@ if TYPE_CHECKING:
 FRESH_SECONDS = 1.0
 """How long a row that has changed stands out."""
 
+PRINTED_ROWS = 10_000
+"""So many rows of a table are printed at once."""
+
+END_ROWS = 1_000
+"""So many rows of each end of a table that only grows are held: no terminal has more lines."""
+
+HELD_ROWS = 100_000
+"""So many rows are held before all but the ends are dropped."""
+
 FRESH_ROWS = 10_000
 """Of so many of a frame's last rows we know that they are new: more never fit on a terminal."""
 
 
 class Answer(Protocol):
     """Takes the frames of a result as they come, and prints what it prints on stdout and nothing else."""
+
+    waits: str
+    """Why nothing is printed before the end; empty if that is not so."""
 
     def add(self, frame: pl.DataFrame) -> None:
         """Take some more of the result's changes."""
@@ -41,6 +58,8 @@ class Answer(Protocol):
 class Nothing:
     """The answer of a file that only has INSERT INTO: its rows are elsewhere."""
 
+    waits = ""
+
     def add(self, frame: pl.DataFrame) -> None:
         """Nothing comes."""
 
@@ -48,63 +67,132 @@ class Nothing:
         """Nothing is printed."""
 
 
-class Changelog:
-    """Each change when it comes: `+` or `-`, then the row as a JSON object."""
+class Lines:
+    """What is printed at once, frame by frame, as lines of text."""
 
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
+    waits = ""
+
+    def __init__(self, schema: Schema, out: Output) -> None:
+        self.schema, self.out = schema, out
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Print the changes."""
-        weights = frame[WEIGHT].to_list() if WEIGHT in frame.columns else [1] * frame.height
-        lines = [
-            f"{'+' if weight > 0 else '-'} {json.dumps(row, ensure_ascii=False)}\n" * abs(weight)
-            for weight, row in zip(weights, json_rows(frame, self.schema), strict=True)
-        ]
-        sys.stdout.write("".join(lines))
-        sys.stdout.flush()
+        """Print the frame."""
+        self.out.write(self.lines(frame))
+
+    def lines(self, frame: pl.DataFrame) -> str:
+        """The frame as text."""
+        raise NotImplementedError
 
     def finish(self) -> None:
         """Everything has been printed already."""
 
 
-class Folded:
-    """Adds all changes up to the table that they mean; the base of the three formats that print that table."""
+class Changelog(Lines):
+    """Each change when it comes: the row as a JSON object behind its `op`, which is `+` or `-`."""
 
-    def __init__(self, schema: Schema, retracts: bool) -> None:
-        self.schema, self.retracts = schema, retracts
-        self.table: ResultTable | Appended = _result_table(schema) if retracts else Appended(schema)
+    def lines(self, frame: pl.DataFrame) -> str:
+        """See Lines."""
+        op = "$op" if "op" in self.schema.names else "op"
+        weights = frame[WEIGHT].to_list() if WEIGHT in frame.columns else [1] * frame.height
+        return "".join(
+            _json_line({op: "+" if weight > 0 else "-", **row}) * abs(weight)
+            for weight, row in zip(weights, json_rows(frame, self.schema), strict=True)
+        )
+
+
+class JsonLines(Lines):
+    """One JSON object a row."""
+
+    def lines(self, frame: pl.DataFrame) -> str:
+        """See Lines."""
+        return "".join(map(_json_line, json_rows(frame, self.schema)))
+
+
+class Csv(Lines):
+    """A line of column names, then a line a row; a NULL is an empty field, an empty text is quoted."""
+
+    def __init__(self, schema: Schema, out: Output) -> None:
+        super().__init__(schema, out)
+        self._begun = False
+
+    def lines(self, frame: pl.DataFrame) -> str:
+        """See Lines."""
+        import polars as pl
+
+        columns: dict[str, list[str | None]] = {name: [] for name in self.schema.names}
+        for row in json_rows(frame, self.schema):
+            for name, value in row.items():
+                text = value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                columns[name].append(text)
+        header, self._begun = not self._begun, True
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_csv(include_header=header)
+
+    def finish(self) -> None:
+        """Print the names of the columns, if no row has come."""
+        if not self._begun:
+            self.add(_empty(self.schema))
+
+
+def _json_line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _empty(schema: Schema) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(schema=schema.polars())
+
+
+class AtTheEnd:
+    """Adds the changes of a result that takes rows back up to a table, and prints that when it is over, sorted by its columns."""
+
+    waits = "the result takes rows back: it is printed when the input ends, or on Ctrl-C; --format changelog prints each change at once"
+
+    def __init__(self, lines: Lines) -> None:
+        self.printer, self.table = lines, _result_table(lines.schema)
 
     def add(self, frame: pl.DataFrame) -> None:
         """Fold the changes in."""
         self.table.apply(frame)
 
-    def rows(self) -> pl.DataFrame:
-        """The table as it stands, sorted by its columns from left to right."""
-        return sorted_by_columns(self.table.frame())
+    def finish(self) -> None:
+        """Print the table."""
+        for part in sorted_by_columns(self.table.frame()).iter_slices(PRINTED_ROWS):
+            self.printer.add(part)
+        self.printer.finish()
 
 
-class Appended:
-    """The table of a result that only grows, as ResultTable but without its index: Numba need not be loaded for it."""
+class Ends:
+    """A table that only grows, for people: its two ends in the order of its columns, which is all they see, and how many rows it has."""
 
     def __init__(self, schema: Schema) -> None:
-        import polars as pl
-
-        self.frames = [pl.DataFrame(schema=schema.polars())]
+        self.height = self._held = 0
+        self._frames = [_empty(schema)]
 
     def apply(self, frame: pl.DataFrame) -> None:
         """Add rows; columns are taken by position."""
-        names = self.frames[0].columns
-        self.frames.append(
+        names = self._frames[0].columns
+        self._frames.append(
             frame if frame.columns == names else frame.rename(dict(zip(frame.columns, names, strict=True)))
         )
+        self.height += frame.height
+        self._held += frame.height
+        if self._held > HELD_ROWS:
+            self._cut()
 
-    def frame(self) -> pl.DataFrame:
-        """All rows, in the order in which they came."""
+    def _cut(self) -> None:
         import polars as pl
 
-        self.frames = [pl.concat(self.frames)]
-        return self.frames[0]
+        rows = sorted_by_columns(self.frame())
+        self._frames = [pl.concat([rows.head(END_ROWS), rows.tail(END_ROWS)], rechunk=True)]
+        self._held = 2 * END_ROWS
+
+    def frame(self) -> pl.DataFrame:
+        """The rows that are held."""
+        import polars as pl
+
+        self._frames = [pl.concat(self._frames)]
+        return self._frames[0]
 
 
 def _result_table(schema: Schema) -> ResultTable:
@@ -113,43 +201,22 @@ def _result_table(schema: Schema) -> ResultTable:
     return ResultTable(schema)
 
 
-class JsonLines(Folded):
-    """The table, one JSON object a line."""
-
-    def finish(self) -> None:
-        """Print the table."""
-        for row in json_rows(self.rows(), self.schema):
-            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
-        sys.stdout.flush()
-
-
-class Csv(Folded):
-    """The table with a line of column names; a NULL is an empty field, an empty text is quoted."""
-
-    def finish(self) -> None:
-        """Print the table."""
-        import polars as pl
-
-        columns: dict[str, list[str | None]] = {name: [] for name in self.schema.names}
-        for row in json_rows(self.rows(), self.schema):
-            for name, value in row.items():
-                text = value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-                columns[name].append(text)
-        sys.stdout.write(pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_csv())
-        sys.stdout.flush()
-
-
-class Page(Folded):
+class Page:
     """The table for people: while it grows, as much of it as fits; at the end all of it if it is short, else its two ends."""
 
-    def __init__(self, schema: Schema, retracts: bool, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(schema, retracts)
-        self.clock = clock
+    waits = ""
+
+    def __init__(
+        self, schema: Schema, retracts: bool, out: Output | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.schema, self.retracts = schema, retracts
+        self.out, self.clock = out or Output(), clock
+        self.table: ResultTable | Ends = _result_table(schema) if retracts else Ends(schema)
         self.fresh: deque[tuple[float, pl.Series]] = deque()
 
     def add(self, frame: pl.DataFrame) -> None:
         """Fold the changes in, and remember for a moment which rows are new."""
-        super().add(frame)
+        self.table.apply(frame)
         added = frame.filter(frame[WEIGHT] > 0) if WEIGHT in frame.columns else frame
         if added.height:
             self.fresh.append((self.clock(), added.tail(FRESH_ROWS).select(self.schema.names).hash_rows()))
@@ -169,25 +236,38 @@ class Page(Folded):
         marks = [False] * shown.height
         if self.fresh and shown.height:
             marks = shown.hash_rows().is_in(pl.concat([hashes for _, hashes in self.fresh])).to_list()
-        return shown, marks, table.height
+        return shown, marks, self.height(table)
+
+    def height(self, table: pl.DataFrame) -> int:
+        """How many rows the table has, of which `table` may be a part."""
+        return self.table.height if isinstance(self.table, Ends) else table.height
 
     def finish(self) -> None:
         """Print the table."""
         from rich.console import Console
 
-        frame = ordered(self.table.frame(), self.schema, self.retracts)
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-        console.print(final(frame, self.schema))
+        table = self.table.frame()
+        frame = ordered(table, self.schema, self.retracts)
+        console = Console(file=io.StringIO(), highlight=False, **_terminal())
+        with console.capture() as drawn:
+            console.print(final(frame, self.schema, self.height(table)))
+        self.out.write(drawn.get())
 
 
-def answer(form: Format, schema: Schema, retracts: bool) -> Answer:
+def _terminal() -> dict[str, Any]:
+    """How to draw for standard output: with its width and colours if it is a terminal, else as wide as it gets."""
+    from rich.console import Console
+
+    if not sys.stdout.isatty():
+        return {"width": PIPE_WIDTH}
+    own = Console()
+    return {"width": own.width, "force_terminal": True, "color_system": own.color_system or None}
+
+
+def answer(form: Format, schema: Schema, retracts: bool, out: Output | None = None) -> Answer:
     """The answer of this format."""
-    match form:
-        case Format.CHANGELOG:
-            return Changelog(schema)
-        case Format.JSONL:
-            return JsonLines(schema, retracts)
-        case Format.CSV:
-            return Csv(schema, retracts)
-        case Format.TABLE:
-            return Page(schema, retracts)
+    out = out or Output()
+    if form is Format.TABLE:
+        return Page(schema, retracts, out)
+    lines = {Format.CHANGELOG: Changelog, Format.JSONL: JsonLines, Format.CSV: Csv}[form](schema, out)
+    return AtTheEnd(lines) if retracts and form is not Format.CHANGELOG else lines

@@ -137,13 +137,14 @@ def _told(frame: pl.DataFrame | None, output: Path | None) -> str:
 
 
 def _print(frame: pl.DataFrame, made: Batch, form: Shape) -> None:
-    from ouzel.cli.answer import Folded, answer
+    from ouzel.cli.answer import answer
 
     sink = made.result
     assert sink is not None
-    rows = answer(Format(form.value), sink.columns or sink.input.schema, False)
-    assert isinstance(rows, Folded)
-    rows.retracts = sink.input.retracts  # so that the table is in the order in which `ouzel run` shows it
+    sorts = (
+        form is not Shape.TABLE
+    )  # a table for people is in the order in which `ouzel run` shows it, lines are in that of their columns
+    rows = answer(Format(form.value), sink.columns or sink.input.schema, sorts or sink.input.retracts)
     rows.add(frame)
     rows.finish()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -16,6 +18,9 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 STOPPING = "stopping: what is on its way is handled first; Ctrl-C once more drops it"
 
+TELL_SECONDS = 3.0
+"""After so long without an end, users are told why nothing is printed."""
+
 WAIT_SECONDS = 0.1
 """Longest time between two looks at the run: how fast Ctrl-C and the status line answer."""
 
@@ -27,7 +32,11 @@ def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable
         KeyboardInterrupt: it was interrupted for the second time.
     """
     draining = ended = False
+    told_ms = time.monotonic() + TELL_SECONDS if answer.waits else math.inf
     while not ended:
+        if time.monotonic() > told_ms:
+            told_ms = math.inf
+            screen.say(answer.waits)
         if interrupted() and not draining:
             draining = True
             screen.say(STOPPING)

@@ -16,6 +16,7 @@ from ouzel.cli.answer import Answer, Nothing, answer
 from ouzel.cli.choices import Engine, Format
 from ouzel.cli.failure import Exit, say_error
 from ouzel.cli.follow import follow, interrupts
+from ouzel.cli.output import Output
 from ouzel.cli.screen import screen
 from ouzel.cli.status import Progress
 from ouzel.cli.table import PIPE_WIDTH
@@ -53,7 +54,7 @@ def run_job(
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
     with interrupts() as interrupted:
         handle = start(job) if record is None else _recorded(job, start, engine, record, pairs)
-        rows = _answer(job.program, form)  # what this imports comes in while the processes start
+        rows = _answer(job.program, form, Output(interrupted))  # what this imports comes in while the processes start
         try:
             with screen(form, rows, title(job, engine), progress) as shown:
                 status = follow(handle, rows, shown, interrupted)
@@ -113,9 +114,9 @@ def result_of(program: Program) -> Sink | None:
     return next((sink for sink in program.sinks if sink.connector == "result"), None)
 
 
-def _answer(program: Program, form: Format) -> Answer:
+def _answer(program: Program, form: Format, out: Output) -> Answer:
     sink = result_of(program)
-    return Nothing() if sink is None else answer(form, sink.columns or sink.input.schema, sink.input.retracts)
+    return Nothing() if sink is None else answer(form, sink.columns or sink.input.schema, sink.input.retracts, out)
 
 
 def _end(status: Status, rows: Answer, progress: Progress, settings: Settings) -> Exit:

@@ -53,7 +53,8 @@ class Dark:
         """Show nothing."""
 
     def say(self, text: str) -> None:
-        """Show nothing."""
+        """Write the line."""
+        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text, style="yellow"))
 
 
 class StatusScreen:

@@ -77,14 +77,14 @@ def _cell(text: str | None) -> Text:
     return Text("NULL", style="dim italic") if text is None else Text(text)
 
 
-def final(frame: pl.DataFrame, schema: Schema) -> Group:
-    """The whole table, or its two ends; then the number of rows."""
+def final(frame: pl.DataFrame, schema: Schema, height: int) -> Group:
+    """The whole table, or its two ends; then the number of rows, `height`, of which `frame` has at least the ends."""
     import polars as pl
     from rich.console import Group
     from rich.text import Text
 
-    count = counted(frame.height)
-    if frame.height <= MOST_ROWS:
+    count = counted(height)
+    if height <= MOST_ROWS:
         return Group(drawn(frame, schema), Text(count, style="dim"))
     ends = pl.concat([frame.head(ENDS), frame.tail(ENDS)])
     note = f"{count}: the first {ENDS} and the last {ENDS}; --format csv or jsonl prints all"

@@ -59,7 +59,56 @@ def test_csv_tells_null_from_empty(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_changelog_is_every_change_as_it_came(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(Format.CHANGELOG, WORDS, [changes(("a", 1, 1)), changes(("a", 1, -1), ("a", 2, 2))], capsys)
-    assert text.splitlines() == ['+ {"word": "a", "n": 1}', '- {"word": "a", "n": 1}', *['+ {"word": "a", "n": 2}'] * 2]
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert [row.pop("op") for row in rows] == ["+", "-", "+", "+"]
+    assert rows == [{"word": "a", "n": 1}, {"word": "a", "n": 1}, *[{"word": "a", "n": 2}] * 2]
+
+
+def test_a_changelog_of_a_column_named_op_keeps_it(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({"op": ["x"], WEIGHT: [-1]})
+    assert json.loads(printed(Format.CHANGELOG, schema(op=str), [frame], capsys)) == {"$op": "-", "op": "x"}
+
+
+@pytest.mark.parametrize(
+    ("form", "lines"),
+    [(Format.JSONL, ['{"word": "b", "n": 1}', '{"word": "a", "n": 2}']), (Format.CSV, ["word,n", "b,1", "a,2"])],
+)
+def test_what_only_appends_is_printed_as_it_comes(
+    form: Format, lines: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    printer = answer(form, WORDS, False)
+    seen = []
+    for word, n in (("b", 1), ("a", 2)):
+        printer.add(pl.DataFrame({"word": [word], "n": [n]}))
+        seen.append(capsys.readouterr().out)
+        assert seen[-1]
+    printer.finish()
+    assert "".join(seen).splitlines() == lines
+    assert capsys.readouterr().out == ""
+    assert printer.waits == ""
+
+
+def test_csv_of_nothing_names_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    for retracts in (False, True):
+        answer(Format.CSV, WORDS, retracts).finish()
+        assert capsys.readouterr().out == "word,n\n"
+
+
+def test_what_takes_rows_back_waits_for_the_end_and_says_so() -> None:
+    assert "--format changelog prints each change at once" in answer(Format.CSV, WORDS, True).waits
+    assert answer(Format.CHANGELOG, WORDS, True).waits == ""
+
+
+def test_a_page_holds_the_ends_of_a_table_that_only_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.cli.answer.HELD_ROWS", 500)
+    monkeypatch.setattr("ouzel.cli.answer.END_ROWS", 50)
+    page = Page(schema(n=int), False)
+    for first in range(0, 10_000, 100):
+        page.add(pl.DataFrame({"n": range(first, first + 100)}).sample(fraction=1, shuffle=True, seed=first))
+        assert page.table.frame().height <= 600
+    rows, _, height = page.part(limit=40)
+    assert (rows["n"].to_list(), height) == (list(range(9_960, 10_000)), 10_000)
+    assert page.table.frame().sort("n").head(20)["n"].to_list() == list(range(20))
 
 
 def test_rows_that_are_equal_are_all_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,12 +34,12 @@ def test_an_example_answers_as_duckdb_does(name: str, examples: Path) -> None:
     same(rows, asked(name, examples))
     assert len(rows) > 10
     assert "late" not in err
-    assert rows == sorted(rows, key=lambda row: [str(value) for value in row.values()][:2])
 
 
 def test_parallelism_changes_nothing(examples: Path) -> None:
     path = examples / "airport_traffic.sql"
-    assert run_memory(path)[0] == run_memory(path, "--parallelism", "3")[0]
+    alone, together = (run_memory(path, "--parallelism", tasks)[0].splitlines() for tasks in ("1", "3"))
+    assert sorted(alone) == sorted(together)
 
 
 def test_insert_into_writes_files(examples: Path) -> None:

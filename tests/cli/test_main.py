@@ -73,7 +73,7 @@ def ouzel(*arguments: Any) -> Result:
 def test_json_lines_and_nothing_else_on_stdout(fake: FakeSession, query: Path) -> None:
     result = ouzel("run", query, "--format", "jsonl")
     assert result.exit_code == 0
-    assert [json.loads(line) for line in result.stdout.splitlines()] == [{"word": "a", "n": 2}, {"word": "b", "n": 1}]
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [{"word": "b", "n": 1}, {"word": "a", "n": 2}]
     assert "answered in" in result.stderr
     assert "acked 2" in result.stderr
     assert fake.engine == "heron"
@@ -152,7 +152,7 @@ def test_the_caret_stays_below_its_word(fake: FakeSession, query: Path) -> None:
 
 def test_a_failed_topology_is_1_and_prints_no_answer(fake: FakeSession, query: Path) -> None:
     fake.handle = FakeHandle([[FRAME]], Status(RunState.FAILED, rows_in=2, reason="count: bad record at flights.csv:7"))
-    result = ouzel("run", query, "--format", "jsonl")
+    result = ouzel("run", query, "--format", "table")
     assert result.exit_code == 1
     assert result.stdout == ""
     assert result.stderr.splitlines()[-1] == "error: count: bad record at flights.csv:7"
@@ -191,7 +191,7 @@ def test_a_second_interrupt_ends_at_once_and_prints_no_answer(
     dropped = Event("dropped", "3 of the 5 rows in were on their way")
     fake.handle = FakeHandle([[FRAME]] * 5, Status(RunState.FINISHED, events=(dropped,)))
     monkeypatch.setattr(fake.handle, "wait", lambda seconds: signal_self())
-    result = ouzel("run", query, "--format", "csv")
+    result = ouzel("run", query, "--format", "table")
     assert result.exit_code == 130, result.stderr
     assert "dropped: 3 of the 5 rows in were on their way" in result.stderr
     assert result.stdout == ""

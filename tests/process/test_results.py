@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import polars as pl
 
 from ouzel.runtime.process.results import ResultReader, ResultWriter
+from tests.process.topologies import wait_until
 
 
 def test_what_was_handed_over_before_is_there_when_the_client_has_caught_up() -> None:
@@ -19,7 +22,7 @@ def test_what_was_handed_over_before_is_there_when_the_client_has_caught_up() ->
         taken.extend(frame["n"])
 
     with TemporaryDirectory(prefix="ouzel-") as name:
-        reader = ResultReader(Path(name), deliver)
+        reader = ResultReader(Path(name), deliver, lambda: True)
         writers = [ResultWriter(Path(name), task) for task in range(3)]
         for round_number in range(5):
             for task, writer in enumerate(writers):
@@ -34,3 +37,41 @@ def test_what_was_handed_over_before_is_there_when_the_client_has_caught_up() ->
         reader.close()
         assert taken[-1] == 8, "what was left in the sockets comes with the end"
         reader.catch_up(10)
+
+
+def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:
+    taken: list[int] = []
+    written: list[int] = []
+    ended = False
+
+    def write(writer: ResultWriter) -> None:
+        for number in count():
+            writer.write(number, pl.DataFrame({"n": [number] * 10_000}))
+            written.append(number)
+            if ended:
+                return
+
+    with TemporaryDirectory(prefix="ouzel-") as name:
+        most = 5
+        reader = ResultReader(Path(name), lambda frame: taken.append(frame["n"][0]), lambda: len(taken) < most)
+        writer = Thread(target=write, args=(ResultWriter(Path(name), 1),))
+        writer.start()
+        wait_until(lambda: len(taken) >= 5)
+        wait_until(lambda: _stands_still(written))
+        assert len(written) < 50, "what fits into the sockets, and no more"
+        before, most = len(taken), 200
+        reader.resume()
+        wait_until(lambda: len(taken) >= 200)
+        assert taken[:before] == list(range(before))
+        reader.catch_up(10)
+        ended, most = True, 10**9
+        reader.resume()
+        writer.join(10)
+        reader.close()
+        assert taken == written
+
+
+def _stands_still(written: list[int]) -> bool:
+    before = len(written)
+    time.sleep(0.2)
+    return len(written) == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from threading import Condition, Thread
 from typing import Protocol, cast
@@ -29,6 +29,9 @@ _RETRY_S = 0.05
 _LOOK_FOR_MASTER_S = 0.2
 ASK_S = 60.0
 """The topology master is looked for so long when it is to be told something."""
+
+RESULTS_BYTES_MAX = 16 << 20
+"""With more than this in results that nobody has taken, no more are read from the topology."""
 
 STOP_S = 30.0
 """A stop that has handled nothing for so long is cut short: what is on its way is dropped."""
@@ -54,13 +57,14 @@ class HeronHandle:
         self._job, self._scheduler = job, scheduler
         self._finder = MasterFinder(job)
         self._frames: list[pl.DataFrame] = []
+        self._bytes = self._unlimited = 0
         self._rows = 0
         self._status = Status(RunState.STARTING)
         self._heard = 0
         self._stopping = self._cut_short = False
         self._moved: tuple[tuple[object, ...], float] = (), 0.0
         self._news = Condition()
-        self._reader = ResultReader(job.home, self._take)
+        self._reader = ResultReader(job.home, self._take, self._has_room)
         self._thread = Thread(target=self._follow, name="status", daemon=True)
         self._thread.start()
 
@@ -72,7 +76,10 @@ class HeronHandle:
     def results(self) -> list[pl.DataFrame]:
         """See run.Handle."""
         with self._news:
+            was_full, self._bytes = not self._has_room(), 0
             frames, self._frames = self._frames, []
+        if was_full:
+            self._reader.resume()
         return frames
 
     def status(self) -> Status:
@@ -113,7 +120,8 @@ class HeronHandle:
         """See run.Handle."""
         if not self._stopping:
             self.drain()
-        self._thread.join()
+        with self._taking_all():
+            self._thread.join()
         return self._status
 
     def end(self) -> Status:
@@ -129,7 +137,21 @@ class HeronHandle:
     def _take(self, frame: pl.DataFrame) -> None:
         with self._news:
             self._frames.append(frame)
+            self._bytes += int(frame.estimated_size())
             self._news.notify_all()
+
+    def _has_room(self) -> bool:
+        return bool(self._unlimited) or self._bytes < RESULTS_BYTES_MAX
+
+    @contextlib.contextmanager
+    def _taking_all(self) -> Iterator[None]:
+        """Inside, results are taken without a limit: whoever waits for the topology to rest does not wait for whoever reads them."""
+        self._unlimited += 1
+        self._reader.resume()
+        try:
+            yield
+        finally:
+            self._unlimited -= 1
 
     def _rest_after(
         self, call: str, timeout_s: float, reached: Callable[[], bool], refusal: Callable[[float], TopologyError]
@@ -137,7 +159,7 @@ class HeronHandle:
         """Call the topology master; the status when every task has heard of it and `reached` holds, or the run has ended."""
         deadline = time.monotonic() + timeout_s
         version = self._ask(call, deadline)
-        with self._news:
+        with self._taking_all(), self._news:
             in_time = self._news.wait_for(
                 lambda: self._has_ended or (version is not None and self._heard >= version and reached()),
                 deadline - time.monotonic(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import selectors
 import socket
 from collections import deque
@@ -57,10 +58,13 @@ class ResultWriter:
 
 
 class ResultReader:
-    """The client's end: a thread that takes batches from all tasks of the sink, each once however often it comes."""
+    """The client's end: a thread that takes batches from all tasks of the sink, each once however often it comes.
 
-    def __init__(self, home: Path, deliver: Callable[[pl.DataFrame], None]) -> None:
-        self._deliver = deliver
+    While `has_room` says no it reads nothing: the tasks wait, and with them, in the end, the sources. See `resume`.
+    """
+
+    def __init__(self, home: Path, deliver: Callable[[pl.DataFrame], None], has_room: Callable[[], bool]) -> None:
+        self._deliver, self._has_room = deliver, has_room
         self._seen: set[tuple[int, int]] = set()
         self._selector = selectors.DefaultSelector()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -83,6 +87,11 @@ class ResultReader:
             self._asking.send(b"c")
             done.wait(timeout_s)
 
+    def resume(self) -> None:
+        """There is room again."""
+        with contextlib.suppress(OSError):
+            self._asking.send(b"r")
+
     def close(self) -> None:
         """All writers have ended: deliver what they left in the sockets, then stop."""
         self._ending = True
@@ -97,12 +106,15 @@ class ResultReader:
 
     def _run(self) -> None:
         while not self._ending:
-            for key, _ in self._selector.select():
-                if key.fileobj is self._asked:
-                    self._asked.recv(64)
-                    self._catch_up()
-                else:
+            if not self._has_room():
+                select.select([self._asked], [], [])
+            ready = [key for key, _ in self._selector.select()]
+            for key in ready:
+                if key.fileobj is not self._asked:
                     self._handle(key)
+            if any(key.fileobj is self._asked for key in ready):  # last: it may close connections that are ready
+                self._asked.recv(64)
+                self._catch_up()
         while self._round():
             pass
 

@@ -25,6 +25,9 @@ from ouzel.runtime.simulator.world import World
 IDLE_S = 0.001
 """Pause when there is nothing to do."""
 
+RESULTS_BYTES_MAX = 16 << 20
+"""With more than this in results that nobody has taken, the topology waits."""
+
 T = TypeVar("T")
 
 
@@ -34,7 +37,7 @@ class MemoryHandle:
     def __init__(self, topology: Topology, packing: PackingPlan, directory: Path) -> None:
         self._world = World(topology, packing, directory, topology.settings.seed, self._take)
         self._frames: deque[pl.DataFrame] = deque()
-        self._rows_out = 0
+        self._rows_out = self._came = self._taken = 0
         self._state = RunState.RUNNING
         self._reason = ""
         self._cut_short = self._over = False
@@ -47,7 +50,9 @@ class MemoryHandle:
 
     def results(self) -> list[pl.DataFrame]:
         """Frames of the result sink since the last call."""
-        return [self._frames.popleft() for _ in range(len(self._frames))]
+        frames = [self._frames.popleft() for _ in range(len(self._frames))]
+        self._taken += sum(int(frame.estimated_size()) for frame in frames)
+        return frames
 
     def status(self) -> Status:
         """Totals over all tasks."""
@@ -132,7 +137,7 @@ class MemoryHandle:
             while not (self._world.done or self._cut_short):
                 self._world.now_ms = time.monotonic() * 1000
                 self._world.wall_zero_us = int((time.time() - time.monotonic()) * 1e6)
-                idle = not self._world.step()
+                idle = self._is_full or not self._world.step()
                 self._answer()
                 if idle:
                     time.sleep(IDLE_S)
@@ -184,8 +189,14 @@ class MemoryHandle:
 
     def _take(self, batch_id: int, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
+        self._came += int(frame.estimated_size())
         self._rows_out += frame.height
         self._news.set()
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether too much of the result waits to be taken, by somebody who does not wait for the topology to rest."""
+        return self._came - self._taken > RESULTS_BYTES_MAX and not self._world.pause
 
     @property
     def _ended(self) -> RunState:

@@ -1,0 +1,54 @@
+"""Standard output. A reader that does not read is waited for, so that it slows the run down instead of filling the memory."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Callable
+
+WAIT_MS = 100
+
+PATIENCE_MS = 5_000
+"""Once the run is interrupted, a reader that does not read is waited for so long, all in all."""
+
+
+class Output:
+    """Writes text to standard output; `interrupted` says whether the user wants the run to stop."""
+
+    def __init__(self, interrupted: Callable[[], bool] = lambda: False) -> None:
+        self._interrupted = interrupted
+        self._waited_ms = 0
+
+    def write(self, text: str) -> None:
+        """Return when the system has it all.
+
+        Raises:
+            BrokenPipeError: the reader is gone.
+            KeyboardInterrupt: the run is interrupted, and the reader does not read.
+        """
+        sys.stdout.flush()
+        try:
+            descriptor = sys.stdout.fileno()
+        except (OSError, ValueError):  # no file stands behind it, as in a test
+            sys.stdout.write(text)
+            return
+        left = memoryview(text.encode(sys.stdout.encoding, "backslashreplace"))
+        while left:
+            self._wait(descriptor)
+            left = left[os.write(descriptor, left[: _most(descriptor)]) :]
+
+    def _wait(self, descriptor: int) -> None:
+        """Return when something can be written without being blocked."""
+        poller = select.poll()
+        poller.register(descriptor, select.POLLOUT)
+        while not poller.poll(WAIT_MS):
+            self._waited_ms += WAIT_MS if self._interrupted() else 0
+            if self._waited_ms >= PATIENCE_MS:
+                raise KeyboardInterrupt
+
+
+def _most(descriptor: int) -> int:
+    """Most bytes that a write takes at once, without being blocked, from what can be written to."""
+    return sys.maxsize if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
