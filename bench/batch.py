@@ -27,7 +27,7 @@ from bench.nexmark import QUERIES, query_names
 from ouzel.batch.spark import start_spark
 from ouzel.connectors import open_source
 from ouzel.connectors.base import ReadBatch, SourceRequest
-from ouzel.planner.spark.job import job_endings, job_frames, run_job
+from ouzel.planner.spark.job import run_job, spark_job
 from ouzel.session import Job, load_text
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def write_input(folder: Path, events: int) -> int:
 
 def generated(job: Job, spark: SparkSession) -> Callable[[], DataFrame]:
     """What makes the frame of the generated job's sink, as the job's own text does."""
-    text, (sink,) = job_frames(job.program, job.directory, job.topology.name), job_endings(job.program)
-    return partial(run_job, text, spark, sink)
+    (sink,) = job.program.sinks
+    return partial(run_job, spark_job(job.program, job.directory, job.topology.name), spark, sink.table)
 
 
 def written(spark: SparkSession, folder: Path, query: str) -> DataFrame:

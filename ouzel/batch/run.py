@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from ouzel.batch.bounds import Ranges, check_ends
@@ -12,10 +12,9 @@ from ouzel.batch.offsets import as_run, needed
 from ouzel.batch.period import Period, within
 from ouzel.batch.spark import explained
 from ouzel.compiler.plan import Program, Sink
-from ouzel.errors import OuzelError
-from ouzel.planner.spark.job import job_endings, job_frames, job_names, spark_job
-from ouzel.planner.spark.statements import variable
-from ouzel.planner.spark.tables import BAD_RECORDS
+from ouzel.errors import OuzelError, QueryError
+from ouzel.planner.spark.job import job_endings, load_job, spark_job
+from ouzel.planner.spark.text import URI
 from ouzel.session import Job
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 ALWAYS = Period()
 """All of time."""
 
-FORMATS = {".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}
-"""What an output's name says of its format; anything else is a folder of Parquet."""
+ENDINGS = {"": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}
+"""What the end of an output's name says of its format."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,20 @@ class Batch:
         job = self.job
         return spark_job(self.program, job.directory, job.topology.name, job.text, self.offsets)
 
-    def into(self, output: Path) -> Batch:
-        """The same with the rows of the trailing SELECT written to a folder: .csv, .json or .jsonl, else Parquet.
+    def into(self, output: str | Path, form: str = "") -> Batch:
+        """The same with the rows of the trailing SELECT written to a folder of this machine, or to a URI as Spark knows it.
+
+        The format is `form`, csv, json or parquet; if that is empty, what the end of the name says.
 
         Raises:
             OuzelError: there is no trailing SELECT.
+            QueryError: the name ends in what is no format.
         """
         if self.result is None:
             raise OuzelError("--output is for the rows of a trailing SELECT, and the query has none")
-        options = (("path", str(output.resolve())), ("format", FORMATS.get(output.suffix, "parquet")))
+        place = str(output)
+        path = place if URI.match(place) else str(Path(place).resolve())
+        options = (("path", path), ("format", form or _format_of(place)))
         sinks = (
             replace(sink, connector="file", options=options) if sink is self.result else sink
             for sink in self.program.sinks
@@ -68,15 +72,15 @@ class Batch:
         Raises:
             OuzelError: Spark refuses or fails, in one sentence.
         """
-        text = job_frames(self.program, self.job.directory, self.job.topology.name, "", self.offsets)
+        text = self.text()
         try:
-            names = job_names(text, spark)
+            loaded = load_job(text, spark)
             for table, ending in job_endings(self.program).items():
                 if self.result is None or table != self.result.table:
-                    exec(compile(ending, "job.py", "exec"), names)
-            rows = rows_of(names[variable(self.result.table)], self.result) if self.result else None
-            if BAD_RECORDS in names:
-                names[BAD_RECORDS].settle(say)
+                    loaded.end(ending)
+            rows = rows_of(loaded.frame(self.result.table), self.result) if self.result else None
+            if loaded.bad_records is not None:
+                loaded.bad_records.settle(say)
             return rows
         except OuzelError:
             raise
@@ -98,6 +102,17 @@ def batch(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) -> B
     if not offsets:
         return Batch(job, job.program, {})
     return Batch(job, as_run(job.program, job.topology), needed(job.program, job.directory, offsets))
+
+
+def _format_of(place: str) -> str:
+    ending = PurePosixPath(place).suffix
+    if ending not in ENDINGS:
+        known = ", ".join(filter(None, ENDINGS))
+        raise QueryError(
+            f"--output {place}: {ending} is no format that a batch writes",
+            instead=f"end it with one of {known}, or add --output-format",
+        )
+    return ENDINGS[ending]
 
 
 def rows_of(frame: DataFrame, sink: Sink) -> pl.DataFrame:

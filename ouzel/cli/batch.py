@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 POLL_S = 0.1
 
 
+class Written(Enum):
+    """What `--output` is written as."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSON = "json"
+
+
 class Shape(Enum):
     """How a batch's answer is printed; it has no changes."""
 
@@ -64,8 +72,14 @@ def batch(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write the trailing SELECT's rows to a folder, as .parquet, .csv or .json."),
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write the trailing SELECT's rows to a folder of this name, or to a URI that Spark knows (s3a://...).",
+        ),
+    ] = None,
+    output_format: Annotated[
+        Written | None, typer.Option(help="The format of --output.  [default: by its name's end, else parquet]")
     ] = None,
     form: Annotated[Shape, typer.Option("--format", help="How the trailing SELECT's rows are printed.")] = Shape.TABLE,
     conf: Annotated[
@@ -80,7 +94,11 @@ def batch(
     """  # fmt: skip
     with reported(debug):
         made = _load(file, pairs(settings, "--set"), offsets, (begin, end))
-        made = made if output is None else made.into(output)
+        if output_format and output is None:
+            raise QueryError(
+                "--output-format says how --output is written", instead="add --output PATH, or leave it out"
+            )
+        made = made if output is None else made.into(output, output_format.value if output_format else "")
         text = made.text()  # what has no Spark form is refused before Spark starts
         if emit is not None:
             _emit(text, emit)
@@ -110,7 +128,7 @@ def _emit(text: str, path: Path) -> None:
     typer.echo(f"{path} is the job; run it with: spark-submit {path}", err=True)
 
 
-def _run(made: Batch, master: str | None, conf: list[tuple[str, str]], output: Path | None, form: Shape) -> None:
+def _run(made: Batch, master: str | None, conf: list[tuple[str, str]], output: str | None, form: Shape) -> None:
     from ouzel.batch.spark import start_spark
 
     console = Console(stderr=True, highlight=False)
@@ -130,7 +148,7 @@ def _run(made: Batch, master: str | None, conf: list[tuple[str, str]], output: P
     console.print(Text(f"batch: {_told(frame, output)} in {time.monotonic() - started:.1f} s", style="dim"))
 
 
-def _told(frame: pl.DataFrame | None, output: Path | None) -> str:
+def _told(frame: pl.DataFrame | None, output: str | None) -> str:
     if frame is not None:
         return "1 row" if frame.height == 1 else f"{frame.height:,} rows"
     return f"written to {output}" if output else "written"

@@ -14,7 +14,6 @@ from ouzel.compiler.types import Schema
 from ouzel.connectors.file.sink import parts_of
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark import run_job, spark_job
-from ouzel.planner.spark.job import job_frames
 from ouzel.reconcile.forms import plain
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.record import RESULTS, Ranges, read_record
@@ -69,8 +68,7 @@ def batch_text(made: Batch) -> str:
 def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession) -> DataFrame:
     """What the batch job returns, with the group keys carried along (see lineage.batch_sink)."""
     made = batch_of(job, batch_sink(sink), ranges)
-    text = job_frames(made.program, job.directory, job.topology.name, "", made.offsets)
-    return run_job(text, spark, sink.table)
+    return run_job(batch_text(made), spark, sink.table)
 
 
 def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,8 +69,37 @@ def test_settings_and_times_are_looked_at_before_anything_runs(query: Path, tmp_
 
 def test_an_emitted_job_writes_where_it_was_told(query: Path, tmp_path: Path) -> None:
     text = ouzel(query, "--emit", "-", "--output", tmp_path / "o.csv").stdout
-    assert f'.csv("{tmp_path / "o.csv"}")' in text
+    assert ").csv(args.result)\n" in text
+    assert f'"--result", metavar="PATH", default="{tmp_path / "o.csv"}"' in re.sub(r"\s+", " ", text)
     assert ".show(" not in text
+
+
+@pytest.mark.parametrize(
+    ("output", "more", "writer"),
+    [
+        ("s3a://lake/o.parquet", (), "answer.write.parquet("),
+        ("s3a://lake/o", (), "answer.write.parquet("),
+        ("hdfs:///lake/2024.01", ("--output-format", "json"), ".json("),
+        ("abfss://c@account.dfs.core.windows.net/o.csv", (), ").csv("),
+    ],
+)
+def test_an_output_that_is_a_uri_stays_one(query: Path, output: str, more: tuple[str, ...], writer: str) -> None:
+    text = ouzel(query, "--emit", "-", "--output", output, *more).stdout
+    assert f'default="{output}"' in text
+    assert f"{writer}args.result)\n" in text
+
+
+def test_a_format_that_is_not_known_is_refused(query: Path, tmp_path: Path) -> None:
+    done = ouzel(query, "--emit", "-", "--output", tmp_path / "o.delta")
+    assert done.exit_code == 2
+    assert (
+        ".delta is no format that a batch writes; end it with one of .csv, .json, .jsonl, .parquet, or add --output-format"
+        in re.sub(r"\s+", " ", done.stderr)
+    )
+    done = ouzel(query, "--output", "x", "--output-format", "delta")
+    assert done.exit_code == 2
+    done = ouzel(query, "--output-format", "csv")
+    assert "--output-format says how --output is written; add --output PATH, or leave it out" in done.stderr
 
 
 def test_output_needs_a_select(query: Path) -> None:

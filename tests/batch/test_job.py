@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,9 +37,8 @@ SELECT b, MAX(n) AS most FROM w GROUP BY b EMIT CHANGES;"""
 
 
 def frames(text: str) -> list[str]:
-    """The variables that a job makes, in order, after `spark` and `folder`."""
-    body = text.split("\nfolder = ")[1]
-    return [line.split(" = ")[0] for line in body.splitlines()[1:] if " = " in line and line[0].isalpha()]
+    """The variables of the function that makes the answer, in order."""
+    return re.findall(r"^    (\w+) = ", text.split("def query(")[1].split("\ndef ")[0], re.M)
 
 
 def test_what_several_readers_share_is_one_frame(made: Callable[..., Batch]) -> None:
@@ -52,16 +52,16 @@ def test_an_aggregate_of_an_aggregate_has_a_frame_between(made: Callable[..., Ba
 
 
 def test_no_name_of_the_plans_own_making_is_left(made: Callable[..., Batch]) -> None:
-    code = made(DISTINCT).text().split('"""')[2]
+    code = made(DISTINCT).text().split("def query(")[1]
     assert "$" not in code
-    assert 'F.expr("count(DISTINCT `a`) FILTER (WHERE `filter`)").alias("n")' in code
+    assert 'F.expr("count(DISTINCT `a`) FILTER (WHERE `a_over_1`)").alias("n")' in code
 
 
 def test_a_question_with_quotes_stands_on_top(made: Callable[..., Batch]) -> None:
     text = made(TABLE + 'SELECT b || \'""" \\\' AS c FROM t;').text()
-    assert "CREATE TABLE t" in text.split("\nfrom pyspark")[0]
+    assert "CREATE TABLE t" in text.split("\nimport argparse")[0]
     names: dict[str, object] = {}
-    exec(compile(text.split("\nfrom pyspark")[0], "job.py", "exec"), names)
+    exec(compile(text.split("\nimport argparse")[0], "job.py", "exec"), names)
     assert 'SELECT b || \'""" \\\' AS c FROM t;' in str(names["__doc__"])
 
 

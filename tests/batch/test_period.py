@@ -66,8 +66,8 @@ def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> 
 
 def test_records_of_kafka_have_times_of_their_own(job: Callable[[str], Job]) -> None:
     text = batch(job(kafka("a BIGINT")), None, DAY).text()
-    assert '"start": "timestamp",\n        "start.timestamp": "2024-01-01 00:00:00",' in text
-    assert '"end": "timestamp",\n        "end.timestamp": "2024-01-02 00:00:00",' in text
+    assert '"start": "timestamp",\n            "start.timestamp": "2024-01-01 00:00:00",' in text
+    assert '"end": "timestamp",\n            "end.timestamp": "2024-01-02 00:00:00",' in text
     assert ".where" not in text
 
 

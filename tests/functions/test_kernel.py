@@ -137,9 +137,9 @@ def test_fields_of_rows() -> None:
         (call("subtract", T, Literal(INTERVAL, timedelta(seconds=5))), "F.col(\"t\") - F.expr(\"INTERVAL '0 00:00:05' DAY TO SECOND\")"),
         (call("add", T, Literal(INTERVAL_MONTHS, -14)), "F.col(\"t\") + F.expr(\"INTERVAL '-1-2' YEAR TO MONTH\")"),
         (Cast(TIMESTAMP, S, safe=True), 'F.col("s").try_cast("timestamp_ntz")'),
-        (Case(INT, ((IS_ZERO, number(0)),), A), 'F.when(F.col("b") == 0, F.lit(0)).otherwise(F.col("a"))'),
+        (Case(INT, ((IS_ZERO, number(0)),), A), 'F.when(F.col("b") == 0, 0).otherwise(F.col("a"))'),
         (Column(INT, "a.b"), 'F.col("`a.b`")'),
-        (GetField(INT, Column(RowType((("x", INT),)), "r"), "x"), 'F.col("r").getField("x")'),
+        (GetField(INT, Column(RowType((("x", INT),)), "r"), "x"), 'F.col("r.x")'),
     ],
 )  # fmt: skip
 def test_spark_s_text_is_readable(expression: Expression, text: str) -> None:

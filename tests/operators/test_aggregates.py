@@ -74,11 +74,11 @@ def test_every_name_is_known() -> None:
 @pytest.mark.parametrize(
     ("made", "text"),
     [
-        (AggregateCall("n", "count", None, BIGINT), 'F.count(F.lit(1)).alias("n")'),
-        (AggregateCall("n", "count", None, BIGINT, filter="f"), 'F.count_if(F.col("`f`")).alias("n")'),
-        (AggregateCall("total", "sum", "x", BIGINT), 'F.sum(F.col("`x`")).alias("total")'),
-        (AggregateCall("n", "count", "x", BIGINT, distinct=True), 'F.count_distinct(F.col("`x`")).alias("n")'),
-        (AggregateCall("m", "min", "x", BIGINT, distinct=True), 'F.min(F.col("`x`")).alias("m")'),
+        (AggregateCall("n", "count", None, BIGINT), 'F.count("*").alias("n")'),
+        (AggregateCall("n", "count", None, BIGINT, filter="f"), 'F.count_if(F.col("f")).alias("n")'),
+        (AggregateCall("total", "sum", "x", BIGINT), 'F.sum("x").alias("total")'),
+        (AggregateCall("n", "count", "x", BIGINT, distinct=True), 'F.count_distinct("x").alias("n")'),
+        (AggregateCall("m", "min", "x", BIGINT, distinct=True), 'F.min("x").alias("m")'),
         (AggregateCall("m", "avg", "x", DOUBLE, True, "f"), 'F.expr("avg(DISTINCT `x`) FILTER (WHERE `f`)").alias("m")'),
     ],
 )  # fmt: skip

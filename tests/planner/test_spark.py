@@ -67,10 +67,10 @@ def test_every_logical_node_has_a_lowering() -> None:
 def test_the_job_reads_like_a_program() -> None:
     text = spark_job(program(word_count()), Path("/data"), "word_count")
     assert text.startswith('"""word_count as a PySpark job')
-    assert 'lines = (\n    spark.read.parquet(f"{folder}/lines.parquet")\n    .select(' in text
-    assert '\n    .groupBy("word")\n    .agg(F.count("*").alias("n"))\n)\n' in text
-    assert text.endswith('if __name__ == "__main__":\n    result.show(1000, truncate=False)\n')
-    compile(text, "job.py", "exec")
+    assert "    lines = spark.read.parquet(at(args.folder, args.lines)).select(" in text
+    assert '\n        .groupBy("word")\n        .agg(F.count("*").alias("n"))\n    )\n' in text
+    assert "        answer.show(20, truncate=False)\n    finally:\n        spark.stop()\n" in text
+    assert text.endswith('if __name__ == "__main__":\n    main()\n')
 
 
 def test_what_has_no_batch_form_is_refused() -> None:
@@ -85,8 +85,8 @@ def test_what_has_no_batch_form_is_refused() -> None:
 
 def test_tables_may_have_the_names_of_the_programs_own() -> None:
     text = spark_job(program(sink(table("spark", "json", a=INT), "F")), Path())
-    assert "\ntable_spark = " in text
-    assert "\ntable_F = table_spark\n" in text
+    assert "\n    table_spark = " in text
+    assert "\n    table_F = table_spark\n" in text
 
 
 def table(name: str, shape: str, options: dict[str, str] | None = None, **columns: DataType) -> Scan:

@@ -12,9 +12,10 @@ ZAMM 54, 1974), so the order hardly shows; infinities and NaN are counted apart,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ouzel.compiler.functions.lowering import backticked, column_name, quoted
 from ouzel.compiler.plan import Aggregate, AggregateCall
 from ouzel.compiler.types import (
     BIGINT,
@@ -219,34 +220,44 @@ def limbs(kind: DataType) -> int:
     return 4 if isinstance(kind, DecimalType) and kind.precision > 18 else 2
 
 
-def spark_aggregate(call: AggregateCall) -> str:
-    """The PySpark text of a call, with `F` = pyspark.sql.functions in scope, for example `F.sum(F.col("x")).alias("total")`."""
-    return f"{_spark_call(call)}.alias({_quoted(call.name)})"
+def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None) -> str:
+    """The PySpark text of a call, with `F` = pyspark.sql.functions in scope, for example `F.sum("x").alias("total")`.
+
+    `values` are columns that are computed in the call itself, by name; `names_columns` must be false then.
+    """
+    return f"{_spark_call(call, values or {})}.alias({quoted(call.name)})"
 
 
-def _spark_call(call: AggregateCall) -> str:
-    value = f"F.col({_quoted(f'`{call.argument}`')})" if call.argument else "F.lit(1)"
-    if call.function == "count" and call.filter and not call.argument:
-        return (
-            f"F.count_if(F.col({_quoted(f'`{call.filter}`')}))"  # Spark computes its condition below, faster than WHEN
-        )
+def names_columns(call: AggregateCall) -> bool:
+    """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
+    return _is_distinct(call) and (call.function not in ("count", "sum") or call.filter is not None)
+
+
+def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
+    def column(name: str) -> str:
+        return values.get(name) or f"F.col({quoted(column_name(name))})"
+
+    if names_columns(call):
+        return f"F.expr({quoted(_sql(call))})"
+    function = f"{call.function}_distinct" if _is_distinct(call) else call.function
+    if call.filter and not call.argument and function == "count":
+        return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
     if call.filter:
-        value = f"F.when(F.col({_quoted(f'`{call.filter}`')}), {value})"
-    # Only these have a function for it, and FILTER is much faster than WHEN.
-    if _is_distinct(call) and (call.function not in ("count", "sum") or call.filter):
-        return f"F.expr({_quoted(_sql(call))})"
-    if _is_distinct(call):
-        return f"F.{call.function}_distinct({value})"
-    return f"F.{call.function}({value})"
+        value = column(call.argument) if call.argument else "F.lit(1)"
+        return f"F.{function}(F.when({column(call.filter)}, {value}))"
+    if call.argument is None or call.argument in values:
+        return f"F.{function}({values[call.argument] if call.argument else ALL_ROWS})"
+    return f"F.{function}({quoted(column_name(call.argument))})"
+
+
+ALL_ROWS = '"*"'
+"""What COUNT(*) counts, in PySpark."""
 
 
 def _sql(call: AggregateCall) -> str:
-    condition = f" FILTER (WHERE `{call.filter}`)" if call.filter else ""
-    return f"{call.function}(DISTINCT `{call.argument}`){condition}"
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    assert call.argument is not None
+    condition = f" FILTER (WHERE {backticked(call.filter)})" if call.filter else ""
+    return f"{call.function}(DISTINCT {backticked(call.argument)}){condition}"
 
 
 def _is_extreme(call: AggregateCall) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ouzel.compiler.functions import logic
 from ouzel.compiler.functions.lowering import (
     any_of,
+    bare,
     eager,
     grouped,
     plain,
@@ -83,7 +84,7 @@ def _extreme(better: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> KernelLowering:
 
 
 def _spark_in(arguments: Sequence[str], signature: Signature) -> str:
-    return f"{grouped(arguments[0])}.isin({', '.join(arguments[1:])})"
+    return f"{grouped(arguments[0])}.isin({', '.join(map(bare, arguments[1:]))})"
 
 
 def _spark_distinct(arguments: Sequence[str], signature: Signature) -> str:
@@ -95,7 +96,7 @@ def _spark_same(arguments: Sequence[str], signature: Signature) -> str:
 
 
 def _spark_between(arguments: Sequence[str], signature: Signature) -> str:
-    return f"{grouped(arguments[0])}.between({arguments[1]}, {arguments[2]})"
+    return f"{grouped(arguments[0])}.between({bare(arguments[1])}, {bare(arguments[2])})"
 
 
 FUNCTIONS: tuple[Function, ...] = (

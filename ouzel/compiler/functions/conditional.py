@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.functions.lowering import any_of, reasons, spark_call, strict, with_errors
+from ouzel.compiler.functions.lowering import any_of, bare, reasons, spark_call, strict, with_errors
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.functions.signatures import alike, anything, is_comparable, meeting_type
 from ouzel.compiler.types import BOOLEAN, DOUBLE, FLOAT, VARCHAR, DataType, FloatType, NullType
@@ -93,7 +93,7 @@ def _typeof(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 
 
 def _spark_if(arguments: Sequence[str], signature: Signature) -> str:
-    return f"F.when({arguments[0]}, {arguments[1]}).otherwise({arguments[2]})"
+    return f"F.when({arguments[0]}, {bare(arguments[1])}).otherwise({bare(arguments[2])})"
 
 
 FUNCTIONS: tuple[Function, ...] = (

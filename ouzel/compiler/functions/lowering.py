@@ -235,6 +235,18 @@ def constant_of(text: str) -> str:
     return text
 
 
+def bare(text: str) -> str:
+    """The constant of a literal that says no type, where PySpark takes either: `F.lit("a")` -> `"a"`; or `text` as it is."""
+    node = ast.parse(text, mode="eval").body
+    if (
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "F.lit"
+        and isinstance(node.args[0], ast.Constant | ast.UnaryOp)
+    ):
+        return text.removeprefix("F.lit")[1:-1] if text != "F.lit(None)" else text
+    return text
+
+
 def spark_call(name: str, *bare: int) -> SparkLowering:
     """`F.name(arguments)`; the arguments at the positions `bare` are Python constants there, not Columns."""
 
@@ -247,7 +259,7 @@ def spark_call(name: str, *bare: int) -> SparkLowering:
 
 def spark_builtin(name: str) -> SparkLowering:
     """A builtin of Spark SQL that has no DataFrame function of its own."""
-    return lambda arguments, signature: f"F.call_function({', '.join([repr_text(name), *arguments])})"
+    return lambda arguments, signature: f"F.call_function({', '.join([quoted(name), *arguments])})"
 
 
 def spark_operator(symbol: str) -> SparkLowering:
@@ -258,7 +270,7 @@ def spark_operator(symbol: str) -> SparkLowering:
         short = constant_of(right)
         # a bare constant reads better, and next to a Column of that type means the same
         whole = right == f"F.lit({short})" or right.endswith('.cast("bigint")')
-        right = short if whole and "F.col" in left and short.replace(".", "", 1).isdigit() else right
+        right = short if whole and "F.col" in left and short.replace(".", "", 1).isdigit() else bare(right)
         return f"{grouped(left)} {symbol} {grouped(right)}"
 
     return lower
@@ -269,6 +281,23 @@ def spark_method(name: str) -> SparkLowering:
     return lambda arguments, signature: f"{grouped(arguments[0])}.{name}({', '.join(arguments[1:])})"
 
 
-def repr_text(text: str) -> str:
-    """A Python string literal in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r") + '"'
+def quoted(text: str) -> str:
+    """The text as a Python string literal, whatever it holds: in double quotes, unless it holds more of those than of single ones."""
+    mark = "'" if text.count('"') > text.count("'") else '"'
+    return mark + "".join(_escaped(character, mark) for character in text) + mark
+
+
+def _escaped(character: str, mark: str) -> str:
+    if character in (mark, "\\"):
+        return "\\" + character
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+def column_name(name: str) -> str:
+    """The name as `F.col` reads it: in backticks if it would be taken apart."""
+    return name if name.isidentifier() and name.isascii() else backticked(name)
+
+
+def backticked(name: str) -> str:
+    """The name as Spark's SQL reads it, whatever it holds."""
+    return "`" + name.replace("`", "``") + "`"

@@ -12,6 +12,7 @@ from ouzel.compiler.functions import decimals
 from ouzel.compiler.functions.arithmetic import OVERFLOW, ZERO, bounds
 from ouzel.compiler.functions.lowering import (
     applied,
+    bare,
     batched,
     by_row,
     grouped,
@@ -347,7 +348,7 @@ FUNCTIONS: tuple[Function, ...] = (
 
 
 def _spark_round(arguments: Sequence[str], signature: Signature) -> str:
-    text = f"F.round({', '.join(arguments)})" if len(arguments) == 2 else f"F.round({arguments[0]})"
+    text = f"F.round({', '.join([arguments[0], *map(bare, arguments[1:])])})"
     if isinstance(signature.result, DecimalType):
         return f'{text}.cast("decimal({signature.result.precision},{signature.result.scale})")'
     return text

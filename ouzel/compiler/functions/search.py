@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression, Literal
-from ouzel.compiler.functions.lowering import constant_of, grouped, mapped, plain, repr_text, spark_call, with_errors
+from ouzel.compiler.functions.lowering import constant_of, grouped, mapped, plain, quoted, spark_call, with_errors
 from ouzel.compiler.functions.patterns import Regex, java_regex, java_replacement, like_regex
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.functions.signatures import overloads
@@ -198,16 +198,19 @@ def _split_index(text: pl.Expr, delimiter: pl.Expr, index: pl.Expr) -> pl.Expr:
     return text.str.split(delimiter).list.get(number, null_on_oob=True)
 
 
-def _quoted(text: str) -> str:
+def _regex_text(text: str) -> str:
     """A literal's text as a Java regular expression that matches just it."""
     import ast
 
     value = ast.literal_eval(constant_of(text))
-    return repr_text("".join(letter if letter.isalnum() else "\\" + letter for letter in value))
+    return quoted("".join("\\" + letter if letter in _SPECIAL else letter for letter in value))
+
+
+_SPECIAL = frozenset("\\^$.|?*+()[]{}")
 
 
 def _spark_split(arguments: Sequence[str], signature: Signature) -> str:
-    return f"F.split({arguments[0]}, {_quoted(arguments[1])})"
+    return f"F.split({arguments[0]}, {_regex_text(arguments[1])})"
 
 
 _PATTERNS: tuple[object, ...] = (r"[a-z]+", r"(\d+)-(\d+)", r"a|b", r"^\s*x?", r"o$", r"(?i)ab", r"\bw.")

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
 from ouzel.compiler.functions import lookup
-from ouzel.compiler.functions.lowering import grouped, repr_text
+from ouzel.compiler.functions.lowering import bare, grouped, quoted
+from ouzel.compiler.functions.lowering import column_name as column_name
 from ouzel.compiler.functions.registry import Signature
 from ouzel.compiler.types import (
+    DOUBLE,
     ArrayType,
     BooleanType,
     BytesType,
@@ -39,25 +41,53 @@ def to_spark(expression: Expression) -> str:
     """
     match expression:
         case Column(name=name):
-            return f"F.col({repr_text(column_name(name))})"
+            return f"F.col({quoted(column_name(name))})"
         case Literal(value=value):
             return literal(value, expression.type)
-        case Call(arguments=arguments):
-            return _call(expression, [to_spark(argument) for argument in arguments])
+        case Call():
+            return _call(expression, [to_spark(argument) for argument in _widened_by_spark(expression)])
         case Cast(operand=operand, safe=safe):
             name = "try_cast" if safe else "cast"
-            return f"{grouped(to_spark(operand))}.{name}({repr_text(to_spark_type(expression.type))})"
+            return f"{grouped(to_spark(operand))}.{name}({quoted(to_spark_type(expression.type))})"
         case Case(branches=branches, otherwise=otherwise):
-            whens = ".".join(f"when({to_spark(condition)}, {to_spark(value)})" for condition, value in branches)
-            return f"F.{whens}.otherwise({to_spark(otherwise)})"
+            whens = ".".join(f"when({to_spark(condition)}, {bare(to_spark(value))})" for condition, value in branches)
+            return f"F.{whens}.otherwise({bare(to_spark(otherwise))})"
+        case GetField() if is_path(expression):
+            return f"F.col({quoted('.'.join(map(column_name, _path(expression))))})"
         case GetField(operand=operand, field=field):
-            return f"{grouped(to_spark(operand))}.getField({repr_text(field)})"
+            return f"{grouped(to_spark(operand))}.getField({quoted(field)})"
     raise NotSupported(f"{type(expression).__name__} has no Spark form")
 
 
-def column_name(name: str) -> str:
-    """The name as `F.col` reads it: in backticks if it would be taken apart."""
-    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
+def is_path(expression: Expression) -> bool:
+    """Whether it is a column, or a field of one, or of that: what Spark finds by names with dots between them."""
+    while isinstance(expression, GetField):
+        expression = expression.operand
+    return isinstance(expression, Column)
+
+
+def _path(expression: Expression) -> list[str]:
+    if isinstance(expression, GetField):
+        return [*_path(expression.operand), expression.field]
+    assert isinstance(expression, Column)
+    return [expression.name]
+
+
+def _widened_by_spark(call: Call) -> tuple[Expression, ...]:
+    """The arguments without casts that Spark makes by itself: of an integer beside a DOUBLE."""
+    if call.function not in WIDENING or [argument.type for argument in call.arguments] != [DOUBLE, DOUBLE]:
+        return call.arguments
+    plain = tuple(
+        argument.operand
+        if isinstance(argument, Cast) and not argument.safe and isinstance(argument.operand.type, IntegerType)
+        else argument
+        for argument in call.arguments
+    )
+    return plain if any(argument.type == DOUBLE for argument in plain) else call.arguments
+
+
+WIDENING = frozenset({"add", "subtract", "multiply", "divide", "eq", "ne", "lt", "le", "gt", "ge"})
+"""Functions of two arguments that Spark computes in DOUBLE if one is."""
 
 
 def _call(call: Call, arguments: Sequence[str]) -> str:
@@ -86,15 +116,11 @@ def to_spark_type(kind: DataType) -> str:
         case MapType(key, value):
             return f"map<{to_spark_type(key)},{to_spark_type(value)}>"
         case RowType(fields):
-            inner = ",".join(f"{_field(name)}:{to_spark_type(field)}" for name, field in fields)
+            inner = ",".join(f"{column_name(name)}:{to_spark_type(field)}" for name, field in fields)
             return f"struct<{inner}>"
     return {BooleanType: "boolean", VarcharType: "string", BytesType: "binary", DateType: "date", NullType: "void"}[
         type(kind)
     ]
-
-
-def _field(name: str) -> str:
-    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
 
 
 def literal(value: object, kind: DataType) -> str:
@@ -103,29 +129,29 @@ def literal(value: object, kind: DataType) -> str:
         return "F.lit(None)" if isinstance(kind, NullType) else f'F.lit(None).cast("{to_spark_type(kind)}")'
     match kind:
         case BooleanType() | IntegerType(32) | VarcharType():
-            return f"F.lit({repr_text(value) if isinstance(value, str) else repr(value)})"
+            return f"F.lit({quoted(value) if isinstance(value, str) else repr(value)})"
         case FloatType(64) if isinstance(value, float):
             plain = value == value and abs(value) != float("inf")
             return f"F.lit({value!r})" if plain else f'F.lit(float("{value}"))'
         case BytesType() if isinstance(value, bytes):
-            return f"F.unhex(F.lit({repr_text(value.hex().upper())}))"
+            return f"F.unhex(F.lit({quoted(value.hex().upper())}))"
         case IntervalType(months):
             return _interval(value, months)
-    return f"F.lit({_plain(value, kind)}).cast({repr_text(to_spark_type(kind))})"
+    return f"F.lit({_plain(value, kind)}).cast({quoted(to_spark_type(kind))})"
 
 
 def _plain(value: object, kind: DataType) -> str:
     match value:
         case datetime():
             shown = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
-            return repr_text(shown.isoformat(" "))
+            return quoted(shown.isoformat(" "))
         case date():
-            return repr_text(value.isoformat())
+            return quoted(value.isoformat())
         case float():
             return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
         case int() if isinstance(kind, IntegerType):
             return repr(value)
-    return repr_text(str(value))
+    return quoted(str(value))
 
 
 def _interval(value: object, months: bool) -> str:

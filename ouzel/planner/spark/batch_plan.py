@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Program, Project
 from ouzel.planner.rules.align_union_branches import align_union_branches
 from ouzel.planner.rules.dag import Dag, with_inputs
@@ -28,7 +28,7 @@ def batch_plan(program: Program) -> Dag:
 
 
 def name_results(dag: Dag) -> Dag:
-    """Call an aggregate's unnamed results after what they are, `avg_delay` instead of `$result2`.
+    """Call what an aggregate computes as the query calls it above, else after what it is: `avg_delay` instead of `$result2`.
 
     The names end at the next projection; where something else than a filter comes first, they stay as they are.
     """
@@ -48,8 +48,9 @@ def name_results(dag: Dag) -> Dag:
             case Project() if names:
                 made = replace(made, items=tuple((name, substitute(value, names)) for name, value in made.items))
             case Aggregate() if isinstance(node, Aggregate) and _ends_in_projections(node, readers):
-                made, keys = _with_named_input(made) if len(readers[id(node.input)]) == 1 else (made, {})
-                made, results = _named(made)
+                wanted = _names_above(node, readers)
+                made, keys = _with_named_input(made, wanted) if len(readers[id(node.input)]) == 1 else (made, {})
+                made, results = _named(made, wanted)
                 renamed[id(made)] = {**keys, **results}
         return made
 
@@ -63,14 +64,25 @@ def _ends_in_projections(node: Node, readers: Mapping[int, list[Node]]) -> bool:
     )
 
 
-def _with_named_input(node: Aggregate) -> tuple[Aggregate, Names]:
-    """The node with names for what the projection below computes for it alone, `filter` instead of `$filter`; and those of keys."""
+def _names_above(node: Node, readers: Mapping[int, list[Node]]) -> dict[str, str]:
+    """What the projection above calls columns that it only hands on, if there is but one."""
+    reader = node
+    while not isinstance(reader, Project):
+        if len(readers.get(id(reader), [])) != 1:
+            return {}
+        (reader,) = readers[id(reader)]
+    return {value.name: name for name, value in reversed(reader.items) if isinstance(value, Column)}
+
+
+def _with_named_input(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Names]:
+    """The node with names for what the projection below computes for it alone, `upper_b` instead of `$value`; and those of keys."""
     if not isinstance(node.input, Project):
         return node, {}
     taken, names = set(node.schema.names) | set(node.input.schema.names), dict[str, str]()
-    for name in node.input.schema.names:
+    for name, value in node.input.items:
         if name.startswith("$"):
-            names[name] = _free(re.sub(r"\W+", "_", name).strip("_"), taken)
+            called = wanted.get(name, "")
+            names[name] = called if called and called not in taken else _free(words_of(value), taken)
             taken.add(names[name])
     below = replace(node.input, items=tuple((names.get(name, name), value) for name, value in node.input.items))
     calls = tuple(
@@ -86,21 +98,73 @@ def _with_named_input(node: Aggregate) -> tuple[Aggregate, Names]:
     return replace(node, input=below, keys=keys, calls=calls), fresh
 
 
-def _named(node: Aggregate) -> tuple[Aggregate, Names]:
+def _named(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Names]:
     taken, names, calls = set(node.schema.names), dict[str, Expression](), list[AggregateCall]()
     for call in node.calls:
-        if call.name.startswith(("$", "EXPR$")):
+        called = wanted.get(call.name, "")
+        if called and called not in taken - {call.name}:
+            fresh = called
+        elif call.name.startswith(HIDDEN):
             fresh = _free(_described(call), taken)
+        else:
+            fresh = call.name
+        if fresh != call.name:
             names[call.name] = Column(call.type, fresh)
             taken.add(fresh)
-            call = replace(call, name=fresh)
-        calls.append(call)
+        calls.append(replace(call, name=fresh))
     return replace(node, calls=tuple(calls)), names
 
 
+HIDDEN = ("$", "EXPR$")
+"""What names begin with that the query did not give."""
+
+
 def _described(call: AggregateCall) -> str:
-    what = re.sub(r"\W+", "_", call.argument or "rows").strip("_")
-    return f"{call.function}_{'distinct_' * call.distinct}{what}{'_filtered' if call.filter else ''}"
+    what = "_".join(re.findall(r"\w+", call.argument or "", re.ASCII))
+    where = f"where_{call.filter}" if call.filter else "" if what else "rows"
+    return _shortened([call.function, "distinct" * call.distinct, what, *re.findall(r"\w+", where, re.ASCII)])
+
+
+def words_of(value: Expression) -> str:
+    """A name for an expression: `dep_delay_over_15`, `upper_carrier`."""
+    return _shortened(_words(value)) or "value"
+
+
+def _words(value: Expression) -> list[str]:
+    match value:
+        case Call(function=function, arguments=(left, right)) if function in BETWEEN:
+            return [*_words(left), BETWEEN[function], *_words(right)]
+        case Call(function="is_null" | "is_not_null" as function, arguments=(operand,)):
+            return [*_words(operand), function]
+        case Call(function=function, arguments=arguments):
+            return [function, *(word for argument in arguments for word in _words(argument))]
+        case GetField(operand=operand, field=field):
+            return [*_words(operand), *re.findall(r"\w+", field, re.ASCII)]
+        case Cast(operand=operand):
+            return _words(operand)
+        case Case():
+            return ["case", *_words(value.branches[0][0])]
+    return re.findall(r"\w+", str(value), re.ASCII)
+
+
+def _shortened(words: list[str]) -> str:
+    """The words as one name, as many as are soon read."""
+    name = ""
+    for word in filter(None, words):
+        if name and len(name) + len(word) >= LONGEST:
+            break
+        name = f"{name}_{word}" if name else word[:LONGEST]
+    return name if not name[:1].isdigit() else f"n{name}"
+
+
+LONGEST = 40
+"""Characters of a name."""
+
+BETWEEN = {
+    "add": "plus", "subtract": "minus", "multiply": "times", "divide": "by", "gt": "over", "lt": "under", "ge": "from",
+    "le": "up_to", "eq": "is", "ne": "is_not", "and": "and", "or": "or", "like": "like",
+}  # fmt: skip
+"""Words for the operators that stand between two values."""
 
 
 def _free(wanted: str, taken: set[str]) -> str:
@@ -117,4 +181,5 @@ RULES: tuple[Callable[[Dag], Dag], ...] = (
     fuse_projections,
     remove_trivial_projects,
     name_results,
+    remove_trivial_projects,  # those that gave names to what has them by now
 )

@@ -27,9 +27,7 @@ JSON_READER = {"mode": '"FAILFAST"', "allowSingleQuotes": "False"}
 
 def typed(schema: Schema) -> str:
     """A select of the columns in their types."""
-    return select(
-        [f"{_column(field.name)}.cast({_type_text(field.type)}).alias({quoted(field.name)})" for field in schema]
-    )
+    return select(f"{_column(field.name)}.cast({_type_text(field.type)})" for field in schema)
 
 
 def from_csv(schema: Schema, ready: Container[str] = ()) -> list[str]:
@@ -59,11 +57,11 @@ def json_schema(schema: Schema) -> str:
 
 def from_json(schema: Schema) -> list[str]:
     """A step that makes times of their text, which `json_schema` has asked for; none if there are no times."""
-    items = [
-        f"{quoted(field.name)}: {_column(field.name)}{_cast(field.type)}"
+    items = {
+        field.name: f"{_column(field.name)}{_cast(field.type)}"
         for field in schema
         if any(isinstance(kind, TimestampType) for kind in parts(field.type))
-    ]
+    }
     return [*_note(schema), with_columns(items)] if items else []
 
 
@@ -105,10 +103,9 @@ def not_null(table: str, schema: Schema) -> list[str]:
 
     It is a value that fails and no filter: Spark would move a filter of the query before it, and the row would be gone unseen.
     """
-    items = []
+    items = {}
     for field in schema:
         if not field.nullable:
             message = quoted(f"table '{table}': column '{field.name}' may not be NULL")
-            value = f"F.coalesce({quoted(column_name(field.name))}, F.raise_error(F.lit({message})))"
-            items.append(f"{quoted(field.name)}: {value}")
+            items[field.name] = f"F.coalesce({quoted(column_name(field.name))}, F.raise_error(F.lit({message})))"
     return [with_columns(items)] if items else []

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import json
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.plan import Node, Program, Scan
+from ouzel.compiler.plan import Node, Program, Scan, Sink
+from ouzel.errors import OuzelError
 from ouzel.planner.spark.batch_plan import batch_plan
+from ouzel.planner.spark.layout import assignment, statement
 from ouzel.planner.spark.lowering import Names, lower
 from ouzel.planner.spark.sinks import write_table
-from ouzel.planner.spark.statements import OURS, variable, written
-from ouzel.planner.spark.tables import BAD_RECORDS, OFFSETS, read_range
-from ouzel.planner.spark.text import quoted
+from ouzel.planner.spark.statements import written
+from ouzel.planner.spark.tables import BAD_RECORDS, OFFSETS, read_range, starts_at_folder
+from ouzel.planner.spark.text import Range, comment, docstring, identifier, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-HEADER = '''"""{title} as a PySpark job, in batch.
-
-It means what the topology means: ANSI mode, and UTC as the session's time zone.{query}
-"""
-
-{imports}
-spark = (
-    SparkSession.builder.appName({name})
-    .config("spark.sql.ansi.enabled", "true")
-    .config("spark.sql.session.timeZone", "UTC")
-    .getOrCreate()
-)
-'''
-
-IMPORTS = "from pyspark.sql import SparkSession\nfrom pyspark.sql import functions as F\n"
-
-Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
+Ranges = Mapping[str, Range]
 """Table -> partition id -> [first offset, offset to stop before)."""
+
+OURS = ("BadRecords", "read_table", "write_table")
+"""What a job imports of Ouzel, if it needs it."""
+
+AT = '''def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+'''
 
 
 def spark_job(
@@ -52,57 +47,181 @@ def spark_job(
     Raises:
         NotSupported: a source, sink or expression has no Spark form; the text names it.
     """
-    frames = job_frames(program, directory, title, query, offsets)
-    ends = [*job_endings(program).values(), *([f"{BAD_RECORDS}.settle()"] if f"\n{BAD_RECORDS} = " in frames else [])]
-    return "\n".join([frames, 'if __name__ == "__main__":', *(indent(end, "    ") for end in ends), ""])
-
-
-def job_frames(program: Program, directory: Path, title: str, query: str = "", offsets: Ranges | None = None) -> str:
-    """The job without its end: a frame for each sink, and nothing shown or written."""
     dag = batch_plan(program)
-    scans = [node for node in dag.nodes() if isinstance(node, Scan)]
-    ours = (
-        {table: offsets[table] for table in sorted({scan.table for scan in scans} & set(offsets or {}))}
-        if offsets
-        else {}
-    )
-    body = written(dag, partial(_lower, ours))
-    if f"={BAD_RECORDS}," in body:
-        body = (
-            f"# Records that cannot be read are left out, and noted here.\n{BAD_RECORDS} = BadRecords(spark)\n\n{body}"
+    scans = {node.table: node for node in dag.nodes() if isinstance(node, Scan)}
+    ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
+    try:
+        body = written(dag, partial(_lower, ours), indent=4)
+        text = _Job(program, directory, title, query, ours, scans, body).text()
+        compile(text, "job.py", "exec")
+    except SyntaxError as error:
+        raise OuzelError(f"the job of this query would be no Python ({error.msg}); please report the query") from error
+    return text
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A job whose frames are written; what is around them."""
+
+    program: Program
+    directory: Path
+    title: str
+    query: str
+    ours: Ranges
+    scans: Mapping[str, Scan]
+    body: str
+
+    def text(self) -> str:
+        rest = "\n\n".join(part for part in (self._at(), self._query(), self._parse_args(), self._main()) if part)
+        constants = ""
+        if f"{OFFSETS}[" in self.body:
+            note = comment("What is read of each partition: from the first offset to just before the second.")
+            constants = "\n".join([note, *assignment(OFFSETS, [_ranges(self.ours)]), "", ""])
+        run = 'if __name__ == "__main__":\n    main()\n'
+        return f"{self._header()}\n{self._imports(constants + rest)}\n{constants}\n{rest}\n\n{run}"
+
+    def _header(self) -> str:
+        meaning = "It means what the topology means: ANSI mode, and UTC as the session's time zone."
+        asked = f"\n\n{indent(self.query.strip(), '    ')}" if self.query else ""
+        return docstring(f"{self.title} as a PySpark job, in batch.\n\n{meaning}{asked}\n") + "\n"
+
+    def _imports(self, code: str) -> str:
+        used = ", ".join(name for name in OURS if re.search(rf"\b{name}\(", code))
+        functions = "from pyspark.sql import functions as F\n" if "F." in code else ""
+        lines = [
+            "import argparse\n" if self._arguments else "",
+            f"from pyspark.sql import DataFrame, SparkSession\n{functions}",
+        ]
+        lines += [f"from ouzel.batch import {used}  # needs the wheel of Ouzel\n" if used else ""]
+        return "\n".join(line for line in lines if line)
+
+    def _at(self) -> str:
+        return AT if "at(args.folder" in self.body + "".join(self._endings()) else ""
+
+    @property
+    def _arguments(self) -> dict[str, tuple[str, str]]:
+        """What the job can be told: argument -> its default, and what it means."""
+        given = dict[str, tuple[str, str]]()
+        files: list[Scan | Sink] = [*self.scans.values(), *self.program.sinks]
+        if any(starts_at_folder(dict(node.options)) for node in files):
+            given["folder"] = (str(self.directory), "where relative paths start")
+        for node in files:
+            path = dict(node.options).get("path")
+            if path is not None:
+                does = "written to" if isinstance(node, Sink) else "read from"
+                given[identifier(node.table)] = (path, f"where table {node.table} is {does}")
+        return given
+
+    @property
+    def _parameters(self) -> dict[str, str]:
+        """What `query` is given: name -> type."""
+        given = {"spark": "SparkSession", "args": "argparse.Namespace", BAD_RECORDS: "BadRecords"}
+        return {name: kind for name, kind in given.items() if name == "spark" or re.search(rf"\b{name}\b", self.body)}
+
+    def _query(self) -> str:
+        sinks = [identifier(sink.table) for sink in self.program.sinks]
+        kind = "DataFrame" if len(sinks) == 1 else "dict[str, DataFrame]"
+        frames = "{" + ", ".join(f"{quoted(name)}: {name}" for name in sinks) + "}"
+        given = ", ".join(f"{name}: {kind}" for name, kind in self._parameters.items())
+        what = "What the query answers." if len(sinks) == 1 else "What is written, by table."
+        return "\n".join(
+            [
+                f"def query({given}) -> {kind}:",
+                docstring(what, 4),
+                f"{self.body}",
+                f"    return {sinks[0] if len(sinks) == 1 else frames}",
+                "",
+            ]
         )
-    code = "\n".join([body, *job_endings(program).values()])
-    used = ", ".join(name for name in OURS if re.search(rf"\b{name}\(", code))
-    imports = IMPORTS + (f"\nfrom ouzel.batch import {used}  # needs the wheel of Ouzel\n" if used else "")
-    quoted_query = "\n\n" + query.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + "\n" if query else ""
-    parts = [HEADER.format(title=title, name=quoted(title), imports=imports, query=quoted_query)]
-    if "folder" in code:
-        parts.append(f"# Relative paths of tables start here.\nfolder = {quoted(str(directory))}\n")
-    if f"{OFFSETS}[" in code:
-        parts.append(
-            f"# What is read of each partition: from the first offset to just before the second.\n{OFFSETS} = {_ranges(ours)}\n"
-        )
-    return "\n".join([*parts, body])
+
+    def _parse_args(self) -> str:
+        if not self._arguments:
+            return ""
+        described = docstring("Where the tables are.", 4)
+        lines = ["def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:", described]
+        lines += assignment("parser", [f"argparse.ArgumentParser(description={quoted(f'{self.title} in batch')})"], 4)
+        for name, (default, meaning) in self._arguments.items():
+            told = f'"--{name}", metavar="PATH", default={quoted(default)}, help={quoted(meaning.replace("%", "%%"))}'
+            lines += statement(f"parser.add_argument({told})", 4)
+        return "\n".join([*lines, "    return parser.parse_args(arguments)", ""])
+
+    def _main(self) -> str:
+        lines = ["def main() -> None:", docstring("Run the job in a session of its own.", 4)]
+        lines += ["    args = parse_args()"] if self._arguments else []
+        lines += assignment("spark", [_session(self.title)], 4)
+        lines += ["    try:"]
+        if BAD_RECORDS in self._parameters:
+            lines += [" " * 8 + comment("Records that cannot be read are left out, and noted here.")]
+            lines += [f"        {BAD_RECORDS} = BadRecords(spark)"]
+        lines += assignment(ANSWER, [f"query({', '.join(self._parameters)})"], 8)
+        for ending in self._endings():
+            lines += statement(ending, 8)
+        lines += [f"        {BAD_RECORDS}.settle()"] if BAD_RECORDS in self._parameters else []
+        return "\n".join([*lines, "    finally:", "        spark.stop()", ""])
+
+    def _endings(self) -> Iterator[str]:
+        return iter(job_endings(self.program).values())
+
+
+ANSWER = "answer"
+"""What `main` calls what `query` has given."""
+
+
+def _session(title: str) -> str:
+    settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+    configured = "".join(f".config({quoted(key)}, {quoted(value)})" for key, value in settings.items())
+    return f"SparkSession.builder.appName({quoted(title)}){configured}.getOrCreate()"
 
 
 def job_endings(program: Program) -> dict[str, str]:
     """What the program does in the end, by sink: the statement that shows or writes its rows."""
-    return {sink.table: write_table(variable(sink.table), sink) for sink in program.sinks}
+    one = len(program.sinks) == 1
+    return {
+        sink.table: write_table(ANSWER if one else f"{ANSWER}[{quoted(identifier(sink.table))}]", sink)
+        for sink in program.sinks
+    }
 
 
-def run_job(text: str, spark: SparkSession, table: str = "result") -> DataFrame:
-    """What a job's text computes for one of its sinks, in a session that is there already; nothing is shown or written."""
-    frame: DataFrame = job_names(text, spark)[variable(table)]
-    return frame
+@dataclass(frozen=True)
+class Loaded:
+    """A job's text in a session that is there already; nothing is shown or written."""
+
+    names: dict[str, Any]
+
+    @property
+    def bad_records(self) -> Any:
+        """What notes the records that are left out, or None."""
+        return self.names.get(BAD_RECORDS)
+
+    def frame(self, table: str) -> DataFrame:
+        """The rows of one of its sinks."""
+        answer = self.names[ANSWER]
+        frame: DataFrame = answer[identifier(table)] if isinstance(answer, dict) else answer
+        return frame
+
+    def end(self, ending: str) -> None:
+        """Run one of `job_endings`."""
+        exec(compile(ending, "job.py", "exec"), self.names)
 
 
-def job_names(text: str, spark: SparkSession) -> dict[str, Any]:
-    """The variables of a job's text once it has run in a session that is there already; nothing is shown or written."""
+def load_job(text: str, spark: SparkSession) -> Loaded:
+    """Make the frames of a job in a session that is there already, with the arguments' defaults."""
     spark.conf.set("spark.sql.ansi.enabled", "true")
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     names: dict[str, Any] = {"__name__": "job"}
     exec(compile(text, "job.py", "exec"), names)
-    return names
+    names["spark"] = spark
+    if "parse_args" in names:
+        names["args"] = names["parse_args"]([])
+    if "BadRecords" in names:
+        names[BAD_RECORDS] = names["BadRecords"](spark)
+    names[ANSWER] = names["query"](*(names[name] for name in inspect.signature(names["query"]).parameters))
+    return Loaded(names)
+
+
+def run_job(text: str, spark: SparkSession, table: str = "result") -> DataFrame:
+    """What a job's text computes for one of its sinks, in a session that is there already; nothing is shown or written."""
+    return load_job(text, spark).frame(table)
 
 
 def _lower(ours: Ranges, node: Node, names: Names) -> list[str]:
@@ -112,5 +231,10 @@ def _lower(ours: Ranges, node: Node, names: Names) -> list[str]:
 
 
 def _ranges(offsets: Ranges) -> str:
-    shown = {table: {part: list(span) for part, span in parts.items()} for table, parts in offsets.items()}
-    return re.sub(r"\[\s+(-?\d+),\s+(-?\d+)\s+\]", r"(\1, \2)", json.dumps(shown, indent=4, ensure_ascii=False))
+    tables = (
+        f"{quoted(table)}: {{"
+        + ", ".join(f"{quoted(part)}: ({first}, {end})" for part, (first, end) in parts.items())
+        + "}"
+        for table, parts in offsets.items()
+    )
+    return "{" + ", ".join(tables) + "}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import singledispatch
 
-from ouzel.compiler.expressions import Call, Column, Expression, columns_of, rewrite
-from ouzel.compiler.functions.aggregates import spark_aggregate
-from ouzel.compiler.functions.spark import column_name, to_spark
+from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, rewrite
+from ouzel.compiler.functions.aggregates import names_columns, spark_aggregate
+from ouzel.compiler.functions.lowering import grouped
+from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
@@ -26,7 +26,8 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.tables import quoted, read_table
+from ouzel.planner.spark.tables import read_table
+from ouzel.planner.spark.text import call, comment, quoted, select
 from ouzel.planner.spark.without import without_late
 
 ELEMENT, POSITION = "$element", "$position"
@@ -72,7 +73,7 @@ def _(node: Sink, names: Names) -> list[str]:
 
 @lower.register
 def _(node: Project, names: Names) -> list[str]:
-    return [call(".select", [aliased(name, value) for name, value in node.items])]
+    return [select(aliased(name, value) for name, value in node.items)]
 
 
 @lower.register
@@ -94,11 +95,12 @@ def _(node: Union, names: Names) -> list[str]:
 @lower.register
 def _(node: Aggregate, names: Names) -> list[str]:
     values = _inlined(node, names)
-    keys = [values.get(key, quoted(column_name(key))) for key in node.keys]
+    keys = [_key(key, values.get(key)) for key in node.keys]
+    computed = {name: to_spark(value) for name, value in values.items() if value != Column(value.type, name)}
     if not node.calls:
-        return [call(".select", keys), ".distinct()"]
+        return [select(keys), ".distinct()"]
     grouped = [call(".groupBy", keys)] if keys else []
-    return [*grouped, call(".agg", [_aggregate(text, values) for text in map(spark_aggregate, node.calls)])]
+    return [*grouped, call(".agg", [spark_aggregate(each, computed) for each in node.calls])]
 
 
 @lower.register
@@ -114,7 +116,7 @@ def _(node: Unnest, names: Names) -> list[str]:
     kept = [quoted(column_name(name)) for name in node.input.schema.names]
     taken = _fields(node, values) if is_row else values
     counted = [f'(F.col({quoted(POSITION)}) + 1).cast("bigint").alias({new[-1]})'] if node.ordinality else []
-    return [exploded, call(".select", [*kept, *taken, *counted])]
+    return [exploded, select([*kept, *taken, *counted])]
 
 
 @lower.register
@@ -126,11 +128,11 @@ def _(node: AssignWindow, names: Names) -> list[str]:
     if node.offset_us:
         arguments.append(quoted(span(node.offset_us % node.slide_us)))
     window, cast = f"F.window({', '.join(arguments)})", '.cast("timestamp_ntz")' if is_local else ""
-    values = (f"{window}.start{cast}", f"{window}.end{cast}", f"{window}.end - F.expr(\"INTERVAL '0.001' SECOND\")")
-    columns = "".join(f"    {quoted(name)}: {value},\n" for name, value in zip(node.names, values, strict=True) if name)
+    values = (f"{window}.start{cast}", f"{window}.end{cast}", f"({window}.end - F.expr(\"INTERVAL '0.001' SECOND\"))")
+    columns = [f"{value}.alias({quoted(name)})" for name, value in zip(node.names, values, strict=True) if name]
     every = f", one every {span(node.slide_us)}" if is_hop else ""
-    mark = f"# {node.kind.value}: windows of {span(node.size_us)}{every}; a row without {node.column} is in none"
-    return [mark, f".withColumns({{\n{columns}}})"]
+    mark = f"{node.kind.value}: windows of {span(node.size_us)}{every}; a row without {node.column} is in none"
+    return [comment(mark), select(['"*"', *columns])]
 
 
 def without_unread_time(node: AssignWindow, following: Sequence[Node]) -> AssignWindow:
@@ -160,36 +162,22 @@ def computes_below(node: Node, names: Names) -> bool:
         isinstance(node, Aggregate)
         and isinstance(node.input, Project)
         and id(node.input) not in names
-        and not any("F.expr" in spark_aggregate(call) for call in node.calls)
+        and not any(map(names_columns, node.calls))
     )
 
 
-def _inlined(node: Aggregate, names: Names) -> dict[str, str]:
-    """What computes the columns of the projection below, by name; a key with its name."""
+def _key(name: str, value: Expression | None) -> str:
+    if value is None or value == Column(value.type, name):
+        return quoted(column_name(name))
+    return f"{grouped(to_spark(value))}.alias({quoted(name)})"
+
+
+def _inlined(node: Aggregate, names: Names) -> dict[str, Expression]:
+    """What computes the columns of the projection below, by name."""
     if not computes_below(node, names):
         return {}
     assert isinstance(node.input, Project)
-    values = dict(node.input.items)
-    return {name: aliased(name, value) if name in node.keys else to_spark(value) for name, value in values.items()}
-
-
-def _aggregate(text: str, values: Mapping[str, str]) -> str:
-    """The text of a call, with what computes its columns in their place; a mere column by its name."""
-
-    def column(match: re.Match[str]) -> str:
-        name = match[1].replace("``", "`")
-        return _unaliased(values[name]) if name in values else f"F.col({quoted(column_name(name))})"
-
-    plain = text.replace("F.count(F.lit(1))", 'F.count("*")')
-    inlined = re.sub(r'F\.col\("`((?:[^`]|``)+)`"\)', column, plain)
-    return re.sub(r'^F\.(\w+)\(F\.col\(("[^"\\]+")\)\)', r"F.\1(\2)", inlined)
-
-
-def _unaliased(text: str) -> str:
-    """A key that is aggregated too is computed without its name."""
-    if text.startswith('"'):
-        return f"F.col({text})"
-    return text.rpartition(".alias(")[0] or text
+    return dict(node.input.items)
 
 
 def _fields(node: Unnest, values: Sequence[str]) -> list[str]:
@@ -203,7 +191,18 @@ def aliased(name: str, value: Expression) -> str:
     """An item of a select."""
     if isinstance(value, Column) and value.name == name:
         return quoted(column_name(name))
-    return f"{_operand(to_spark(value))}.alias({quoted(name)})"
+    text = grouped(to_spark(value))
+    return text if _keeps_name(name, value) else f"{text}.alias({quoted(name)})"
+
+
+def _keeps_name(name: str, value: Expression) -> bool:
+    """Whether Spark calls the value so by itself: a column that is cast, a field of a row."""
+    match value:
+        case Cast(operand=Column(name=column), safe=False):
+            return column == name
+        case GetField(field=field):
+            return field == name and is_path(value)
+    return False
 
 
 def _condition(predicate: Expression) -> str:
@@ -216,21 +215,3 @@ def _is_not_null(part: Expression) -> Expression:
         case Call(function="not", arguments=(Call(function="is_null") as inner,)):
             return Call(part.type, "is_not_null", inner.arguments)
     return part
-
-
-def _operand(text: str) -> str:
-    """In parentheses, unless a method may follow at once."""
-    depth = 0
-    for character in text:
-        depth += (character in "([{") - (character in ")]}")
-        if depth == 0 and character in " -~":
-            return f"({text})"
-    return text
-
-
-def call(function: str, arguments: Sequence[str]) -> str:
-    """A call; one argument a line when there are many, or when one computes something."""
-    short = ", ".join(arguments)
-    if len(arguments) == 1 or (len(short) <= 100 and "(" not in short):
-        return f"{function}({short})"
-    return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"

@@ -18,7 +18,7 @@ from ouzel.compiler.types import (
     parts,
 )
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.text import csv_dialect, path_text, quoted, shown_options
+from ouzel.planner.spark.text import call, csv_dialect, identifier, is_relative, path_text, quoted, shown_options
 
 
 def write_table(frame: str, sink: Sink) -> str:
@@ -28,7 +28,7 @@ def write_table(frame: str, sink: Sink) -> str:
         NotSupported: the format cannot hold a column.
     """
     if sink.connector == "result":
-        return f"{frame}.show(1000, truncate=False)"
+        return f"{frame}.show({SHOWN}, truncate=False)"
     if sink.connector == "blackhole":
         return f'{frame}.write.format("noop").mode("overwrite").save()'
     if sink.connector == "file":
@@ -37,12 +37,16 @@ def write_table(frame: str, sink: Sink) -> str:
     arguments = [
         frame,
         quoted(sink.table),
-        shown_options(options),
+        shown_options(options, f"args.{identifier(sink.table)}"),
         *([f"mode={quoted(sink.mode.value)}"] if sink.mode is not SinkMode.APPEND else []),
         *([f"keys=[{', '.join(map(quoted, sink.keys))}]"] if sink.keys else []),
-        *(["folder=folder"] if "path" in options else []),
+        *(["folder=args.folder"] if is_relative(options.get("path", "/")) else []),
     ]
-    return "write_table(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+    return call("write_table", arguments)
+
+
+SHOWN = 20
+"""Rows of a trailing SELECT that a job shows."""
 
 
 def _file(frame: str, sink: Sink) -> str:
@@ -60,7 +64,7 @@ def _file(frame: str, sink: Sink) -> str:
         frame = f'{frame}.withColumn("op", F.lit(1).cast("bigint"))'
     given = WRITER_OPTIONS[form](schema, options)
     set_options = f".options({', '.join(f'{name}={value}' for name, value in given.items())})" if given else ""
-    return f"{frame}.write{set_options}.{form}({path_text(options)})"
+    return f"{frame}.write{set_options}.{form}({path_text(sink.table, options)})"
 
 
 def _raw(frame: str, sink: Sink, schema: Schema) -> str:
@@ -69,7 +73,7 @@ def _raw(frame: str, sink: Sink, schema: Schema) -> str:
             f"table '{sink.table}': Spark writes one column of type VARCHAR as raw, not ({', '.join(schema.names)})",
             instead="use 'json' or 'csv'",
         )
-    return f"{frame}.write.text({path_text(dict(sink.options))})"
+    return f"{frame}.write.text({path_text(sink.table, dict(sink.options))})"
 
 
 def _csv(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Scan, Sink, Union, Unnest, Watermark
 from ouzel.planner.rules.dag import Dag
+from ouzel.planner.spark.layout import assignment
 from ouzel.planner.spark.lowering import Names, computes_below, without_unread_time
+from ouzel.planner.spark.text import comment, identifier, is_identifier
 
 Lowering = Callable[[Node, Names], list[str]]
 """The lines of a node, as `lowering.lower` gives them."""
-
-LINE = 110
 
 
 @dataclass
@@ -26,9 +25,9 @@ class Statement:
     lines: list[str] = field(default_factory=list)
 
 
-def written(dag: Dag, lower: Lowering) -> str:
+def written(dag: Dag, lower: Lowering, indent: int = 0) -> str:
     """The plan's frames, one statement each, with a blank line between them."""
-    return "\n".join(_written(statement, dag) for statement in _statements(dag, lower))
+    return "\n".join(_written(each, dag, indent) for each in _statements(dag, lower))
 
 
 def _statements(dag: Dag, lower: Lowering) -> list[Statement]:
@@ -81,15 +80,21 @@ def _name(statements: Iterable[Statement]) -> None:
     )
     taken: set[str] = set()
     for statement in ordered:
-        statement.variable = _free(variable(_wanted(statement)), taken)
+        statement.variable = _free(_named(statement), taken)
         taken.add(statement.variable)
 
 
-def _wanted(statement: Statement) -> str:
-    """The table's name, or what is read and what becomes of it: `flights_by_carrier`."""
+def _named(statement: Statement) -> str:
     last = statement.nodes[-1]
     if isinstance(last, Sink | Scan):
-        return last.table
+        return identifier(last.table)
+    words = re.sub(r"\W", "_", _described(statement), flags=re.ASCII)
+    return words if is_identifier(words) else f"frame_{words}"
+
+
+def _described(statement: Statement) -> str:
+    """What is read and what becomes of it: `flights_by_carrier`."""
+    last = statement.nodes[-1]
     if isinstance(last, Union) or isinstance(statement.nodes[0], Union):
         return "united"
     subject = next(_subjects(statement.nodes[0]), "batch")
@@ -122,25 +127,13 @@ def _lines(statement: Statement, names: Names, lower: Lowering) -> list[str]:
     return lines
 
 
-def _written(statement: Statement, dag: Dag) -> str:
-    """The statement on one line if it is short, else one call a line."""
-    lines, comment = statement.lines, ""
+def _written(statement: Statement, dag: Dag, indent: int) -> str:
+    lines = assignment(statement.variable, statement.lines, indent)
     marks = [node for node in dag.nodes() if isinstance(node, Watermark) and node.input is statement.nodes[-1]]
     if marks and isinstance(statement.nodes[0], Scan):
-        comment = f"# Event time is {marks[0].column}. The stream waits for late rows; here none is late.\n"
-    joined = "".join(lines)
-    if not any(line.startswith("#") for line in lines) and (
-        len(lines) == 1 or (len(joined) < LINE and "\n" not in joined)
-    ):
-        return f"{comment}{statement.variable} = {joined}\n"
-    indented = "".join(f"    {line}\n" for text in lines for line in text.split("\n"))
-    return f"{comment}{statement.variable} = (\n{indented})\n"
-
-
-def variable(text: str) -> str:
-    """The job's variable for a sink or table of this name."""
-    name = re.sub(r"\W", "_", text)
-    return name if name.isidentifier() and name not in RESERVED else f"table_{name}"
+        note = comment(f"Event time is {marks[0].column}. The stream waits for late rows; here none is late.")
+        lines.insert(0, " " * indent + note)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _free(wanted: str, taken: set[str]) -> str:
@@ -149,15 +142,6 @@ def _free(wanted: str, taken: set[str]) -> str:
         name, number = f"{wanted}_{number}", number + 1
     return name
 
-
-OURS = ("BadRecords", "read_table", "write_table")
-"""What a job imports of Ouzel, if it needs it."""
-
-RESERVED = frozenset(
-    {"F", "T", "spark", "folder", "SparkSession", "OFFSETS", "bad_records", "read_stream", "batch", "finish"}
-    | {*OURS, *keyword.kwlist, *keyword.softkwlist}
-)
-"""Names that no variable of a job may take."""
 
 OPERATORS: dict[type[Node], str] = {
     Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Filter: "filtered",

@@ -13,7 +13,7 @@ from textwrap import indent
 from ouzel.compiler.plan import Aggregate, EmitRule, Program, Sink
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.spark.batch_plan import batch_plan
-from ouzel.planner.spark.statements import variable, written
+from ouzel.planner.spark.statements import written
 from ouzel.planner.spark.streaming_nodes import lower
 from ouzel.planner.spark.streaming_plan import (
     aggregates,
@@ -25,7 +25,7 @@ from ouzel.planner.spark.streaming_plan import (
     out_of_time,
     with_ends,
 )
-from ouzel.planner.spark.text import quoted
+from ouzel.planner.spark.text import comment, identifier, quoted
 
 
 class OutputMode(Enum):
@@ -86,7 +86,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
         stream = with_ends(stream)
     text = _text(written(stream, lower), directory, f"{name}: {sink.table}, in {mode.value} mode")
     return StreamingQuery(
-        sink, mode, text, variable(sink.table), after, (keys or ()) if mode is OutputMode.UPDATE else ()
+        sink, mode, text, identifier(sink.table), after, (keys or ()) if mode is OutputMode.UPDATE else ()
     )
 
 
@@ -97,9 +97,9 @@ def _appends(node: Aggregate) -> bool:
 
 def _text(body: str, directory: Path, title: str) -> str:
     folder = [f"folder = {quoted(str(directory))}\n"] if "folder" in body else []
-    return "\n".join([f"# {title}", *folder, body])
+    return "\n".join([comment(title), *folder, body])
 
 
 def _function(sink: Sink, rest: Dag) -> str:
-    body = indent(f"{written(rest, lower)}return {variable(sink.table)}\n", "    ")
+    body = indent(f"{written(rest, lower)}return {identifier(sink.table)}\n", "    ")
     return f"def finish(batch):\n{body}"

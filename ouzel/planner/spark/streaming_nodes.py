@@ -16,9 +16,9 @@ from ouzel.compiler.plan import AggregateCall, Node, Scan
 from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, parts
 from ouzel.errors import NotSupported
 from ouzel.planner.spark import lowering
-from ouzel.planner.spark.lowering import Names, call
+from ouzel.planner.spark.lowering import Names
 from ouzel.planner.spark.tables import HERE, call_reader
-from ouzel.planner.spark.text import quoted
+from ouzel.planner.spark.text import call, quoted, with_columns
 
 END, TIME, BRANCH = "$end", "$time", "$branch"
 """Columns of ours: whether the row marks the end, the row's watermark, and which aggregate a row of several is of."""
@@ -118,7 +118,7 @@ def _read_stream(scan: Scan, *more: str) -> str:
             f"table '{scan.table}': Structured Streaming cannot read connector '{scan.connector}', which lives in one process",
             instead="use 'file', or --engine heron",
         )
-    return call_reader("read_stream", scan, *more)
+    return call_reader("read_stream", scan, "folder", *more)
 
 
 @lower.register
@@ -141,8 +141,7 @@ def _(node: EventTimeKey, names: Names) -> list[str]:
 
 @lower.register
 def _(node: OfSets, names: Names) -> list[str]:
-    results = "".join(f"    {quoted(call.name)}: {_of_set(call, kind)},\n" for call, kind in node.calls)
-    return [f".withColumns({{\n{results}}})"]
+    return [with_columns({call.name: _of_set(call, kind) for call, kind in node.calls})]
 
 
 def _of_set(call: AggregateCall, kind: DataType) -> str:

@@ -10,8 +10,18 @@ from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
 from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, json_schema, not_null, typed
 from ouzel.planner.spark.kafka import read_kafka, reads_by_jvm
-from ouzel.planner.spark.text import Range, csv_dialect, csv_names, is_lenient, path_text, shown_options
-from ouzel.planner.spark.text import quoted as quoted
+from ouzel.planner.spark.text import (
+    Range,
+    call,
+    csv_dialect,
+    csv_names,
+    identifier,
+    is_lenient,
+    is_relative,
+    path_text,
+    quoted,
+    shown_options,
+)
 
 
 def read_table(scan: Scan) -> list[str]:
@@ -50,10 +60,12 @@ def read_range(scan: Scan, parts: Range) -> list[str]:
 
 def _read_by_ouzel(scan: Scan, *more: str) -> str:
     noted = [f"{BAD_RECORDS}={BAD_RECORDS}"] if is_lenient(dict(scan.options)) else []
-    return call_reader("read_table", scan, *more, *noted)
+    options = dict(scan.options)
+    path = f"args.{identifier(scan.table)}" if "path" in options else ""
+    return call_reader("read_table", scan, "args.folder", *more, *noted, path=path)
 
 
-def call_reader(function: str, scan: Scan, *more: str) -> str:
+def call_reader(function: str, scan: Scan, folder: str, *more: str, path: str = "") -> str:
     """A call of a function of ours that reads the table, `read_table` or `read_stream`, with more arguments of its own."""
     columns = ", ".join(
         f"{column_name(field.name)} {to_spark_type(field.type)}{'' if field.nullable else ' NOT NULL'}"
@@ -65,12 +77,17 @@ def call_reader(function: str, scan: Scan, *more: str) -> str:
         "spark",
         quoted(scan.table),
         quoted(columns),
-        shown_options(options),
+        shown_options(options, path),
         *([f"metadata={{{metadata}}}"] if metadata else []),
-        *(["folder=folder"] if options.keys() & PATHS else []),
+        *([f"folder={folder}"] if starts_at_folder(options) else []),
         *more,
     ]
-    return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+    return call(function, arguments)
+
+
+def starts_at_folder(options: Mapping[str, str]) -> bool:
+    """Whether one of a table's paths is relative to the folder of the query's file."""
+    return any(is_relative(options[name]) for name in PATHS & options.keys())
 
 
 HERE = frozenset({"memory"})
@@ -84,19 +101,23 @@ PATHS = frozenset({"path", "dead-letter.path"})
 
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
-    return [f"spark.read.parquet({path_text(options)})", typed(scan.columns)]
+    return [f"spark.read.parquet({path_text(scan.table, options)})", typed(scan.columns)]
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
     given = ", ".join(f"{name}={value}" for name, value in JSON_READER.items())
-    read = [f"spark.read.schema({quoted(json_schema(scan.columns))})", f".json({path_text(options)}, {given})"]
+    read = [
+        f"spark.read.schema({quoted(json_schema(scan.columns))})",
+        f".json({path_text(scan.table, options)}, {given})",
+    ]
     return read + from_json(scan.columns)
 
 
 def _raw(scan: Scan, options: Mapping[str, str]) -> list[str]:
     (field,) = scan.columns
     cast = "" if isinstance(field.type, VarcharType) else f".cast({quoted(to_spark_type(field.type))})"
-    return [f"spark.read.text({path_text(options)})", f'.select(F.col("value"){cast}.alias({quoted(field.name)}))']
+    named = f'.select(F.col("value"){cast}.alias({quoted(field.name)}))' if cast or field.name != "value" else ""
+    return [f"spark.read.text({path_text(scan.table, options)})", *([named] if named else [])]
 
 
 def _csv(scan: Scan, options: Mapping[str, str]) -> list[str]:
@@ -110,7 +131,7 @@ def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
     lines = ", multiLine=True" if options.get("csv.quote", '"') else ""  # a quoted field may hold line ends
     fields = ", ".join(f"{column_name(name)} string" for name in named or scan.columns.names)
     schema = "" if headed and not named else f".schema({quoted(fields)})"
-    return f"spark.read{schema}.csv({path_text(options)}, header={headed}{lines}{given})"
+    return f"spark.read{schema}.csv({path_text(scan.table, options)}, header={headed}{lines}{given})"
 
 
 FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], list[str]]] = {

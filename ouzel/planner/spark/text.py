@@ -1,27 +1,107 @@
-"""Pieces of a job's text that tables and sinks share."""
+"""Pieces of a job's text that tables and sinks share. Nothing that a query holds gets into a text but through one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import builtins
+import keyword
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterable, Mapping
+
+from ouzel.compiler.functions.lowering import quoted as quoted
 
 Range = Mapping[str, tuple[int, int]]
 """Partition id -> first offset, offset to stop before."""
 
 
-def quoted(text: str) -> str:
-    """The text as a Python string in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
+def comment(text: str) -> str:
+    """A comment of one line, whatever the text holds: what would end the line is written as in a string."""
+    return f"# {quoted(text)[1:-1]}" if not text.isprintable() else f"# {text}"
 
 
-def path_text(options: Mapping[str, str]) -> str:
-    """The table's path as a Python expression."""
-    path = options["path"]
-    return quoted(path) if path.startswith("/") or "://" in path else f'f"{{folder}}/{path}"'
+def docstring(text: str, indent: int = 0) -> str:
+    """The text as a docstring."""
+    shown = "\n".join(_plain(line) for line in text.split("\n"))
+    return f'{" " * indent}"""{shown}"""'
 
 
-def shown_options(options: Mapping[str, str]) -> str:
-    """The options as a dictionary, one a line, in an argument of a call."""
-    return "{\n" + "".join(f"        {quoted(name)}: {quoted(value)},\n" for name, value in options.items()) + "    }"
+def _plain(line: str) -> str:
+    """A line that a docstring gives back as it is, but for blanks at its end."""
+    line = line.expandtabs().rstrip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line)
+
+
+def identifier(text: str) -> str:
+    """The text if it can be a name in Python, else one made of it, another one for each text."""
+    if is_identifier(text):
+        return text
+    words = re.sub(r"\W", "_", text, flags=re.ASCII)
+    return (
+        f"table_{words}" if text in RESERVED else f"table_{words}_{zlib.crc32(text.encode(errors='surrogatepass')):08x}"
+    )
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a job may use the text as a name of its own."""
+    named = text.isidentifier() and unicodedata.is_normalized("NFKC", text)
+    return named and not {text, text.removeprefix("table_")} & RESERVED
+
+
+RESERVED = frozenset(
+    {
+        "F",
+        "T",
+        "argparse",
+        "args",
+        "at",
+        "bad_records",
+        "batch",
+        "BadRecords",
+        "DataFrame",
+        "finish",
+        "folder",
+        "frames",
+        "help",
+    }
+    | {
+        "main",
+        "OFFSETS",
+        "parse_args",
+        "parser",
+        "query",
+        "read_stream",
+        "read_table",
+        "spark",
+        "SparkSession",
+        "write_table",
+    }
+    | {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
+)
+"""Names that no frame of a job may take."""
+
+
+def is_relative(path: str) -> bool:
+    """Whether a path starts at the folder of the query's file; others are absolute, or URIs such as s3a://bucket/flights."""
+    return not path.startswith("/") and not URI.match(path)
+
+
+URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+"""How one begins."""
+
+
+def path_text(table: str, options: Mapping[str, str]) -> str:
+    """Where the table's files are, as a Python expression: what the job was told, by default the table's path."""
+    given = f"args.{identifier(table)}"
+    return f"at(args.folder, {given})" if is_relative(options["path"]) else given
+
+
+def shown_options(options: Mapping[str, str], path: str = "") -> str:
+    """The options as a dictionary; that of the path is computed by `path` if that is not empty."""
+    values = {name: quoted(value) for name, value in options.items()}
+    if path and "path" in values:
+        values["path"] = path
+    return "{" + ", ".join(f"{quoted(name)}: {value}" for name, value in values.items()) + "}"
 
 
 def is_lenient(options: Mapping[str, str]) -> bool:
@@ -29,14 +109,22 @@ def is_lenient(options: Mapping[str, str]) -> bool:
     return options.get("bad.record", "fail") != "fail"
 
 
-def with_columns(items: list[str]) -> str:
-    """Columns in place of those of the same names, one item a line."""
-    return ".withColumns({\n" + "".join(f"    {item},\n" for item in items) + "})"
+def with_columns(items: Mapping[str, str]) -> str:
+    """Columns beside the others, or in place of those of the same names: expressions by name, each of the columns that were there."""
+    if len(items) == 1:
+        ((name, value),) = items.items()
+        return f".withColumn({quoted(name)}, {value})"
+    return ".withColumns({" + ", ".join(f"{quoted(name)}: {value}" for name, value in items.items()) + "})"
 
 
-def select(items: list[str]) -> str:
-    """A select, one item a line."""
-    return ".select(\n" + "".join(f"    {item},\n" for item in items) + ")"
+def call(function: str, arguments: Iterable[str]) -> str:
+    """A call."""
+    return f"{function}({', '.join(arguments)})"
+
+
+def select(items: Iterable[str]) -> str:
+    """A select."""
+    return call(".select", items)
 
 
 def csv_names(options: Mapping[str, str]) -> list[str]:

@@ -7,10 +7,11 @@ row all that the aggregate can tell of it, so as many of its rows as are on file
 from __future__ import annotations
 
 from ouzel.compiler.functions.aggregates import ROWS
+from ouzel.compiler.functions.lowering import backticked
 from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.plan import Aggregate, AggregateCall, Without
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
-from ouzel.planner.spark.tables import quoted
+from ouzel.planner.spark.text import comment, quoted, with_columns
 
 COMPONENT = "$component"
 """Column of the file that says what dropped a row."""
@@ -32,23 +33,27 @@ def told(aggregate: Aggregate, combined: bool) -> tuple[Told, ...]:
     source = aggregate.input.schema
     read = [name for call in aggregate.calls for name in (call.argument, call.filter) if name]
     names = aggregate.keys if combined else tuple(dict.fromkeys((*aggregate.keys, *read)))
-    columns = tuple((name, _name(name), source[name].type) for name in names)
+    columns = tuple((name, backticked(name), source[name].type) for name in names)
     results = tuple((call.name, _alone(call), call.type) for call in aggregate.calls)
     return (*columns, *results) if combined else columns
 
 
 def from_text(name: str, kind: DataType) -> str:
     """The SQL of a column of the file, all of whose columns are read as text."""
-    return f"unhex({_name(name)})" if isinstance(kind, BytesType) else f"CAST({_name(name)} AS {to_spark_type(kind)})"
+    return (
+        f"unhex({backticked(name)})"
+        if isinstance(kind, BytesType)
+        else f"CAST({backticked(name)} AS {to_spark_type(kind)})"
+    )
 
 
 def without_late(node: Without) -> list[str]:
     """The calls: number the rows that are alike, and leave out as many as are on file."""
     facts = told(node.aggregate, node.combined)
     alike = ", ".join(f"`$is{number}`" for number in range(len(facts)))
-    values = "".join(f"    {quoted(f'$is{n}')}: F.expr({quoted(sql)}),\n" for n, (_, sql, _) in enumerate(facts))
+    values = {f"$is{number}": f"F.expr({quoted(sql)})" for number, (_, sql, _) in enumerate(facts)}
     late, same = _late(node), _same(facts, range(len(facts)))
-    lines = [f"# without the rows that {node.component} dropped as late", f".withColumns({{\n{values}}})"]
+    lines = [comment(f"without the rows that {node.component} dropped as late"), with_columns(values)]
     if node.touched:
         lines.append(f'.join(F.broadcast({late}), {_same(facts, range(len(node.aggregate.keys)))}, "left_semi")')
     return [
@@ -63,7 +68,7 @@ def _late(node: Without) -> str:
     """The file's rows of this component, each kind once with how many there are."""
     facts = told(node.aggregate, node.combined)
     read = dict.fromkeys((COMPONENT, ROWS, *(name for name, _, _ in facts)))
-    schema = ", ".join(f"{_name(name)} string" for name in read)
+    schema = ", ".join(f"{backticked(name)} string" for name in read)
     columns = ", ".join(
         f"F.expr({quoted(from_text(name, kind))}).alias({quoted(f'$was{number}')})"
         for number, (name, _, kind) in enumerate(facts)
@@ -82,18 +87,14 @@ def _same(facts: tuple[Told, ...], places: range) -> str:
 
 def _alone(call: AggregateCall) -> str:
     """What the aggregate makes of one row."""
-    conditions = [_name(call.filter)] if call.filter else []
+    conditions = [backticked(call.filter)] if call.filter else []
     if call.function in ("count", "count_if"):
         if call.argument:
-            conditions.append(_name(call.argument) + " IS NOT NULL" * (call.function == "count"))
+            conditions.append(backticked(call.argument) + " IS NOT NULL" * (call.function == "count"))
         return f"CAST({_when(conditions, '1', ' ELSE 0')} AS bigint)"
     assert call.argument
-    return f"CAST({_when(conditions, _name(call.argument), '')} AS {to_spark_type(call.type)})"
+    return f"CAST({_when(conditions, backticked(call.argument), '')} AS {to_spark_type(call.type)})"
 
 
 def _when(conditions: list[str], value: str, otherwise: str) -> str:
     return f"CASE WHEN {' AND '.join(conditions)} THEN {value}{otherwise} END" if conditions else value
-
-
-def _name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
