@@ -22,8 +22,25 @@ UNBOUNDED = "UNBOUNDED"
 
 
 @dataclass(frozen=True)
+class Written:
+    """How a node was written, for whoever reads a program that is made of it; -1 is nowhere.
+
+    Args:
+        clause: offset of the clause that the node is, in the text of the query.
+        name: of the last node of a view or CTE, what that is called.
+        begins: of the last node of a statement or a CTE, and of a table, the offset of its beginning.
+    """
+
+    clause: int = -1
+    name: str = ""
+    begins: int = -1
+
+
+@dataclass(frozen=True)
 class Node:
-    """Base of the plan's nodes."""
+    """Base of the plan's nodes; `written` is no part of what a node means."""
+
+    written: Written = field(default=Written(), kw_only=True, compare=False, repr=False)
 
     @property
     def inputs(self) -> tuple[Node, ...]:

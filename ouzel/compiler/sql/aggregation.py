@@ -10,7 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk
 from ouzel.compiler.functions.aggregates import is_aggregate, resolve_aggregate, resolves
-from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
+from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, Written
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.output import Output, outputs_of, project, star_of, unaliased
@@ -176,7 +176,7 @@ def bind_grouped(
     outputs = outputs_of(binder, tree.expressions)
     having = _bind_having(binder, tree) if tree.args.get("having") else None
     keys = _bind_keys(binder, tree, group, outputs)
-    return _Grouping(binder, keys, emission).build(outputs, having)
+    return _Grouping(binder, keys, emission, tree).build(outputs, having)
 
 
 def _bind_having(binder: _GroupBinder, tree: exp.Select) -> Expression:
@@ -252,8 +252,8 @@ def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[Output]) -> tu
 class _Grouping:
     """Builds Project, Aggregate, Filter and Project of one grouped SELECT."""
 
-    def __init__(self, binder: _GroupBinder, keys: _Keys, emission: Emission) -> None:
-        self.binder, self.keys, self.emission = binder, keys, emission
+    def __init__(self, binder: _GroupBinder, keys: _Keys, emission: Emission, tree: exp.Select) -> None:
+        self.binder, self.keys, self.emission, self.tree = binder, keys, emission, tree
         self.relation = binder.relation
         self.below: dict[str, Expression] = {}
 
@@ -269,11 +269,12 @@ class _Grouping:
             self._call(renamed[f"{self.binder.hidden}{index}"], argument)
             for index, argument in enumerate(self.binder.arguments)
         )
+        emit = self.emission.rule(window is not None)
         node: Node = Aggregate(
-            self._input(), tuple(self.keys.names), calls, self.emission.rule(window is not None), window
+            self._input(), tuple(self.keys.names), calls, emit, window, written=self._clause("group")
         )
         if having:
-            node = Filter(node, _renamed(having, renamed))
+            node = Filter(node, _renamed(having, renamed), written=self._clause("having"))
         above = replace(self.relation, node=node, window=window, undated=_undated(self.relation, window))
         return project(above, [replace(output, expression=_renamed(output.expression, renamed)) for output in outputs])
 
@@ -346,6 +347,10 @@ class _Grouping:
         )
         self.below[name] = value
         return name
+
+    def _clause(self, name: str) -> Written:
+        clause = self.tree.args.get(name)
+        return Written(place(clause)[0]) if clause else Written()
 
     def _input(self) -> Node:
         items = tuple(self.below.items())

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression
-from ouzel.compiler.plan import Project
+from ouzel.compiler.plan import Project, Written
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
 from ouzel.compiler.sql.source import Source
 
@@ -89,7 +90,8 @@ def project(relation: Relation, outputs: Sequence[Output]) -> Relation:
     same = [name for name, _ in items] == list(relation.node.schema.names) and all(
         isinstance(value, Column) and value.name == name for name, value in items
     )
-    node = relation.node if same else Project(relation.node, items)
+    written = Written(place(outputs[0].node)[0]) if outputs and outputs[0].node is not None else Written()
+    node = relation.node if same else Project(relation.node, items, written=written)
     return Relation(node, tuple(Visible("", name, name) for name in names), _window(relation, items), relation.undated)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
@@ -105,9 +106,9 @@ class _Compiler:
                 self.settings.append((option.key, option.value))
                 self.places["SET", option.key] = option.span
             case Insert():
-                self._insert(statement)
+                self._sink(self._insert(statement), tokens)
             case Select(query):
-                self.sinks.append(result_sink(self._query(query)))
+                self._sink(result_sink(self._query(query)), tokens)
                 self.selected = tokens if self.explain is None else ()
             case Reconcile():
                 self.reconciles.append(reconcile_sink(self.source, statement, self.sinks, self.settings))
@@ -131,11 +132,15 @@ class _Compiler:
                 statement.columns[-1].span,
             )
         name = statement.name.text
+        relation = relation.called(name, statement.name.span[0])
         self.relations[name] = relation.aliased(name, [column.text for column in statement.columns])
 
-    def _insert(self, statement: Insert) -> None:
+    def _insert(self, statement: Insert) -> Sink:
         table = self._target(statement.name)
-        self.sinks.append(table_sink(self.source, statement, table, self._query(statement.query)))
+        return table_sink(self.source, statement, table, self._query(statement.query))
+
+    def _sink(self, sink: Sink, tokens: Tokens) -> None:
+        self.sinks.append(replace(sink, written=plan.Written(begins=tokens[0].start)))
 
     def _target(self, name: Name) -> Table:
         for known, table in self.tables.items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column
-from ouzel.compiler.plan import Node
+from ouzel.compiler.plan import Node, Scan, Watermark
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.statements import Name
 from ouzel.errors import QueryError
@@ -44,6 +44,13 @@ class Relation:
             replace(column, table=table, name=name) for column, name in zip(self.columns, renamed, strict=True)
         )
         return replace(self, columns=columns)
+
+    def called(self, name: str, begins: int) -> Relation:
+        """The relation of a view or CTE; one that gives no more than a table or another view keeps the name of that."""
+        if isinstance(self.node, Scan | Watermark) or self.node.written.name:
+            return self
+        written = replace(self.node.written, name=name, begins=begins)
+        return replace(self, node=replace(self.node, written=written))
 
     def column(self, visible: Visible) -> Column:
         """The expression that reads a visible column."""

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan import Filter, Union
+from ouzel.compiler.plan import Filter, Union, Written
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
@@ -84,7 +84,8 @@ class QueryBinder:
     def _define(self, cte: exp.Expr) -> None:
         consume(self.source, cte, "this", "alias")
         name, names = self._alias(cte)
-        self.ctes.append((name, self._renamed(self.bind(cte.this), name, names, cte)))
+        relation = self.bind(cte.this).called(name, place(cte.args["alias"])[0])
+        self.ctes.append((name, self._renamed(relation, name, names, cte)))
 
     def _select(self, tree: exp.Select) -> Relation:
         consume(self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
@@ -92,7 +93,7 @@ class QueryBinder:
         where = tree.args.get("where")
         if where:
             predicate = WhereBinder(self.source, relation, self.types, tree.expressions).condition(where.this, "WHERE")
-            relation = replace(relation, node=Filter(relation.node, predicate))
+            relation = replace(relation, node=Filter(relation.node, predicate, written=Written(place(where.this)[0])))
         if is_grouped(tree):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
         else:

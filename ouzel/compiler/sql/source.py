@@ -35,6 +35,15 @@ _SKIPPED_OR_HINT = re.compile(
 
 
 @dataclass(frozen=True)
+class Comment:
+    """A comment: where it begins, the offset behind it, and what it says, without signs and empty lines."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Source:
     """The text a user wrote."""
 
@@ -65,6 +74,19 @@ class Source:
         """Each `/*+ ... */`: the offset of what is between the signs, and that text."""
         return [(m.start("hint"), m["hint"]) for m in _SKIPPED_OR_HINT.finditer(self.text) if m["hint"] is not None]
 
+    def comments(self) -> list[Comment]:
+        """The comments, in order; hints are none."""
+        signs = ("--", "/*")
+        return [
+            Comment(m.start(), m.end(), _lines_of(m[0]))
+            for m in _SKIPPED_OR_HINT.finditer(self.text)
+            if m[0].startswith(signs) and m["hint"] is None
+        ]
+
+    def blanked(self) -> str:
+        """The text with blanks instead of strings, quoted names and comments."""
+        return _SKIPPED_OR_HINT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), self.text)
+
     def _unterminated(self, message: str) -> QueryError:
         opened = re.search(r"Missing (\S+) from (\d+):(\d+)", message)
         rest = _SKIPPED_OR_HINT.sub(lambda m: " " * len(m[0]), self.text)
@@ -75,6 +97,11 @@ class Source:
         return self.error(
             f"{sign} is opened here and never closed", (at, at + len(sign)), f"write {closing} where it ends"
         )
+
+
+def _lines_of(comment: str) -> tuple[str, ...]:
+    body = comment[2:-2] if comment.startswith("/*") else comment[2:]
+    return tuple(filter(None, (line.strip().strip("*-").strip() for line in body.split("\n"))))
 
 
 def _blank_hint(match: re.Match[str]) -> str:

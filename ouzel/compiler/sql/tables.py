@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ouzel.compiler.catalog import ConnectorTraits, Secret
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
-from ouzel.compiler.plan import Node, Project, Scan, Watermark
+from ouzel.compiler.plan import Node, Project, Scan, Watermark, Written
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import interval_us
 from ouzel.compiler.sql.queries import parse_expression
@@ -145,7 +145,14 @@ def _scan(
         raise source.error(
             f"the table {statement.name.text} has no column to read", statement.name.span, "declare one with its type"
         )
-    scan = Scan(statement.name.text, traits.name, options, Schema(tuple(fields)), tuple(metadata))
+    scan = Scan(
+        statement.name.text,
+        traits.name,
+        options,
+        Schema(tuple(fields)),
+        tuple(metadata),
+        written=Written(begins=statement.name.span[0]),
+    )
     return scan, declared
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ouzel.compiler.plan import Unnest
+from ouzel.compiler.plan import Unnest, Written
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of
@@ -39,7 +39,7 @@ def bind_unnest(source: Source, join: exp.Join, relation: Relation, types: dict[
     for name in shown:
         columns.append(Visible(table, name, fresh(name, [*taken, *(column.column for column in columns)])))
     names = tuple((column.column, kind) for column, (_, kind) in zip(columns, fields, strict=True))
-    node = Unnest(relation.node, bound, names, ordinality, outer)
+    node = Unnest(relation.node, bound, names, ordinality, outer, written=Written(place(join)[0]))
     return replace(relation, node=node, columns=(*relation.columns, *columns))
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Literal
-from ouzel.compiler.plan import AssignWindow, WindowKind
+from ouzel.compiler.plan import AssignWindow, WindowKind, Written
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.places import call_name, place
@@ -95,7 +95,16 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
     offset = _span_us(binder, call.offset) % slide if call.offset else 0
     taken = list(relation.node.schema.names)
     names = tuple(fresh(name, taken) for name in _OUTPUT)
-    node = AssignWindow(relation.node, call.kind, column, size, slide, offset, (names[0], names[1], names[2]))
+    node = AssignWindow(
+        relation.node,
+        call.kind,
+        column,
+        size,
+        slide,
+        offset,
+        (names[0], names[1], names[2]),
+        written=Written(place(call.node)[0]),
+    )
     table = relation.columns[0].table
     added = tuple(Visible(table, shown, name) for shown, name in zip(_OUTPUT, names, strict=True))
     return replace(relation, node=node, columns=(*relation.columns, *added), window=(names[0], names[1], names[2]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 
 from ouzel.compiler.expressions import Column
 from ouzel.compiler.plan import Node, Project, Union
@@ -18,7 +19,8 @@ def _align(node: Node, shared: Set[int]) -> Node:
     if not isinstance(node, Union):
         return node
     names = node.schema.names
-    return Union(tuple(branch if _is_own(branch, names, shared) else named(branch, names) for branch in node.branches))
+    branches = tuple(branch if _is_own(branch, names, shared) else named(branch, names) for branch in node.branches)
+    return replace(node, branches=branches)
 
 
 def _is_own(branch: Node, names: tuple[str, ...], shared: Set[int]) -> bool:

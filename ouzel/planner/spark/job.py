@@ -51,7 +51,7 @@ def spark_job(
     scans = {node.table: node for node in dag.nodes() if isinstance(node, Scan)}
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:
-        body = written(dag, partial(_lower, ours), indent=4)
+        body = written(dag, partial(_lower, ours), indent=4, query=query)
         text = _Job(program, directory, title, query, ours, scans, body).text()
         compile(text, "job.py", "exec")
     except SyntaxError as error:

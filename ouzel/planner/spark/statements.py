@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Scan, Sink, Union, Unnest, Watermark
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.spark.layout import assignment
 from ouzel.planner.spark.lowering import Names, computes_below, without_unread_time
+from ouzel.planner.spark.remarks import Remarks, remarks
 from ouzel.planner.spark.text import comment, identifier, is_identifier
 
 Lowering = Callable[[Node, Names], list[str]]
@@ -18,20 +19,22 @@ Lowering = Callable[[Node, Names], list[str]]
 
 @dataclass
 class Statement:
-    """One statement of a job: the nodes, in order, whose lines it chains, and its variable."""
+    """One statement of a job: the nodes, in order, whose lines it chains, its variable, and what is said above it."""
 
     nodes: list[Node]
     variable: str = ""
     lines: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
-def written(dag: Dag, lower: Lowering, indent: int = 0) -> str:
-    """The plan's frames, one statement each, with a blank line between them."""
-    return "\n".join(_written(each, dag, indent) for each in _statements(dag, lower))
+def written(dag: Dag, lower: Lowering, indent: int = 0, query: str = "") -> str:
+    """The plan's frames, one statement each, with a blank line between them; `query` is the text whose comments go along."""
+    said = remarks(query, dag.nodes())
+    return "\n".join(_text(each, indent) for each in _statements(dag, lower, said))
 
 
-def _statements(dag: Dag, lower: Lowering) -> list[Statement]:
-    """Which nodes each statement chains: a table, a union and what several readers share are frames of their own."""
+def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[Statement]:
+    """Which nodes each statement chains: a table, a view, a union and what several readers share are frames of their own."""
     made: dict[int, Statement] = {}
     statements: list[Statement] = []
     shared = dag.shared()
@@ -50,8 +53,32 @@ def _statements(dag: Dag, lower: Lowering) -> list[Statement]:
     _name(statements)
     names = {id(node): made[id(node)].variable for node in dag.nodes() if made[id(node)].nodes[-1] is _unmarked(node)}
     for statement in statements:
-        statement.lines = _lines(statement, names, lower)
+        statement.lines = _lines(statement, names, lower, said)
+        statement.notes = _notes(statement, dag, said)
+    _persist(statements, dag, made)
     return statements
+
+
+def _persist(statements: Sequence[Statement], dag: Dag, made: Mapping[int, Statement]) -> None:
+    """Keep what several sinks read, unless these are mere files: so it is computed, and read, once."""
+    sinks: dict[int, list[str]] = {}
+    readers: dict[int, set[int]] = {}
+    for sink in dag.sinks:
+        for of in {id(made[id(node)]) for node in Dag((sink,)).nodes()}:
+            sinks.setdefault(of, []).append(identifier(sink.table))
+    for node in dag.nodes():
+        for upstream in node.inputs:
+            if made[id(upstream)] is not made[id(node)]:
+                readers.setdefault(id(made[id(upstream)]), set()).add(id(made[id(node)]))
+    for each in statements:
+        table = each.nodes[-1] if isinstance(each.nodes[-1], Scan) else None
+        several = len(sinks[id(each)]) > 1 and len(readers.get(id(each), ())) > 1
+        if several and not (table and table.connector == "file"):
+            *others, last = sinks[id(each)]
+            each.notes.append(
+                comment(f"{', '.join(others)} and {last} read this: it is kept, so that it is computed once.")
+            )
+            each.lines.append(".persist()")
 
 
 def _unmarked(node: Node) -> Node:
@@ -68,7 +95,8 @@ def _marked(node: Node | None) -> set[int]:
 
 
 def _begins(node: Node, before: Statement) -> bool:
-    if isinstance(before.nodes[-1], Scan):
+    """Whether a node begins a statement of its own: behind a table or a view, or as the second aggregate."""
+    if isinstance(before.nodes[-1], Scan) or before.nodes[-1].written.name:
         return True
     return isinstance(node, Aggregate) and any(isinstance(other, Aggregate) for other in before.nodes)
 
@@ -95,6 +123,8 @@ def _named(statement: Statement) -> str:
 def _described(statement: Statement) -> str:
     """What is read and what becomes of it: `flights_by_carrier`."""
     last = statement.nodes[-1]
+    if last.written.name:
+        return last.written.name
     if isinstance(last, Union) or isinstance(statement.nodes[0], Union):
         return "united"
     subject = next(_subjects(statement.nodes[0]), "batch")
@@ -115,11 +145,13 @@ def _subjects(node: Node) -> Iterator[str]:
         yield from _subjects(upstream)
 
 
-def _lines(statement: Statement, names: Names, lower: Lowering) -> list[str]:
+def _lines(statement: Statement, names: Names, lower: Lowering, said: Remarks) -> list[str]:
     first = statement.nodes[0]
     lines = [names[id(first.inputs[0])]] if len(first.inputs) == 1 else []
     for place, node in enumerate(statement.nodes, 1):
         after = statement.nodes[place] if place < len(statement.nodes) else None
+        if lines:
+            lines += map(comment, said.at(node))
         if isinstance(node, AssignWindow):
             node = without_unread_time(node, statement.nodes[place:])
         if after is None or not computes_below(after, names):
@@ -127,13 +159,18 @@ def _lines(statement: Statement, names: Names, lower: Lowering) -> list[str]:
     return lines
 
 
-def _written(statement: Statement, dag: Dag, indent: int) -> str:
-    lines = assignment(statement.variable, statement.lines, indent)
+def _notes(statement: Statement, dag: Dag, said: Remarks) -> list[str]:
+    """What is said above a statement."""
+    notes = [comment(line) for node in statement.nodes for line in said.above(node)]
     marks = [node for node in dag.nodes() if isinstance(node, Watermark) and node.input is statement.nodes[-1]]
     if marks and isinstance(statement.nodes[0], Scan):
-        note = comment(f"Event time is {marks[0].column}. The stream waits for late rows; here none is late.")
-        lines.insert(0, " " * indent + note)
-    return "".join(f"{line}\n" for line in lines)
+        notes += [comment(f"Event time is {marks[0].column}. The stream waits for late rows; here none is late.")]
+    return notes
+
+
+def _text(statement: Statement, indent: int) -> str:
+    lines = [f"{' ' * indent}{note}" for note in statement.notes]
+    return "".join(f"{line}\n" for line in [*lines, *assignment(statement.variable, statement.lines, indent)])
 
 
 def _free(wanted: str, taken: set[str]) -> str:
