@@ -44,47 +44,53 @@ class Shape(Enum):
     CSV = "csv"
 
 
+Emit = Annotated[
+    Path | None,
+    typer.Option(metavar="JOB.py", help="Write the job as a PySpark program instead of running it; - is stdout."),
+]
+Master = Annotated[str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="TIME", help="Read only what happened at that time or later: 2024-01-31T12:00:00, in UTC."
+    ),
+]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Read only what happened before that time.")]
+Offsets = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Read exactly these rows: JSON of table, partition, [first offset, end], or the record of a run.",
+    ),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="Write the trailing SELECT's rows to a folder of this name, or to a URI that Spark knows (s3a://...).",
+    ),
+]
+OutputFormat = Annotated[
+    Written | None, typer.Option(help="The format of --output.  [default: by its name's end, else parquet]")
+]
+Conf = Annotated[
+    list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
+]
+
+
 def batch(
     file: Query,
-    emit: Annotated[
-        Path | None,
-        typer.Option(metavar="JOB.py", help="Write the job as a PySpark program instead of running it; - is stdout."),
-    ] = None,
-    master: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")
-    ] = None,
-    begin: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="TIME", help="Read only what happened at that time or later: 2024-01-31T12:00:00, in UTC."
-        ),
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="Read only what happened before that time.")
-    ] = None,
-    offsets: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="Read exactly these rows: JSON of table, partition, [first offset, end], or the record of a run.",
-        ),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Write the trailing SELECT's rows to a folder of this name, or to a URI that Spark knows (s3a://...).",
-        ),
-    ] = None,
-    output_format: Annotated[
-        Written | None, typer.Option(help="The format of --output.  [default: by its name's end, else parquet]")
-    ] = None,
+    emit: Emit = None,
+    master: Master = None,
+    begin: From = None,
+    end: To = None,
+    offsets: Offsets = None,
+    output: Output = None,
+    output_format: OutputFormat = None,
     form: Annotated[Shape, typer.Option("--format", help="How the trailing SELECT's rows are printed.")] = Shape.TABLE,
-    conf: Annotated[
-        list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
-    ] = [],  # noqa: B006
+    conf: Conf = [],  # noqa: B006
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:

@@ -14,26 +14,12 @@ from enum import Enum
 from ouzel.compiler.catalog import Secret
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.types import BIGINT, TIMESTAMP, DataType, Field, Schema
+from ouzel.compiler.written import Written
 
 WEIGHT = "$weight"
 """Name of the Int64 column that a retracting stream carries beside its schema."""
 
 UNBOUNDED = "UNBOUNDED"
-
-
-@dataclass(frozen=True)
-class Written:
-    """How a node was written, for whoever reads a program that is made of it; -1 is nowhere.
-
-    Args:
-        clause: offset of the clause that the node is, in the text of the query.
-        name: of the last node of a view or CTE, what that is called.
-        begins: of the last node of a statement or a CTE, and of a table, the offset of its beginning.
-    """
-
-    clause: int = -1
-    name: str = ""
-    begins: int = -1
 
 
 @dataclass(frozen=True)

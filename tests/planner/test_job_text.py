@@ -126,10 +126,12 @@ def test_long_expressions_are_laid_out() -> None:
     name = "a_name_that_is_as_long_as_names_may_be"
     cases = ".".join(f'when(F.col("{name}") == {number}, "{number}")' for number in range(4))
     lines = assignment(
-        "frame", ["flights", "# why", f'.select("a", F.{cases}.otherwise("x").alias("kind"))', ".distinct()"], 4
+        "frame",
+        ["flights", "# why", f'.select("a", F.{cases}.otherwise("x").alias("kind"))', ".distinct()", ".count()"],
+        4,
     )
     assert lines[:5] == ["    frame = (", "        flights", "        # why", "        .select(", '            "a",']
     assert lines[5].startswith("            F.when(")
     assert lines[6].startswith("            .when(")
-    assert lines[-3:] == ["        )", "        .distinct()", "    )"]
+    assert lines[-3:] == ["        .distinct()", "        .count()", "    )"]
     assert max(map(len, lines)) <= WIDTH

@@ -86,7 +86,7 @@ def test_what_has_no_batch_form_is_refused() -> None:
 def test_tables_may_have_the_names_of_the_programs_own() -> None:
     text = spark_job(program(sink(table("spark", "json", a=INT), "F")), Path())
     assert "\n    table_spark = " in text
-    assert "\n    table_F = table_spark\n" in text
+    assert "\n    return table_spark\n" in text
 
 
 def table(name: str, shape: str, options: dict[str, str] | None = None, **columns: DataType) -> Scan:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk
 from ouzel.compiler.functions.aggregates import is_aggregate, resolve_aggregate, resolves
-from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, Written
+from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.output import Output, outputs_of, project, star_of, unaliased
@@ -19,6 +19,7 @@ from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.windows import WindowCall, assign_window, is_window, read_window
 from ouzel.compiler.types import DOUBLE, VARCHAR, DataType
+from ouzel.compiler.written import Written
 from ouzel.errors import NotSupported, QueryError
 
 _HIDDEN = "$"

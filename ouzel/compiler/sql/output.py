@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression
-from ouzel.compiler.plan import Project, Written
+from ouzel.compiler.plan import Project
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
 from ouzel.compiler.sql.source import Source
+from ouzel.compiler.written import Written
 
 
 @dataclass(frozen=True)

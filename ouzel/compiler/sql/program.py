@@ -28,6 +28,7 @@ from ouzel.compiler.sql.statements import (
     Statement,
 )
 from ouzel.compiler.sql.tables import Table, create_table
+from ouzel.compiler.written import Written
 
 
 def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits]) -> Program:
@@ -140,7 +141,7 @@ class _Compiler:
         return table_sink(self.source, statement, table, self._query(statement.query))
 
     def _sink(self, sink: Sink, tokens: Tokens) -> None:
-        self.sinks.append(replace(sink, written=plan.Written(begins=tokens[0].start)))
+        self.sinks.append(replace(sink, written=Written(begins=tokens[0].start)))
 
     def _target(self, name: Name) -> Table:
         for known, table in self.tables.items():

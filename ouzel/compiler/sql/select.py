@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan import Filter, Union, Written
+from ouzel.compiler.plan import Filter, Union
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
@@ -22,6 +22,7 @@ from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.windows import assign_window, is_window, read_window
 from ouzel.compiler.types import DataType
+from ouzel.compiler.written import Written
 from ouzel.errors import NotSupported, QueryError
 
 Tables = Callable[[Name], Relation]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ouzel.compiler.catalog import ConnectorTraits, Secret
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
-from ouzel.compiler.plan import Node, Project, Scan, Watermark, Written
+from ouzel.compiler.plan import Node, Project, Scan, Watermark
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import interval_us
 from ouzel.compiler.sql.queries import parse_expression
@@ -17,6 +17,7 @@ from ouzel.compiler.sql.source import Source, Tokens, span_of
 from ouzel.compiler.sql.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import DataType, Field, Schema, TimestampType
+from ouzel.compiler.written import Written
 from ouzel.errors import QueryError
 
 

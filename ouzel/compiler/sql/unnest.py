@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ouzel.compiler.plan import Unnest, Written
+from ouzel.compiler.plan import Unnest
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.types import BIGINT, ArrayType, DataType, MapType, RowType
+from ouzel.compiler.written import Written
 from ouzel.errors import NotSupported
 
 

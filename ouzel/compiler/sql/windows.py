@@ -8,13 +8,14 @@ from datetime import timedelta
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Literal
-from ouzel.compiler.plan import AssignWindow, WindowKind, Written
+from ouzel.compiler.plan import AssignWindow, WindowKind
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.types import IntervalType, TimestampType
+from ouzel.compiler.written import Written
 from ouzel.errors import QueryError
 
 _NAMED = {"TUMBLE": ("data", "timecol", "size", "offset"), "HOP": ("data", "timecol", "slide", "size", "offset")}

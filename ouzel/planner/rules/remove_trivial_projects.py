@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 
 from ouzel.compiler.expressions import Column
-from ouzel.compiler.plan import Node, Project
+from ouzel.compiler.plan import Node, Project, Scan, Watermark
 from ouzel.planner.rules.dag import Dag
 
 
@@ -15,7 +16,12 @@ def remove_trivial_projects(dag: Dag) -> Dag:
 
 
 def _remove(node: Node, shared: Set[int]) -> Node:
-    return node.input if isinstance(node, Project) and _is_trivial(node) else node
+    if not (isinstance(node, Project) and _is_trivial(node)):
+        return node
+    below = node.input
+    if not node.written.name or below.written.name or id(below) in shared or isinstance(below, Scan | Watermark):
+        return below
+    return replace(below, written=replace(node.written, clause=below.written.clause))  # it is the view now
 
 
 def _is_trivial(node: Project) -> bool:

@@ -17,7 +17,7 @@ from ouzel.planner.spark.batch_plan import batch_plan
 from ouzel.planner.spark.layout import assignment, statement
 from ouzel.planner.spark.lowering import Names, lower
 from ouzel.planner.spark.sinks import write_table
-from ouzel.planner.spark.statements import written
+from ouzel.planner.spark.statements import written_function
 from ouzel.planner.spark.tables import BAD_RECORDS, OFFSETS, read_range, starts_at_folder
 from ouzel.planner.spark.text import Range, comment, docstring, identifier, quoted
 
@@ -51,7 +51,7 @@ def spark_job(
     scans = {node.table: node for node in dag.nodes() if isinstance(node, Scan)}
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:
-        body = written(dag, partial(_lower, ours), indent=4, query=query)
+        body = written_function(dag, partial(_lower, ours), query)
         text = _Job(program, directory, title, query, ours, scans, body).text()
         compile(text, "job.py", "exec")
     except SyntaxError as error:
@@ -119,20 +119,11 @@ class _Job:
         return {name: kind for name, kind in given.items() if name == "spark" or re.search(rf"\b{name}\b", self.body)}
 
     def _query(self) -> str:
-        sinks = [identifier(sink.table) for sink in self.program.sinks]
-        kind = "DataFrame" if len(sinks) == 1 else "dict[str, DataFrame]"
-        frames = "{" + ", ".join(f"{quoted(name)}: {name}" for name in sinks) + "}"
+        one = len(self.program.sinks) == 1
+        kind = "DataFrame" if one else "dict[str, DataFrame]"
         given = ", ".join(f"{name}: {kind}" for name, kind in self._parameters.items())
-        what = "What the query answers." if len(sinks) == 1 else "What is written, by table."
-        return "\n".join(
-            [
-                f"def query({given}) -> {kind}:",
-                docstring(what, 4),
-                f"{self.body}",
-                f"    return {sinks[0] if len(sinks) == 1 else frames}",
-                "",
-            ]
-        )
+        what = "What the query answers." if one else "What is written, by table."
+        return "\n".join([f"def query({given}) -> {kind}:", docstring(what, 4), self.body])
 
     def _parse_args(self) -> str:
         if not self._arguments:

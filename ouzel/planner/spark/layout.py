@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ouzel.compiler.functions.lowering import quoted
 
@@ -64,6 +64,24 @@ def assignment(target: str, steps: Sequence[str], indent: int = 0) -> list[str]:
     Raises:
         SyntaxError: a step is not Python.
     """
+    return _indented(_assigned(f"{target} = ", _stepwise(steps), indent), indent)
+
+
+def returned(steps: Sequence[str], indent: int = 0) -> list[str]:
+    """As `assignment`, the lines of `return ...`."""
+    return _indented(_assigned("return ", _stepwise(steps), indent), indent)
+
+
+def statement(text: str, indent: int = 0) -> list[str]:
+    """The lines of an expression that is a statement."""
+    return _indented(_assigned("", _chain(_parsed(text)), indent), indent)
+
+
+def _indented(lines: Sequence[str], indent: int = STEP) -> list[str]:
+    return [" " * indent + line for line in lines]
+
+
+def _stepwise(steps: Sequence[str]) -> Chain:
     comments, links = list[str](), list[Link]()
     first = _chain(_parsed(steps[0]))
     for step in steps[1:]:
@@ -73,21 +91,18 @@ def assignment(target: str, steps: Sequence[str], indent: int = 0) -> list[str]:
         more = _chain(_parsed(f"_{step}")).links
         links += (Link(more[0].names, more[0].call, tuple(comments)), *more[1:])
         comments = []
-    chain = Chain(first.base, (*first.links, *links))
-    return [" " * indent * bool(line) + line for line in _assigned(f"{target} = ", chain, indent)]
-
-
-def statement(text: str, indent: int = 0) -> list[str]:
-    """The lines of an expression that is a statement."""
-    return [" " * indent + line for line in _assigned("", _chain(_parsed(text)), indent)]
+    return Chain(first.base, (*first.links, *links))
 
 
 def _assigned(prefix: str, chain: Chain, indent: int) -> list[str]:
+    if chain.has_comments and not chain.is_fluent:  # too short a chain to be broken for them
+        plain = Chain(chain.base, tuple(replace(link, comments=()) for link in chain.links))
+        return [*(line for link in chain.links for line in link.comments), *_assigned(prefix, plain, indent)]
     flat = prefix + _flat_chain(chain)
     if indent + len(flat) <= WIDTH and not _is_apart(chain):
         return [flat]
-    if chain.has_comments or chain.is_fluent or (not chain.links and isinstance(chain.base, ast.BinOp | ast.Compare)):
-        return [f"{prefix}(", *_moved(_broken_chain(chain, "", "", indent + STEP, fluent=True)), ")"]
+    if chain.is_fluent or (not chain.links and isinstance(chain.base, ast.BinOp | ast.Compare)):
+        return [f"{prefix}(", *_indented(_broken_chain(chain, "", "", indent + STEP, fluent=True)), ")"]
     return _broken_chain(chain, prefix, "", indent, fluent=False)
 
 
@@ -222,10 +237,6 @@ def _lists_columns(call: ast.Call) -> bool:
     return many and isinstance(call.func, ast.Attribute) and call.func.attr in APART
 
 
-def _moved(lines: Sequence[str]) -> list[str]:
-    return [" " * STEP + line for line in lines]
-
-
 def _broken(node: ast.expr, prefix: str, suffix: str, indent: int) -> list[str]:
     """The lines of `prefix node suffix` between brackets that are there already; they begin at `indent`, which is not part of them."""
     text = prefix + flat(node) + suffix
@@ -245,11 +256,11 @@ def _broken(node: ast.expr, prefix: str, suffix: str, indent: int) -> list[str]:
                 for key, value in _pairs(keys, values)
                 for line in _broken(value, f"{flat(key)}: ", ",", indent + STEP)
             ]
-            return [f"{prefix}{{", *_moved(items), f"}}{suffix}"]
+            return [f"{prefix}{{", *_indented(items), f"}}{suffix}"]
         case ast.List(elts=elements) | ast.Tuple(elts=elements) if elements:
             opening, closing = "[]" if isinstance(node, ast.List) else "()"
             items = [line for element in elements for line in _broken(element, "", ",", indent + STEP)]
-            return [f"{prefix}{opening}", *_moved(items), f"{closing}{suffix}"]
+            return [f"{prefix}{opening}", *_indented(items), f"{closing}{suffix}"]
     return [text]
 
 
@@ -267,7 +278,7 @@ def _broken_operand(node: ast.expr, prefix: str, suffix: str, indent: int, bindi
     text = f"{prefix}({flat(node)}){suffix}"
     if indent + len(text) <= WIDTH and not _is_apart(node):
         return [text]
-    return [f"{prefix}(", *_moved(_broken(node, "", "", indent + STEP)), f"){suffix}"]
+    return [f"{prefix}(", *_indented(_broken(node, "", "", indent + STEP)), f"){suffix}"]
 
 
 def _broken_chain(chain: Chain, prefix: str, suffix: str, indent: int, *, fluent: bool) -> list[str]:
@@ -297,9 +308,9 @@ def _broken_link(link: Link, before: str, after: str, indent: int) -> list[str]:
         return [before + text]
     together = ", ".join(name + flat(value) for name, value in arguments)
     if not _holds_apart(link.call) and indent + STEP + len(together) <= WIDTH:
-        return [f"{before}(", *_moved([together]), ")"]
+        return [f"{before}(", *_indented([together]), ")"]
     if len(arguments) == 1:
         ((name, value),) = arguments
-        return [f"{before}(", *_moved(_broken(value, name, "", indent + STEP)), ")"]
+        return [f"{before}(", *_indented(_broken(value, name, "", indent + STEP)), ")"]
     lines = [line for name, value in arguments for line in _broken(value, name, ",", indent + STEP)]
-    return [f"{before}(", *_moved(lines), ")"]
+    return [f"{before}(", *_indented(lines), ")"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Scan, Sink, Union, Unnest, Watermark
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.spark.layout import assignment
+from ouzel.planner.spark.layout import STEP, assignment, returned
 from ouzel.planner.spark.lowering import Names, computes_below, without_unread_time
 from ouzel.planner.spark.remarks import Remarks, remarks
-from ouzel.planner.spark.text import comment, identifier, is_identifier
+from ouzel.planner.spark.text import comment, identifier, is_identifier, quoted
 
 Lowering = Callable[[Node, Names], list[str]]
 """The lines of a node, as `lowering.lower` gives them."""
@@ -27,10 +27,20 @@ class Statement:
     notes: list[str] = field(default_factory=list)
 
 
-def written(dag: Dag, lower: Lowering, indent: int = 0, query: str = "") -> str:
-    """The plan's frames, one statement each, with a blank line between them; `query` is the text whose comments go along."""
-    said = remarks(query, dag.nodes())
-    return "\n".join(_text(each, indent) for each in _statements(dag, lower, said))
+def written(dag: Dag, lower: Lowering) -> str:
+    """The plan's frames, one statement each, with a blank line between them."""
+    return "\n".join(_text(each) for each in _statements(dag, lower, Remarks()))
+
+
+def written_function(dag: Dag, lower: Lowering, query: str) -> str:
+    """The body of a function that returns the frame of the only sink, or a dictionary; `query` is the text whose comments go along."""
+    statements = _statements(dag, lower, remarks(query, dag.nodes()))
+    if len(dag.sinks) == 1:
+        *others, last = statements
+        return "\n".join([*(_text(each, STEP) for each in others), _text(last, STEP, is_last=True)])
+    names = (identifier(sink.table) for sink in dag.sinks)
+    frames = "{" + ", ".join(f"{quoted(name)}: {name}" for name in names) + "}"
+    return "\n".join([*(_text(each, STEP) for each in statements), *returned([frames], STEP), ""])
 
 
 def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[Statement]:
@@ -168,9 +178,10 @@ def _notes(statement: Statement, dag: Dag, said: Remarks) -> list[str]:
     return notes
 
 
-def _text(statement: Statement, indent: int) -> str:
-    lines = [f"{' ' * indent}{note}" for note in statement.notes]
-    return "".join(f"{line}\n" for line in [*lines, *assignment(statement.variable, statement.lines, indent)])
+def _text(statement: Statement, indent: int = 0, is_last: bool = False) -> str:
+    steps = statement.lines
+    lines = returned(steps, indent) if is_last else assignment(statement.variable, steps, indent)
+    return "".join(f"{line}\n" for line in [*(f"{' ' * indent}{note}" for note in statement.notes), *lines])
 
 
 def _free(wanted: str, taken: set[str]) -> str:
