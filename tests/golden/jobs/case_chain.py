@@ -1,0 +1,78 @@
+"""case_chain as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    CREATE TABLE flights (
+      ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, dep_delay INT, arr_delay INT, distance INT,
+      WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
+    ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
+
+    SELECT
+      carrier,
+      CASE
+        WHEN dep_delay IS NULL THEN 'cancelled'
+        WHEN dep_delay <= 0 THEN 'on time'
+        WHEN dep_delay < 15 THEN 'nearly on time'
+        WHEN dep_delay < 60 THEN 'late'
+        ELSE 'very late'
+      END AS punctuality
+    FROM flights;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = spark.read.parquet(at(args.folder, args.flights)).select(
+        F.col("carrier").cast("string"),
+        F.col("dep_delay").cast("int"),
+    )
+
+    return flights.select(
+        "carrier",
+        F.when(F.col("dep_delay").isNull(), "cancelled")
+        .when(F.col("dep_delay") <= 0, "on time")
+        .when(F.col("dep_delay") < 15, "nearly on time")
+        .when(F.col("dep_delay") < 60, "late")
+        .otherwise("very late")
+        .alias("punctuality"),
+    )
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="case_chain in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--flights", metavar="PATH", default="data/flights.parquet", help="where table flights is read from"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("case_chain")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

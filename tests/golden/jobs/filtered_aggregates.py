@@ -1,0 +1,96 @@
+"""filtered_aggregates as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    CREATE TABLE flights (
+      ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, dep_delay INT, arr_delay INT, distance INT,
+      WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
+    ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
+
+    SELECT
+      origin,
+      COUNT(*) FILTER (WHERE dep_delay > 15) * 1e2 / COUNT(*) AS late_percent,
+      SUM(distance) FILTER (WHERE dep_delay IS NULL) AS miles_lost,
+      COUNT(DISTINCT dest) AS destinations,
+      COUNT(DISTINCT carrier) FILTER (WHERE distance > 1000) AS far_carriers
+    FROM flights
+    GROUP BY origin;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = spark.read.parquet(at(args.folder, args.flights)).select(
+        F.col("carrier").cast("string"),
+        F.col("origin").cast("string"),
+        F.col("dest").cast("string"),
+        F.col("dep_delay").cast("int"),
+        F.col("distance").cast("int"),
+    )
+
+    return (
+        flights.select(
+            "origin",
+            (F.col("dep_delay") > 15).alias("dep_delay_over_15"),
+            "distance",
+            F.col("dep_delay").isNull().alias("dep_delay_is_null"),
+            "dest",
+            "carrier",
+            (F.col("distance") > 1000).alias("distance_over_1000"),
+        )
+        .groupBy("origin")
+        .agg(
+            F.count_if(F.col("dep_delay_over_15")).alias("count_where_dep_delay_over_15"),
+            F.count("*").alias("count_rows"),
+            F.sum(F.when(F.col("dep_delay_is_null"), F.col("distance"))).alias("miles_lost"),
+            F.count_distinct("dest").alias("destinations"),
+            F.expr("count(DISTINCT `carrier`) FILTER (WHERE `distance_over_1000`)").alias("far_carriers"),
+        )
+        .select(
+            "origin",
+            (F.col("count_where_dep_delay_over_15") * 100.0 / F.col("count_rows")).alias("late_percent"),
+            "miles_lost",
+            "destinations",
+            "far_carriers",
+        )
+    )
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="filtered_aggregates in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--flights", metavar="PATH", default="data/flights.parquet", help="where table flights is read from"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("filtered_aggregates")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""late_carriers as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    -- Write an answer to files instead of the terminal: each carrier's week, as Parquet that any tool can read.
+    --
+    --     ouzel run sql_examples/late_carriers.sql
+    --     python -c "import polars; print(polars.read_parquet('sql_examples/data/late_carriers/*.parquet'))"
+
+    SET 'parallelism' = '2';
+
+    CREATE TABLE flights (
+      ts        TIMESTAMP(3),
+      carrier   VARCHAR,
+      arr_delay INT,
+      distance  INT,
+      WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
+    ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
+
+    CREATE TABLE late_carriers (
+      week_start TIMESTAMP(3),
+      carrier    VARCHAR,
+      arrivals   BIGINT,
+      late_over_an_hour BIGINT,
+      miles      BIGINT
+    ) WITH ('connector' = 'file', 'path' = 'data/late_carriers', 'format' = 'parquet');
+
+    INSERT INTO late_carriers
+    SELECT window_start, carrier, COUNT(arr_delay), COUNT(*) FILTER (WHERE arr_delay > 60), SUM(distance)
+    FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '7' DAY))
+    GROUP BY window_start, window_end, carrier
+    EMIT AFTER WATERMARK;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    # Event time is ts. The stream waits for late rows; here none is late.
+    flights = spark.read.parquet(at(args.folder, args.flights)).select(
+        F.col("ts").cast("timestamp_ntz"),
+        F.col("carrier").cast("string"),
+        F.col("arr_delay").cast("int"),
+        F.col("distance").cast("int"),
+    )
+
+    return (
+        flights
+        # TUMBLE: windows of 7 days; a row without ts is in none
+        .select(
+            "*",
+            F.window("ts", "7 days").start.alias("window_start"),
+            F.window("ts", "7 days").end.alias("window_end"),
+        )
+        .groupBy("window_start", "window_end", "carrier")
+        .agg(
+            F.count("arr_delay").alias("arrivals"),
+            F.count_if(F.col("arr_delay") > 60).alias("late_over_an_hour"),
+            F.sum("distance").alias("miles"),
+        )
+        .select(
+            F.col("window_start").alias("week_start"),
+            "carrier",
+            "arrivals",
+            "late_over_an_hour",
+            "miles",
+        )
+    )
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="late_carriers in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--flights", metavar="PATH", default="data/flights.parquet", help="where table flights is read from"
+    )
+    parser.add_argument(
+        "--late_carriers", metavar="PATH", default="data/late_carriers", help="where table late_carriers is written to"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("late_carriers")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.write.parquet(at(args.folder, args.late_carriers))
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

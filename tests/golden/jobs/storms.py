@@ -1,0 +1,127 @@
+"""storms as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    -- The stormiest six hours: windows that overlap. Each hour of weather lies in six windows, and each window says what it has seen.
+    --
+    --     ouzel run sql_examples/storms.sql
+
+    CREATE TABLE weather (
+      ts         TIMESTAMP(3),
+      origin     VARCHAR,
+      wind_speed DOUBLE,  -- miles per hour
+      wind_gust  DOUBLE,
+      precip     DOUBLE,  -- inches of rain
+      visib      DOUBLE,  -- miles
+      WATERMARK FOR ts AS ts
+    ) WITH ('connector' = 'file', 'path' = 'data/weather.parquet', 'format' = 'parquet');
+
+    -- A view is a name for a query; it runs nothing by itself.
+    CREATE VIEW wind AS
+    SELECT ts, origin, COALESCE(wind_gust, wind_speed) AS mph, precip, visib FROM weather WHERE wind_speed IS NOT NULL;
+
+    SELECT
+      window_start,
+      window_end,
+      origin,
+      MAX(mph)                AS strongest_mph,
+      ROUND(SUM(precip), 2)   AS rain_inches,
+      MIN(visib)              AS sight_miles,
+      CASE WHEN MIN(visib) < 1e0 THEN 'blind' WHEN SUM(precip) > 1e0 THEN 'wet' ELSE 'windy' END AS kind
+    FROM TABLE(HOP(TABLE wind, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '6' HOUR))  -- every hour, the last six
+    GROUP BY window_start, window_end, origin
+    HAVING MAX(mph) > 50e0
+    EMIT AFTER WATERMARK;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    # Event time is ts. The stream waits for late rows; here none is late.
+    weather = spark.read.parquet(at(args.folder, args.weather)).select(
+        F.col("ts").cast("timestamp_ntz"),
+        F.col("origin").cast("string"),
+        F.col("wind_speed").cast("double"),
+        F.col("wind_gust").cast("double"),
+        F.col("precip").cast("double"),
+        F.col("visib").cast("double"),
+    )
+
+    # A view is a name for a query; it runs nothing by itself.
+    wind = weather.where(F.col("wind_speed").isNotNull()).select(
+        "ts",
+        "origin",
+        F.coalesce(F.col("wind_gust"), F.col("wind_speed")).alias("mph"),
+        "precip",
+        "visib",
+    )
+
+    return (
+        wind
+        # every hour, the last six
+        # HOP: windows of 6 hours, one every 1 hour; a row without ts is in none
+        .select(
+            "*",
+            F.window("ts", "6 hours", "1 hour").start.alias("window_start"),
+            F.window("ts", "6 hours", "1 hour").end.alias("window_end"),
+        )
+        .groupBy("window_start", "window_end", "origin")
+        .agg(
+            F.max("mph").alias("strongest_mph"),
+            F.sum("precip").alias("sum_precip"),
+            F.min("visib").alias("sight_miles"),
+        )
+        .where(F.col("strongest_mph") > 50.0)
+        .select(
+            "window_start",
+            "window_end",
+            "origin",
+            "strongest_mph",
+            F.round(F.col("sum_precip"), 2).alias("rain_inches"),
+            "sight_miles",
+            F.when(F.col("sight_miles") < 1.0, "blind")
+            .when(F.col("sum_precip") > 1.0, "wet")
+            .otherwise("windy")
+            .alias("kind"),
+        )
+    )
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="storms in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--weather", metavar="PATH", default="data/weather.parquet", help="where table weather is read from"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("storms")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

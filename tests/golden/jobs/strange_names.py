@@ -1,0 +1,67 @@
+"""strange_names as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    CREATE TABLE "my table" ("a b" INT, "class" VARCHAR, "it's ""x\"\"\" VARCHAR, "{n}" INT)
+    WITH ('connector' = 'file', 'path' = 'it''s {here} "now".json', 'format' = 'json');
+
+    -- \"\"\" nothing ends here
+    SELECT "class", "it's ""x\"\"\" AS "c.d", SUM("a b" * "{n}") AS "sum" FROM "my table" GROUP BY "class", "it's ""x\"\"\";
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    table_my_table_609b8296 = spark.read.schema('`a b` int, class string, `it\'s "x"` string, `{n}` int').json(
+        at(args.folder, args.table_my_table_609b8296), mode="FAILFAST", allowSingleQuotes=False
+    )
+
+    # """ nothing ends here
+    return (
+        table_my_table_609b8296.groupBy("class", '`it\'s "x"`')
+        .agg(F.sum(F.col("`a b`") * F.col("`{n}`")).alias("sum"))
+        .select("class", F.col('`it\'s "x"`').alias("c.d"), "sum")
+    )
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="strange_names in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--table_my_table_609b8296",
+        metavar="PATH",
+        default='it\'s {here} "now".json',
+        help="where table my table is read from",
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("strange_names")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""two_sinks as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    CREATE TABLE flights (
+      ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, dep_delay INT, arr_delay INT, distance INT,
+      WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
+    ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
+
+    CREATE TABLE late_by_day (day_start TIMESTAMP(3), late BIGINT) WITH ('connector' = 'file', 'path' = 'out/by_day', 'format' = 'parquet');
+    CREATE TABLE late_by_origin (origin VARCHAR, late BIGINT, PRIMARY KEY (origin) NOT ENFORCED)
+    WITH ('connector' = 'kafka', 'bootstrap.servers' = 'broker:9092', 'topic' = 'late', 'format' = 'json');
+
+    CREATE VIEW late AS SELECT ts, origin FROM flights WHERE dep_delay > 15;
+
+    INSERT INTO late_by_day
+    SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(ts), INTERVAL '1' DAY)) GROUP BY window_start, window_end;
+
+    INSERT INTO late_by_origin SELECT origin, COUNT(*) FROM late GROUP BY origin;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ouzel.batch import write_table  # needs the wheel of Ouzel
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> dict[str, DataFrame]:
+    """What is written, by table."""
+    # Event time is ts. The stream waits for late rows; here none is late.
+    flights = spark.read.parquet(at(args.folder, args.flights)).select(
+        F.col("ts").cast("timestamp_ntz"),
+        F.col("origin").cast("string"),
+        F.col("dep_delay").cast("int"),
+    )
+
+    # late_by_day and late_by_origin read this: it is kept, so that it is computed once.
+    late = flights.where(F.col("dep_delay") > 15).select("ts", "origin").persist()
+
+    late_by_day = (
+        late
+        # TUMBLE: windows of 1 day; a row without ts is in none
+        .select(
+            "*",
+            F.window("ts", "1 day").start.alias("window_start"),
+            F.window("ts", "1 day").end.alias("window_end"),
+        )
+        .groupBy("window_start", "window_end")
+        .agg(F.count("*").alias("late"))
+        .select(F.col("window_start").alias("day_start"), "late")
+    )
+
+    late_by_origin = late.groupBy("origin").agg(F.count("*").alias("late"))
+
+    return {"late_by_day": late_by_day, "late_by_origin": late_by_origin}
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="two_sinks in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--flights", metavar="PATH", default="data/flights.parquet", help="where table flights is read from"
+    )
+    parser.add_argument(
+        "--late_by_day", metavar="PATH", default="out/by_day", help="where table late_by_day is written to"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("two_sinks")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer["late_by_day"].write.parquet(at(args.folder, args.late_by_day))
+        write_table(
+            answer["late_by_origin"],
+            "late_by_origin",
+            {"connector": "kafka", "bootstrap.servers": "broker:9092", "topic": "late", "format": "json"},
+            mode="upsert",
+            keys=["origin"],
+        )
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

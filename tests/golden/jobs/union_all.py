@@ -1,0 +1,83 @@
+"""union_all as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    CREATE TABLE flights (
+      ts TIMESTAMP(3), carrier VARCHAR, origin VARCHAR, dest VARCHAR, dep_delay INT, arr_delay INT, distance INT,
+      WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
+    ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
+
+    SELECT 'from' AS way, origin AS airport, COUNT(*) AS flights FROM flights GROUP BY origin
+    UNION ALL
+    SELECT 'to', dest, COUNT(*) FROM flights GROUP BY dest;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = spark.read.parquet(at(args.folder, args.flights)).select(
+        F.col("origin").cast("string"),
+        F.col("dest").cast("string"),
+    )
+
+    flights_by_origin = (
+        flights.groupBy("origin")
+        .agg(F.count("*").alias("flights"))
+        .select(
+            F.lit("from").alias("way"),
+            F.col("origin").alias("airport"),
+            "flights",
+        )
+    )
+
+    flights_by_dest = (
+        flights.groupBy("dest")
+        .agg(F.count("*").alias("flights"))
+        .select(
+            F.lit("to").alias("way"),
+            F.col("dest").alias("airport"),
+            "flights",
+        )
+    )
+
+    return flights_by_origin.union(flights_by_dest)
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="union_all in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--flights", metavar="PATH", default="data/flights.parquet", help="where table flights is read from"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("union_all")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
