@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -114,15 +115,26 @@ def explain(
     topology: Annotated[bool, typer.Option("--topology", help="Only the components and groupings.")] = False,
     packing: Annotated[bool, typer.Option("--packing", help="Only the containers.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    live: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            file_okay=False,
+            help="How far the run of `ouzel run --record DIR` is, and what it waits for.",
+        ),
+    ] = None,
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:
-    """Show what a query becomes; nothing runs.
+    """Show what a query becomes; nothing runs. With --live, why a run of it that goes on has no output yet.
 
     That is its logical plan, its topology of components, and the containers they run in.
     For each operator: the schema, whether it appends or retracts, its watermark, the bound of its state, its parallelism and grouping.
     """
     with reported(debug):
+        if live is not None:
+            typer.echo(_standing(live))
+            return
         job = _load(file, pairs(settings, "--set"))
         chosen = {"logical": logical, "topology": topology, "packing": packing}
         details = tuple(name for name, wanted in chosen.items() if wanted) or job.program.explain or ()
@@ -153,6 +165,13 @@ def _load(file: Path, given: list[tuple[str, str]]) -> Job:
     from ouzel import session
 
     return session.load(file, given)
+
+
+def _standing(record: Path) -> str:
+    from ouzel.cli.status import live_text
+    from ouzel.reconcile.live import status
+
+    return live_text(status(record), time.time())
 
 
 def _explanation(job: Job, details: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Waiting
 from ouzel.runtime.run import RunState, Status
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ RATE_SECONDS = 2.0
 """The rate shown is that of so many last seconds."""
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+MOST_WAITING = 1
+"""Of what time waits for, so much goes into the status line; `ouzel explain --live` tells all."""
 
 SEPARATOR = " · "
 
@@ -49,6 +52,7 @@ class Progress:
             (f"acked {status.rows_acked:,}", "green") if status.rows_acked else ("", ""),
             *_troubles(status),
             ("back-pressure", "yellow") if status.back_pressure else ("", ""),
+            *((text, "yellow") for text in waiting_texts(status, time.time())[:MOST_WAITING]),
         ]
         return _joined(parts, width)
 
@@ -126,6 +130,46 @@ def watermark_text(time_us: int) -> str:
         return datetime.fromtimestamp(time_us / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S")
     except (ValueError, OverflowError, OSError):
         return f"{time_us} us"
+
+
+def waiting_texts(status: Status, now_s: float) -> list[str]:
+    """What event time waits for, at this wall clock: which partition, why, for how long, and when it is given up."""
+    if status.state is not RunState.RUNNING:
+        return []
+    return [_waiting(waiting, now_s * 1e6) for waiting in status.waiting]
+
+
+def _waiting(waiting: Waiting, now_us: float) -> str:
+    place = (
+        waiting.partition
+        if waiting.partition.startswith(waiting.component)
+        else f"{waiting.component} {waiting.partition}"
+    )
+    more = f" and {waiting.others:,} more" if waiting.others else ""
+    since = f" for {_seconds(now_us - waiting.since_us)}" if waiting.since_us else ""
+    until = f", IDLE in {_seconds(waiting.until_us - now_us)}" if waiting.until_us else ""
+    return f"{place}{more}: {waiting.reason}{since}{until}"
+
+
+def _seconds(us: float) -> str:
+    seconds = max(0, round(us / 1e6))
+    return f"{seconds} s" if seconds < 600 else f"{seconds // 60:,} min"
+
+
+def live_text(status: Status, now_s: float) -> str:
+    """How a run stands, in lines: its rows, how far time is at the result and at each source, and what it waits for."""
+    reached = BEGINNING_OF_TIME if status.watermark_us is None else status.watermark_us
+    lines = [
+        f"{status.state.value} · {status.rows_in:,} rows in · {status.rows_out:,} rows out",
+        f"event time at the result: {watermark_text(reached)}",
+        *(f"event time at '{name}': {watermark_text(time_us)}" for name, time_us in status.watermarks.items()),
+        *(f"waiting: {text}" for text in waiting_texts(status, now_s)),
+    ]
+    if status.rows_late:
+        lines.append(f"late: {status.rows_late:,} rows were older than the watermark when they were read")
+    if status.back_pressure:
+        lines.append("back-pressure: something is slower than its input, and whoever feeds it waits")
+    return "\n".join(lines)
 
 
 def _short(value: float) -> str:

@@ -1,8 +1,9 @@
 """The record of a run that goes on, taken at any time: requests to the process that runs it, over a Unix socket.
 
 `live.json` in the record's directory names the socket, which lies in a directory of its own that only its owner can enter. A request is a
-line of JSON, `{"do": "snapshot"}`, `{"do": "pause", "timeout_s": 60}` or `{"do": "resume"}`; its answer is a line too, `{}` or
-`{"refused": "why"}`. A pause lasts as long as its connection at most, so that one whose reader dies is over.
+line of JSON, `{"do": "snapshot"}`, `{"do": "status"}`, `{"do": "pause", "timeout_s": 60}` or `{"do": "resume"}`; its answer is a line too,
+`{}` (with the status, if that was asked) or `{"refused": "why"}`. A pause lasts as long as its connection at most, so that one whose reader
+dies is over.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
 from threading import Thread
@@ -23,6 +25,8 @@ from typing import Any, Protocol
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.record import LIVE, RunRecord, read_record, replace_file
 from ouzel.runtime.process.job import check_room
+from ouzel.runtime.protocol.messages import Waiting
+from ouzel.runtime.run import RunState, Status
 
 PAUSE_SECONDS = 60.0
 """A topology that has not come to rest by then is not paused."""
@@ -38,6 +42,9 @@ class Recorded(Protocol):
 
     def snapshot(self) -> RunRecord:
         """Write the record as the run stands."""
+
+    def status(self) -> Status:
+        """How the run stands."""
 
     def pause(self, timeout_s: float) -> object:
         """Have the run come to rest."""
@@ -88,17 +95,18 @@ class _Reader(StreamRequestHandler):
         finally:
             self._resume()
 
-    def _answer(self, line: bytes) -> dict[str, str]:
+    def _answer(self, line: bytes) -> dict[str, object]:
         try:
-            self._carry_out(line)
+            return self._carry_out(line) or {}
         except OuzelError as error:
             return {"refused": str(error)}
         except OSError as error:
             return {"refused": f"the record cannot be written: {error}"}
-        return {}
 
-    def _carry_out(self, line: bytes) -> None:
+    def _carry_out(self, line: bytes) -> dict[str, object] | None:
         match _request(line):
+            case {"do": "status"}:
+                return _told(self.server.run.status())
             case {"do": "snapshot"}:
                 self.server.run.snapshot()
             case {"do": "pause", "timeout_s": int() | float() as timeout_s}:
@@ -110,8 +118,10 @@ class _Reader(StreamRequestHandler):
                 self._resume()
             case _:
                 raise TopologyError(
-                    'a request is a line of JSON: {"do": "snapshot"}, {"do": "pause", "timeout_s": 60} or {"do": "resume"}'
+                    'a request is a line of JSON: {"do": "snapshot"}, {"do": "status"}, '
+                    '{"do": "pause", "timeout_s": 60} or {"do": "resume"}'
                 )
+        return None
 
     def _resume(self) -> None:
         if self.paused:
@@ -124,6 +134,25 @@ def _request(line: bytes) -> Any:
         return json.loads(line)
     except ValueError:
         return None
+
+
+def _told(status: Status) -> dict[str, object]:
+    """What of a status is told to who only looks."""
+    whole = asdict(replace(status, events=(), ranges={}, times={}))
+    kept = ("rows_in", "rows_out", "rows_late", "rows_bad", "watermark_us", "back_pressure", "watermarks", "waiting")
+    return {"state": status.state.value, **{name: whole[name] for name in kept}}
+
+
+def status(home: Path) -> Status:
+    """How the run that is recorded in `home` stands: its state, rows, watermarks, and what they wait for.
+
+    Raises:
+        TopologyError: no run that goes on is recorded there, or it ended while it was asked.
+    """
+    with _Line(home) as line:
+        told = line.ask(do="status")
+    waiting = tuple(Waiting(**each) for each in told.pop("waiting"))
+    return Status(RunState(told.pop("state")), waiting=waiting, **told)
 
 
 def is_live(home: Path) -> bool:
@@ -181,8 +210,8 @@ class _Line:
         self._answers.close()
         self._socket.close()
 
-    def ask(self, **request: object) -> None:
-        """Have something done.
+    def ask(self, **request: object) -> dict[str, Any]:
+        """Have something done; what the run has to say to it.
 
         Raises:
             TopologyError: it was refused, or the run has ended.
@@ -197,8 +226,10 @@ class _Line:
             answer = b""
         if not answer:
             raise self._ended()
-        if refused := json.loads(answer).get("refused"):
+        told: dict[str, Any] = json.loads(answer)
+        if refused := told.get("refused"):
             raise TopologyError(refused)
+        return told
 
     def _ended(self) -> TopologyError:
         if (self._home / LIVE).exists():

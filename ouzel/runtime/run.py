@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from ouzel.compiler.plan import AssignWindow
 from ouzel.errors import TopologyError
 from ouzel.planner.settings import Delivery, Settings, StateLoss
-from ouzel.runtime.protocol.messages import Event
+from ouzel.runtime.protocol.messages import Event, Waiting
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ class Status:
     of the sinks' inputs, None before the first; latencies are complete ones (emit to ack) in milliseconds over the last seconds;
     `restarts` counts processes started again; `reason` is why the run failed; `ranges` says of each spout what it has read and what of that
     is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
-    for partitions whose rows have one.
+    for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on.
     """
 
     state: RunState
@@ -59,6 +59,8 @@ class Status:
     events: tuple[Event, ...] = field(default=())
     ranges: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     times: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+    waiting: tuple[Waiting, ...] = ()
 
 
 STATE_LOST = "state-lost"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ouzel.cli.status import Progress
-from ouzel.runtime.protocol.messages import END_OF_TIME
+from ouzel.cli.status import Progress, live_text, waiting_texts
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Waiting
 from ouzel.runtime.run import RunState, Status
 
 
@@ -66,3 +66,36 @@ def test_totals_say_how_it_ended() -> None:
         "stopped after 2.00 s · 10 rows in"
     )
     assert progress.totals(Status(RunState.FAILED), 200).plain.startswith("failed after")
+
+
+NOW_S = 1_700_000_000.0
+WAITING = (
+    Waiting("bids", "bids-0", 0, "broker localhost:9092 away", int((NOW_S - 12) * 1e6)),
+    Waiting("prices", "1", 2, "silent", int((NOW_S - 12) * 1e6), int((NOW_S + 18) * 1e6)),
+    Waiting("trips", "trips/a.csv", 0, "its rows are not of now"),
+)
+
+
+def test_what_time_waits_for_is_named_with_the_partition_the_reason_and_how_long() -> None:
+    assert waiting_texts(Status(RunState.RUNNING, waiting=WAITING), NOW_S) == [
+        "bids-0: broker localhost:9092 away for 12 s",
+        "prices 1 and 2 more: silent for 12 s, IDLE in 18 s",
+        "trips/a.csv: its rows are not of now",
+    ]
+    line = Progress(Clock()).line(Status(RunState.RUNNING, waiting=WAITING[2:]), 200).plain
+    assert line.endswith(" · trips/a.csv: its rows are not of now")
+    assert waiting_texts(Status(RunState.PAUSED, waiting=WAITING), NOW_S) == []
+
+
+def test_a_run_that_goes_on_says_how_far_each_source_is() -> None:
+    status = Status(
+        RunState.RUNNING, 5, rows_late=1, waiting=WAITING[:1], watermarks={"bids": BEGINNING_OF_TIME, "trips": 0}
+    )
+    assert live_text(status, NOW_S).splitlines() == [
+        "running · 5 rows in · 0 rows out",
+        "event time at the result: none",
+        "event time at 'bids': none",
+        "event time at 'trips': 1970-01-01 00:00:00",
+        "waiting: bids-0: broker localhost:9092 away for 12 s",
+        "late: 1 rows were older than the watermark when they were read",
+    ]

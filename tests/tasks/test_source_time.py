@@ -17,6 +17,7 @@ from ouzel.runtime.protocol.groupings import Outlet
 from ouzel.runtime.protocol.messages import TimeStatus
 from ouzel.runtime.protocol.messages import Watermark as WatermarkMessage
 from ouzel.runtime.protocol.task import Links
+from ouzel.runtime.tasks.awaited import NOT_OF_NOW, NOTHING_YET
 from ouzel.runtime.tasks.journal import MemoryJournal
 from ouzel.runtime.tasks.partitions import Partitions
 from ouzel.runtime.tasks.refusals import Refusals
@@ -187,3 +188,49 @@ def test_back_pressure_is_not_silence() -> None:
     source.waiting["a"].append(NOON + timedelta(seconds=1))
     for second in range(2, 60):  # what was emitted stays unacked, so there is no room to read
         assert times(machine, second * 1_000) is None
+
+
+def waited_for(machine: SourceSpout, now_ms: float) -> list[tuple[str, int, str, int, int]]:
+    """What is told of the partitions that time waits for; seconds since the spout began."""
+    times(machine, now_ms)
+    machine.tick(now_ms + 500)
+    zero = machine.wall_zero_us
+    return [
+        (
+            one.partition,
+            one.others,
+            one.reason,
+            *(max(0, us - zero) // 1_000_000 for us in (one.since_us, one.until_us)),
+        )
+        for one in machine.metrics().waiting
+    ]
+
+
+def test_the_status_names_the_silent_partition_and_when_it_becomes_idle() -> None:
+    source = Hand("a", "b", "c")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    assert waited_for(machine, 1_000) == [], "too short a silence"
+    source.waiting["a"].append(NOON)
+    assert waited_for(machine, 4_000) == [("b", 1, "silent", 1, 11)]
+    source.waiting["b"].append(NOON - timedelta(seconds=1))
+    source.waiting["c"].append(NOON)
+    assert waited_for(machine, 5_000) == [], "rows flow"
+
+
+def test_the_status_says_what_cannot_be_reached_and_that_the_past_waits() -> None:
+    source = Hand("a", "b")
+    machine = spout(source)
+    source.away.update("ab")
+    assert waited_for(machine, 3_000) == [("a", 1, "broker away", 3, 0)]
+    source.away.clear()
+    times(machine, 4_000)
+    assert waited_for(machine, 15_000) == [("a", 1, NOTHING_YET, 0, 0)]
+    source.waiting["b"].append(NOON - timedelta(days=9))
+    times(machine, 16_000)
+    assert waited_for(machine, 27_000) == [("b", 0, NOT_OF_NOW, 0, 0)]
+    source.waiting["a"].append(NOON + timedelta(seconds=27))
+    times(machine, 28_000)
+    assert waited_for(machine, 60_000) == [], "the wall clock closes what is open"
+    machine.deactivate(1, 61_000)
+    assert waited_for(machine, 90_000) == []

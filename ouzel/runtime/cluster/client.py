@@ -18,7 +18,7 @@ from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
-from ouzel.runtime.protocol.messages import Event
+from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.run import RunState, Status, dropped, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
@@ -300,7 +300,13 @@ class Heard:
             events=(*self._events, *(Event("restarted", death) for death in message.deaths)),
             ranges={component: dict(sorted(spans.items())) for component, spans in self._ranges.items()},
             times={component: dict(sorted(times.items())) for component, times in self._times.items()},
+            watermarks=dict(sorted(message.watermarks.items())),
+            waiting=tuple(map(_waiting_of, message.waiting)),
         )
+
+
+def _waiting_of(told: wire_pb2.Waiting) -> Waiting:
+    return Waiting(told.component, told.partition, told.others, told.reason, told.since_us, told.until_us)
 
 
 def _event_of(event: wire_pb2.Event) -> Event:

@@ -92,7 +92,7 @@ class Totals:
             events=islice(self._events.values(), known.events, None),
             ranges=self._spans.since(known.ranges),
         )
-        self._put_watermark(status)
+        self._put_watermarks(status)
         self._put_latency(status, spouts, now_ms)
         return status
 
@@ -117,9 +117,16 @@ class Totals:
             if BEGINNING_OF_TIME < lowest < END_OF_TIME:
                 self._watermark_us = lowest
 
-    def _put_watermark(self, status: wire_pb2.TopologyStatus) -> None:
+    def _put_watermarks(self, status: wire_pb2.TopologyStatus) -> None:
+        """That of the sinks, and of each spout the least of its tasks', with what they wait for."""
         if self._watermark_us is not None:
             status.watermark_us = self._watermark_us
+        for report in self._current():
+            if report.task in self._spouts:
+                time_us = report.watermark_us if report.HasField("watermark_us") else BEGINNING_OF_TIME
+                known_us = status.watermarks.get(report.component, END_OF_TIME)
+                status.watermarks[report.component] = min(time_us, known_us)
+                status.waiting.extend(report.waiting)
 
     def _put_latency(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport], now_ms: float) -> None:
         histogram = Histogram()

@@ -72,6 +72,7 @@ class Chain:
     def __init__(self, operators: list[Operator]) -> None:
         self.operators = operators
         self.stateful = any(operator.stateful for operator in operators)
+        self.is_timed = any(hasattr(operator, "sight") for operator in operators)
 
     @property
     def sight(self) -> Sight | None:

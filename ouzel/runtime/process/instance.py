@@ -11,6 +11,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -100,6 +101,7 @@ class Reporter:
     def _counts(self) -> wire_pb2.TaskReport:
         return wire_pb2.TaskReport(
             task=self._task.id,
+            component=self._task.component,
             incarnation=self._incarnation,
             finished=self.finished,
             failed=self.failed[:_REASON_LENGTH],
@@ -124,6 +126,7 @@ def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) 
     if metrics.watermark_us is not None:
         report.watermark_us = metrics.watermark_us
     report.latency_us.update(metrics.latency_us)
+    report.waiting.extend(wire_pb2.Waiting(**asdict(waiting)) for waiting in metrics.waiting)
 
 
 class Instance:

@@ -104,6 +104,21 @@ class Watermark:
 Message = Data | Ack | Fail | Watermark
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a source's event time does not go on: `partition`, and so many `others` like it, and the reason in words.
+
+    Wall clock, microseconds UTC: `since_us` it has been so, `until_us` time waits for it (then it is IDLE); 0 if there is no such time.
+    """
+
+    component: str
+    partition: str
+    others: int
+    reason: str
+    since_us: int = 0
+    until_us: int = 0
+
+
 @dataclass(slots=True)
 class Send:
     """Instruction: give this message to the stream manager."""

@@ -31,6 +31,7 @@ from ouzel.runtime.protocol.messages import (
     Root,
     Send,
     TimeStatus,
+    Waiting,
     Watermark,
 )
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, Moment
@@ -47,7 +48,7 @@ class TaskMetrics:
     """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows.
 
     `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
-    event time has come at that end, in microseconds.
+    event time has come at that end, in microseconds; `waiting` what a source's event time waits for.
     """
 
     rows_in: int = 0
@@ -62,6 +63,7 @@ class TaskMetrics:
     latency_us: dict[int, int] = field(default_factory=dict)
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
+    waiting: tuple[Waiting, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,8 @@ class MemoryHandle:
             events=tuple(self._world.events),
             ranges=self._by_spout(lambda counts: counts.ranges),
             times=self._by_spout(lambda counts: counts.times),
+            watermarks=self._spout_watermarks(),
+            waiting=tuple(waiting for count in spouts for waiting in count.waiting),
         )
 
     def _watermark(self) -> int | None:
@@ -86,6 +88,16 @@ class MemoryHandle:
         if known and len(known) == len(times) and BEGINNING_OF_TIME < min(known) < END_OF_TIME:
             self._watermark_us = min(known)
         return self._watermark_us
+
+    def _spout_watermarks(self) -> dict[str, int]:
+        """The least of each spout's tasks'."""
+        found: dict[str, int] = {}
+        for host in list(self._world.hosts.values()):
+            if host.machine.is_spout:
+                time_us = host.machine.metrics().watermark_us
+                time_us = BEGINNING_OF_TIME if time_us is None else time_us
+                found[host.task.component] = min(time_us, found.get(host.task.component, END_OF_TIME))
+        return found
 
     def _by_spout(self, what: Callable[[TaskMetrics], dict[str, T]]) -> dict[str, dict[str, T]]:
         found: dict[str, dict[str, T]] = {}

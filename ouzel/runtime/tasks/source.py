@@ -14,9 +14,10 @@ from ouzel.planner.topology import DEFAULT_STREAM, Task
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.acker import Held
 from ouzel.runtime.protocol.ids import mix
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instruction, TimeStatus
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instruction, TimeStatus, Waiting
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+from ouzel.runtime.tasks.awaited import Awaited
 from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
@@ -25,6 +26,9 @@ COMMIT_MS = 1_000
 
 LOOK_MS = 2_000
 """How often a source that grows is asked for partitions that are new."""
+
+LOOK_ROUND_MS = 500
+"""How often it is found out what time waits for."""
 
 FOLLOW_US = 50_000
 """In silence event time moves in such steps."""
@@ -66,7 +70,8 @@ class SourceSpout(TaskMachine):
         self._alive = Alive()
         self._open_more()
         self._grows = getattr(partitions.source, "grows", False)
-        self._look_at = 0.0
+        self._look_at = self._look_round_at = 0.0
+        self._awaited = Awaited(task.component, partitions.idle_after_ms, chain.is_timed)
         self._pause = 0
         self._paused_ms = 0.0
         self._said: Moment | None = None
@@ -161,6 +166,9 @@ class SourceSpout(TaskMachine):
 
     def _tick(self) -> None:
         self._say_time()
+        if self.now_ms >= self._look_round_at:
+            self._look_round_at = self.now_ms + LOOK_ROUND_MS
+            self.counts.waiting = self._waiting()
         if self._grows and not self._pause and self.now_ms >= self._look_at:
             self._look_for_more()
         if self._uncommitted and self._keeping is None and self.now_ms >= self._commit_at:
@@ -214,6 +222,14 @@ class SourceSpout(TaskMachine):
             least = min(progress.watermark_us for progress in active)
             return Moment(max(least, known))
         return self._silent_moment(alive, known)
+
+    def _waiting(self) -> tuple[Waiting, ...]:
+        """What time waits for, if it is the partition that is furthest behind that has nothing."""
+        first = self._alive.first
+        if first is None or first.silence.since_ms is None or self._pause:
+            return ()
+        alive = [progress for progress in self._progress if not progress.ended]
+        return self._awaited.of(alive, self.now_ms, self.wall_zero_us)
 
     def _is_idle(self, progress: Progress) -> bool:
         return progress.silence.is_idle(self.now_ms, self._partitions.idle_after_ms)
