@@ -7,16 +7,36 @@ Columns are named, and names are unique within a node's schema, so an expression
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.types import DataType, Schema
 
 
 @dataclass(frozen=True)
+class Written:
+    """Where an expression stands in the user's text: the line, its number (from 1), and the part of it (columns from 0)."""
+
+    line: str
+    number: int
+    column: int
+    length: int
+
+    def __str__(self) -> str:
+        part = self.line[self.column : self.column + self.length]
+        return f"{part} (line {self.number}, column {self.column + 1})"
+
+    @property
+    def shown(self) -> str:
+        """The line, and carets under the part."""
+        return f"  {self.line}\n  {' ' * self.column}{'^' * self.length}"
+
+
+@dataclass(frozen=True)
 class Expression:
-    """Base of all expressions; `type` is what evaluating it gives, `str()` is SQL."""
+    """Base of all expressions; `type` is what evaluating it gives, `str()` is SQL. Where it was `written` is no part of what it is."""
 
     type: DataType
+    written: Written | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ rows: that is what replay after a crash rests on. A connector never sees a plan,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -35,12 +35,16 @@ class BadRow:
 
 @dataclass(slots=True)
 class ReadBatch:
-    """Rows [start, end) of a partition, in offset order; `bad` are records in that range that could not be read."""
+    """Rows [start, end) of a partition, in offset order; `bad` are records in that range that could not be read.
+
+    `place` says in words where the record of a row of `frame` is; it is only asked about a row that cannot be computed.
+    """
 
     frame: pl.DataFrame
     start: int
     end: int
     bad: Sequence[BadRow] = ()
+    place: Callable[[int], str] | None = None
 
 
 def before(until: int | None, end: int) -> int:

@@ -14,11 +14,12 @@ from ouzel.errors import ConnectorError
 
 @dataclass(frozen=True)
 class Refused:
-    """One refused record: where it was, why, and what is known of it as text."""
+    """One refused record: where it was, why, and what is known of it as text. `detail` are further lines for whoever reads the message."""
 
     where: str
     reason: str
     raw: str
+    detail: str = ""
 
     @classmethod
     def of(cls, bad: BadRow) -> Refused:
@@ -32,7 +33,8 @@ def write_dead_letters(path: Path, records: Iterable[Refused]) -> None:
     Raises:
         ConnectorError: the file cannot be written.
     """
-    append_lines(path, "".join(json.dumps(vars(record), ensure_ascii=False) + "\n" for record in records))
+    kept = ({"where": one.where, "reason": one.reason, "raw": one.raw} for one in records)
+    append_lines(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept))
 
 
 def append_lines(path: Path, lines: str) -> None:

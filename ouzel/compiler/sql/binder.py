@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from sqlglot import exp
@@ -64,11 +65,17 @@ class Binder:
             QueryError: unknown names, or types that do not fit; at the place of the smallest part that is wrong.
         """
         if type(node) in _BINARY:
-            return self.operator(node)
+            return self._marked(self.operator(node), node)
         handler = _HANDLERS.get(type(node))
         if handler is None:
             raise self.source.error(f"{describe(node)} is not supported", place(node), kind=NotSupported)
-        return handler(self, node)
+        return self._marked(handler(self, node), node)
+
+    def _marked(self, bound: Expression, node: exp.Expr) -> Expression:
+        """What is computed remembers where it was written, for rows that it fails on."""
+        if isinstance(bound, Column | Literal) or bound.written is not None:
+            return bound
+        return replace(bound, written=self.source.written(place(node)))
 
     def operator(self, node: exp.Expr) -> Expression:
         """A binary operator."""

@@ -14,6 +14,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
+from ouzel.compiler.expressions import Written
 from ouzel.errors import QueryError
 
 Tokens = Sequence[Token]
@@ -53,6 +54,14 @@ class Source:
         """An error that points at `span`."""
         start, end = span
         return kind(problem, instead=instead, text=self.text, at=start, length=max(1, end - start))
+
+    def written(self, span: Span) -> Written:
+        """The place of `span`; of several lines the first."""
+        start, end = span
+        first = self.text.rfind("\n", 0, start) + 1
+        line = self.text[first:].partition("\n")[0].rstrip("\r")
+        column = start - first
+        return Written(line, self.text.count("\n", 0, start) + 1, column, max(1, min(end - start, len(line) - column)))
 
     def quoted(self, start: int) -> bool:
         """Whether the identifier that starts there was written in quotes, so that its case matters."""

@@ -188,12 +188,18 @@ class TextReader:
             records, lines = _line_by_line(records, lines, frozenset(torn))
             decoded = self._decoder.decode(records)
         bad = [BadRow(f"{self._path}:{lines[index] + 1}", reason, records[index]) for index, reason in decoded.bad]
-        frame = decoded.frame
-        if self._request.metadata:
-            frame = self._with_metadata(frame, lines if decoded.kept is None else lines[decoded.kept])
-        if self._request.predicate is not None:
-            frame = frame.filter(self._request.predicate)
-        return ReadBatch(frame, start_line, self._line, bad)
+        lines = lines if decoded.kept is None else lines[decoded.kept]
+        frame = self._with_metadata(decoded.frame, lines) if self._request.metadata else decoded.frame
+        predicate = self._request.predicate
+        rows = frame if predicate is None else frame.filter(predicate)
+
+        def place(row: int) -> str:
+            passed = (
+                lines if predicate is None else lines[frame.select(predicate).to_series().fill_null(False).to_numpy()]
+            )
+            return f"{self._path}:{passed[row] + 1}"
+
+        return ReadBatch(rows, start_line, self._line, bad, place)
 
     def _with_metadata(self, frame: pl.DataFrame, lines: np.ndarray) -> pl.DataFrame:
         request = self._request

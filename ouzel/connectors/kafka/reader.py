@@ -66,7 +66,8 @@ class KafkaReader:
             self._held = False
         if messages or (until is not None and self._at >= until):
             frame, bad = self._decoder.decode(messages, self._place)
-            return ReadBatch(frame, start, self._at, bad)
+            place = (lambda row: _where(messages[row])) if frame.height == len(messages) else None
+            return ReadBatch(frame, start, self._at, bad, place)
         if self.finished:
             return ReadState.END
         reason = self._source.away(self._place)

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RefusedRow:
-    """A row that an operator could not compute: why, and the row as JSON."""
+    """A row that an operator could not compute: why, the row as JSON, and for a message of several lines where that was asked."""
 
     reason: str
     row: str
+    detail: str = ""
 
 
 @dataclass(slots=True)

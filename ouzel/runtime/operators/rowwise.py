@@ -10,11 +10,11 @@ import polars as pl
 
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.functions.registry import Lowered
 from ouzel.compiler.plan import WEIGHT, Filter, Project, Unnest, Watermark
 from ouzel.compiler.types import DataType, DateType, MapType, RowType
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
+from ouzel.runtime.operators.culprits import culprits, explained, reason
 from ouzel.runtime.protocol.lag import Sight
 
 _ERROR = "$error"
@@ -25,12 +25,13 @@ def weight_of(frame: pl.DataFrame) -> list[str]:
     return [WEIGHT] if frame.columns[-1:] == [WEIGHT] else []
 
 
-def refuse(operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str) -> None:
+def refuse(operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str, detail: str = "") -> None:
     """Put the rows of `frame` where `bad` on the operator's list."""
     rows = frame.filter(bad)
     operator.counters.refused += rows.height
     operator.refused += [
-        RefusedRow(reason, json.dumps(row, default=str, ensure_ascii=False)) for row in rows.iter_rows(named=True)
+        RefusedRow(reason, json.dumps(row, default=str, ensure_ascii=False), detail)
+        for row in rows.iter_rows(named=True)
     ]
 
 
@@ -40,7 +41,9 @@ class _Computing(Operator):
     def __init__(self, items: Sequence[tuple[str, Expression]]) -> None:
         super().__init__()
         self._lowered = [(name, lower(expression)) for name, expression in items]
-        self._failing = [lowered for _, lowered in self._lowered if lowered.error is not None]
+        expressions = [expression for _, expression in items]
+        errors = [lowered.error for _, lowered in self._lowered]
+        self._failing = [(one, error) for one, error in zip(expressions, errors, strict=True) if error is not None]
         self._values = [lowered.value.alias(name) for name, lowered in self._lowered]
 
     def compute(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -59,7 +62,7 @@ class _Computing(Operator):
 
     def _beside(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The same, with the values computed as columns of the frame, and the rows that fail refused."""
-        errors = [_error(lowered).alias(f"{_ERROR}{number}") for number, lowered in enumerate(self._failing)]
+        errors = [error.alias(f"{_ERROR}{number}") for number, (_, error) in enumerate(self._failing)]
         names = [name for name, _ in self._lowered]
         computed = frame.lazy().with_columns(*self._values, *errors).collect()
         masks = [computed[f"{_ERROR}{number}"] for number in range(len(errors))]
@@ -70,18 +73,14 @@ class _Computing(Operator):
     def _refuse(self, frame: pl.DataFrame, masks: list[pl.Series]) -> Mask | None:
         """Refuse each failing row once, for the first of its reasons; the mask of the good ones, None if all are."""
         bad: Mask | None = None
-        for lowered, series in zip(self._failing, masks, strict=True):
+        for (expression, _), series in zip(self._failing, masks, strict=True):
             if series.any():
                 mask = series.to_numpy()
                 fresh = mask if bad is None else mask & ~bad
-                refuse(self, frame, fresh, lowered.reason)
+                for part, rows in culprits(expression, frame, fresh):
+                    refuse(self, frame, rows, reason(part), explained(part))
                 bad = mask if bad is None else mask | bad
         return None if bad is None else ~bad
-
-
-def _error(lowered: Lowered) -> pl.Expr:
-    assert lowered.error is not None
-    return lowered.error
 
 
 class Projection(_Computing):

@@ -15,6 +15,10 @@ SHOWN = 200
 """Characters of a refused row that a message quotes."""
 
 
+GO_ON = "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows"
+"""What else can be done about a row that cannot be computed."""
+
+
 class Refusals:
     """Carries out one policy. Appends whole lines, so several tasks may share a dead-letter file."""
 
@@ -33,7 +37,8 @@ class Refusals:
             return
         if self.policy is BadRecordPolicy.FAIL:
             first = records[0]
-            raise BadRecord(first.where, f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason)
+            reason = f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason
+            raise BadRecord(first.where, "\n".join(part for part in (reason, first.detail) if part))
         if self.policy is BadRecordPolicy.DEAD_LETTER:
             write_dead_letters(self.path, records)
 
@@ -52,4 +57,7 @@ def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[Refused])
 
 def uncomputed(machine: TaskMachine, chain: Chain) -> list[Refused]:
     """The rows that a task's chain could not compute since the last call."""
-    return [Refused(machine.task.component, row.reason, row.row) for row in chain.take_refused()]
+    return [
+        Refused(machine.task.component, row.reason, row.row, "\n".join(filter(None, (row.detail, GO_ON))))
+        for row in chain.take_refused()
+    ]

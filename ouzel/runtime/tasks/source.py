@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
 from ouzel.connectors.dead_letters import Refused
 from ouzel.errors import OuzelError
-from ouzel.planner.settings import Settings
+from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Task
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.acker import Held
@@ -18,6 +18,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instructi
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
+from ouzel.runtime.tasks.origins import MOST_PLACED, placed
 from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
@@ -141,7 +142,9 @@ class SourceSpout(TaskMachine):
         unread = [Refused.of(bad) for bad in batch.bad]
         refuse(self, self._read_refusals, unread)
         made = self.chain.process(batch.frame) if batch.frame.height else None
-        refuse(self, self._row_refusals, uncomputed(self, self.chain))
+        most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
+        uncomputable = placed(uncomputed(self, self.chain), self.chain, batch, progress.partition.id, most)
+        refuse(self, self._row_refusals, uncomputable)
         sight = self.chain.sight if batch.frame.height else None
         if sight is not None:
             progress.watermark_us = max(progress.watermark_us, sight.watermark_us)

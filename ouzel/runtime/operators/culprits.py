@@ -1,0 +1,83 @@
+"""Which part of an expression fails on a row. Looked for only when one has failed: the kernel itself computes the whole at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from ouzel.compiler.expressions import Call, Cast, Expression, Literal, children, rewrite
+from ouzel.compiler.functions.kernel import lower
+from ouzel.errors import NotSupported
+from ouzel.runtime.operators.buffers import Mask
+
+MOST_PARTS = 8
+"""In one batch so many parts of an expression are told apart."""
+
+
+def culprits(expression: Expression, frame: pl.DataFrame, bad: Mask) -> Iterator[tuple[Expression, Mask]]:
+    """The smallest parts that fail, each with its rows among the `bad` ones of `frame`; every bad row comes once."""
+    left = bad.copy()
+    for _ in range(MOST_PARTS):
+        if not left.any():
+            return
+        first = int(left.argmax())
+        part = _culprit(expression, frame[first : first + 1])
+        here = left & _failing(part, frame)
+        here[first] = True
+        yield part, here
+        left &= ~here
+    if left.any():
+        yield expression, left
+
+
+def reason(part: Expression) -> str:
+    """Why it fails, and where it was written."""
+    return f"{lower(part).reason} in {part.written}" if part.written else lower(part).reason
+
+
+def explained(part: Expression) -> str:
+    """The line it was written in, with carets, and what to write instead; as far as known."""
+    shown = part.written.shown if part.written else ""
+    return "\n".join(text for text in (shown, _advice(part)) if text)
+
+
+def _advice(part: Expression) -> str:
+    match part:
+        case Call(function="divide" | "modulo", arguments=(_, divisor)):
+            return f"divide by NULLIF({_text(divisor)}, 0) to have NULL instead"
+        case Cast(operand=operand):
+            return f"write TRY_CAST({_text(operand)} AS {part.type}) to have NULL instead"
+    return ""
+
+
+def _text(part: Expression) -> str:
+    written = part.written
+    return written.line[written.column : written.column + written.length] if written else str(part)
+
+
+def _culprit(expression: Expression, row: pl.DataFrame) -> Expression:
+    """The smallest part that fails on this row and has the whole fail: without it (NULL in its place) the whole would not."""
+    for child in children(expression):
+        if _fails(child, row) and not _fails(_without(expression, child), row):
+            return _culprit(child, row)
+    return expression
+
+
+def _without(expression: Expression, child: Expression) -> Expression:
+    return rewrite(expression, lambda part: Literal(part.type, None) if part == child else part)
+
+
+def _fails(expression: Expression, row: pl.DataFrame) -> bool:
+    return bool(_failing(expression, row).any())
+
+
+def _failing(expression: Expression, frame: pl.DataFrame) -> Mask:
+    """Which rows it fails on."""
+    try:
+        error = lower(expression).error
+    except NotSupported:
+        error = None
+    errors = pl.lit(False) if error is None else error
+    mask: Mask = frame.with_columns(errors.alias("$error"))["$error"].to_numpy().astype(bool)
+    return mask

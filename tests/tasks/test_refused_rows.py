@@ -1,0 +1,68 @@
+"""A row that cannot be computed: the message points at the SQL, says where the record was, and what to write instead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ouzel.runtime.run import RunState
+from ouzel.session import load_text, start
+
+TABLE = """CREATE TABLE t (a INT, b INT, s STRING) WITH ('connector' = 'file', 'path' = 't.jsonl', 'format' = 'json');
+"""
+
+
+def failure(query: str, rows: list[dict[str, object]], directory: Path, *settings: tuple[str, str]) -> str:
+    """How the run of this query ends."""
+    (directory / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    handle = start(load_text(TABLE + query, directory, "t", settings), "memory")
+    while not handle.wait(1):
+        pass
+    status = handle.stop()
+    assert (status.state is RunState.FAILED) is bool(status.reason)
+    return status.reason
+
+
+def test_the_part_that_fails_is_shown_with_what_to_write_instead(tmp_path: Path) -> None:
+    reason = failure("SELECT a,\n  100 + a / b AS x FROM t;", [{"a": 1, "b": 1}, {"a": 7, "b": 0}], tmp_path)
+    assert reason.splitlines() == [
+        f'bad record at {tmp_path}/t.jsonl:2: division by zero in a / b (line 3, column 9): {{"a": 7, "b": 0}}',
+        "    100 + a / b AS x FROM t;",
+        "          ^^^^^",
+        "divide by NULLIF(b, 0) to have NULL instead",
+        "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows",
+    ]
+
+
+def test_a_cast_that_fails_says_try_cast(tmp_path: Path) -> None:
+    reason = failure("SELECT a + CAST(s AS INT) AS x FROM t;", [{"a": 1, "s": "no"}], tmp_path)
+    assert "in CAST(s AS INT) (line 2, column 12)" in reason
+    assert "write TRY_CAST(s AS INT) to have NULL instead" in reason
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ("SELECT CASE WHEN a > 5 THEN 1 / b ELSE 2 / a END AS x FROM t;", "1 / b"),
+        ("SELECT COALESCE(s, CAST(1 / b AS STRING)) AS x FROM t;", "1 / b"),
+        ("SELECT a FROM t WHERE b <> 0 OR a / b > 1;", "a / b"),
+    ],
+)
+def test_of_several_parts_the_one_that_was_computed_is_named(query: str, part: str, tmp_path: Path) -> None:
+    assert f"in {part} (line" in failure(query, [{"a": 7, "b": 0}], tmp_path)
+
+
+def test_each_dead_letter_names_its_own_part_and_place(tmp_path: Path) -> None:
+    rows = [{"a": number, "b": number % 3, "s": "x" if number % 5 == 0 else "1"} for number in range(1, 20)]
+    query = "SELECT a / b + CAST(s AS INT) AS x FROM t;"
+    assert failure(query, rows, tmp_path, ("error.policy", "dead-letter")) == ""
+    letters = [json.loads(line) for line in (tmp_path / "dead-letters.jsonl").read_text().splitlines()]
+    told = {letter["where"]: letter["reason"].partition(" in ")[2].partition(" (")[0] for letter in letters}
+    assert all(letter.keys() == {"where", "reason", "raw"} for letter in letters)
+    assert told == {
+        f"{tmp_path}/t.jsonl:{row['a']}": "a / b" if row["b"] == 0 else "CAST(s AS INT)"
+        for row in rows
+        if row["b"] == 0 or row["s"] == "x"
+    }
