@@ -7,10 +7,12 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 
 from ouzel.cli.answer import Answer
 from ouzel.cli.screen import Screen
+from ouzel.runtime.protocol.messages import UNKNOWN_FIELD
 from ouzel.runtime.run import Handle, Status
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -26,13 +28,15 @@ WAIT_SECONDS = 0.1
 
 
 def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable[[], bool]) -> Status:
-    """Feed what comes to the answer and the screen until the run has ended; it is stopped once `interrupted` says so. The final status.
+    """Feed what comes to the answer and the screen until the run has ended; it is stopped once `interrupted` says so. The final status,
+    without the events that the user has been told of.
 
     Raises:
         KeyboardInterrupt: it was interrupted for the second time.
     """
     draining = ended = False
     told_ms = time.monotonic() + TELL_SECONDS if answer.waits else math.inf
+    said: set[str] = set()
     while not ended:
         if time.monotonic() > told_ms:
             told_ms = math.inf
@@ -43,9 +47,15 @@ def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable
             handle.drain()
         ended = handle.wait(WAIT_SECONDS)
         _take(handle, answer)
-        screen.show(handle.status())
+        status = handle.status()
+        news = {event.text for event in status.events if event.kind == UNKNOWN_FIELD} - said
+        for text in sorted(news):
+            screen.say(text)
+        said |= news
+        screen.show(status)
     _take(handle, answer)
-    return handle.status()
+    status = handle.status()
+    return replace(status, events=tuple(event for event in status.events if event.text not in said))
 
 
 def _take(handle: Handle, answer: Answer) -> None:

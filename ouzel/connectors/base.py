@@ -37,7 +37,8 @@ class BadRow:
 class ReadBatch:
     """Rows [start, end) of a partition, in offset order; `bad` are records in that range that could not be read.
 
-    `place` says in words where the record of a row of `frame` is; it is only asked about a row that cannot be computed.
+    `place` says in words where the record of a row of `frame` is; it is only asked about a row that cannot be computed. `notes` are
+    sentences about the data for the user, each said once.
     """
 
     frame: pl.DataFrame
@@ -45,6 +46,7 @@ class ReadBatch:
     end: int
     bad: Sequence[BadRow] = ()
     place: Callable[[int], str] | None = None
+    notes: Sequence[str] = ()
 
 
 def before(until: int | None, end: int) -> int:

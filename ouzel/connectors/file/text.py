@@ -199,7 +199,7 @@ class TextReader:
             )
             return f"{self._path}:{passed[row] + 1}"
 
-        return ReadBatch(rows, start_line, self._line, bad, place)
+        return ReadBatch(rows, start_line, self._line, bad, place, decoded.notes)
 
     def _with_metadata(self, frame: pl.DataFrame, lines: np.ndarray) -> pl.DataFrame:
         request = self._request

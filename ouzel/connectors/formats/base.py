@@ -64,11 +64,15 @@ class Records:
 
 @dataclass(slots=True)
 class Decoded:
-    """The good records as rows; `kept` are their indices, None for all; `bad` are (index, reason) of the others, in order."""
+    """The good records as rows; `kept` are their indices, None for all; `bad` are (index, reason) of the others, in order.
+
+    `notes` are sentences for the user, each said once.
+    """
 
     frame: pl.DataFrame
     kept: np.ndarray | None = None
     bad: Sequence[tuple[int, str]] = ()
+    notes: Sequence[str] = ()
 
 
 class Decoder(Protocol):

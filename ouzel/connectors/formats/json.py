@@ -11,12 +11,14 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 
 from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import Change, convert, from_text, merge, misfit
+from ouzel.connectors.formats.json_unseen import Unseen
 from ouzel.connectors.formats.json_values import (
     NO_NUMBERS,
     Number,
@@ -33,7 +35,8 @@ FORMAT = Format(
     "json",
     "One JSON object a record, one record a line in files. Timestamps are ISO-8601 or `yyyy-MM-dd HH:mm:ss[.ffffff]` text, BYTES base64 "
     "text, DECIMAL a number or text, MAP an object. A TIMESTAMP is UTC: a zone in its text counts. A VARCHAR may be given anything: a "
-    "number, an object or an array stays as it is written, but is written anew inside an ARRAY or ROW.",
+    "number, an object or an array stays as it is written, but is written anew inside an ARRAY or ROW. A column that no record has is "
+    "NULL; the run says so once, with the names that the records have.",
     (
         Option(
             "json.nulls", "Whether NULL columns are written as `null`; `false` leaves them out.", "true", kind="boolean"
@@ -70,6 +73,7 @@ class JsonDecoder:
         self._floats = [name for name in self._raw if holds_floats(columns[name])]
         self._texts = [name for name, kind in columns.items() if isinstance(kind, pl.String)]
         self._raw = self._raw or _NOTHING
+        self._unseen = Unseen(self.columns)
 
     def _plan(self, name: str, kind: pl.DataType) -> None:
         if isinstance(kind, _NATIVE) or is_plain(kind):
@@ -89,9 +93,8 @@ class JsonDecoder:
         if blob.count(b"\n") > len(records):  # a record of several lines, or blank lines between records
             records = Records.of([value.replace(b"\n", b" ") for value in records.values()])
         raw = None if self._slow else self._parse(records, self._raw)
-        if raw is not None:
-            return self._finish(raw)
-        return self._sift(records)
+        decoded = self._sift(records) if raw is None else self._finish(raw)
+        return replace(decoded, notes=self._unseen.look(records, decoded.frame))
 
     def _parse(self, records: Records, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
         if not len(records):

@@ -67,7 +67,7 @@ class KafkaReader:
         if messages or (until is not None and self._at >= until):
             frame, bad = self._decoder.decode(messages, self._place)
             place = (lambda row: _where(messages[row])) if frame.height == len(messages) else None
-            return ReadBatch(frame, start, self._at, bad, place)
+            return ReadBatch(frame, start, self._at, bad, place, self._decoder.notes)
         if self.finished:
             return ReadState.END
         reason = self._source.away(self._place)
@@ -102,6 +102,7 @@ class RecordDecoder:
         self._bad_tombstones = options.text("tombstone") == "bad"
         beside = {*request.metadata, self._key}
         data = {name: kind for name, kind in request.columns.items() if name not in beside}
+        self.notes: Sequence[str] = ()
         self._values = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
         if isinstance(self._values, CsvDecoder) and not self._values.names:
             raise ConnectorError(
@@ -119,6 +120,7 @@ class RecordDecoder:
             messages = [message for message in messages if message.value() is not None]
             values = [value for value in values if value is not None]
         decoded = self._values.decode(Records.of(values))
+        self.notes = decoded.notes
         bad += [BadRow(_where(messages[index]), reason, values[index]) for index, reason in decoded.bad]
         kept = np.arange(len(values)) if decoded.kept is None else decoded.kept
         if not self._request.metadata and not self._key:

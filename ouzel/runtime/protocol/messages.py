@@ -21,6 +21,10 @@ BEGINNING_OF_TIME = -(1 << 63)
 """The watermark of an input that has said nothing yet."""
 
 
+UNKNOWN_FIELD = "unknown-field"
+"""The kind of event that tells of a column that no record has: most likely its name is written otherwise there."""
+
+
 class Root(NamedTuple):
     """A tracked batch: who holds it, its number there (it grows, also over restarts of the task), and which try this is.
 
@@ -151,7 +155,8 @@ class Commit:
 
 @dataclass(slots=True)
 class Event:
-    """Instruction: something worth telling the user: kind is bad-record, late-rows, state-lost, rows-lost, replayed, note.
+    """Instruction: something worth telling the user: kind is bad-record, late-rows, state-lost, rows-lost, replayed, note, and
+    unknown-field, of which whoever follows the run hears at once.
 
     Whoever adds up reports knows of which task it is, and how far event time had come in the sinks when that task was heard of before.
     """

@@ -14,7 +14,7 @@ from ouzel.planner.topology import DEFAULT_STREAM, Task
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.acker import Held
 from ouzel.runtime.protocol.ids import mix
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Commit, Instruction, TimeStatus, Waiting
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, UNKNOWN_FIELD, Commit, Instruction, TimeStatus, Waiting
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
@@ -141,6 +141,8 @@ class SourceSpout(TaskMachine):
         self.counts.rows_in += batch.frame.height + len(batch.bad)
         unread = [Refused.of(bad) for bad in batch.bad]
         refuse(self, self._read_refusals, unread)
+        for note in batch.notes:
+            self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
         made = self.chain.process(batch.frame) if batch.frame.height else None
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
         uncomputable = placed(uncomputed(self, self.chain), self.chain, batch, progress.partition.id, most)
