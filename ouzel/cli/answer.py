@@ -207,9 +207,14 @@ class Page:
     waits = ""
 
     def __init__(
-        self, schema: Schema, retracts: bool, out: Output | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        schema: Schema,
+        retracts: bool,
+        out: Output | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        vertical: bool = False,
     ) -> None:
-        self.schema, self.retracts = schema, retracts
+        self.schema, self.retracts, self.vertical = schema, retracts, vertical
         self.out, self.clock = out or Output(), clock
         self.table: ResultTable | Ends = _result_table(schema) if retracts else Ends(schema)
         self.fresh: deque[tuple[float, pl.Series]] = deque()
@@ -250,7 +255,7 @@ class Page:
         frame = ordered(table, self.schema, self.retracts)
         console = Console(file=io.StringIO(), highlight=False, **_terminal())
         with console.capture() as drawn:
-            console.print(final(frame, self.schema, self.height(table)))
+            console.print(final(frame, self.schema, self.height(table), console.width, self.vertical))
         self.out.write(drawn.get())
 
 
@@ -267,7 +272,7 @@ def _terminal() -> dict[str, Any]:
 def answer(form: Format, schema: Schema, retracts: bool, out: Output | None = None) -> Answer:
     """The answer of this format."""
     out = out or Output()
-    if form is Format.TABLE:
-        return Page(schema, retracts, out)
+    if form in (Format.TABLE, Format.VERTICAL):
+        return Page(schema, retracts, out, vertical=form is Format.VERTICAL)
     lines = {Format.CHANGELOG: Changelog, Format.JSONL: JsonLines, Format.CSV: Csv}[form](schema, out)
     return AtTheEnd(lines) if retracts and form is not Format.CHANGELOG else lines

@@ -40,6 +40,7 @@ class Shape(Enum):
     """How a batch's answer is printed; it has no changes."""
 
     TABLE = "table"
+    VERTICAL = "vertical"
     JSONL = "jsonl"
     CSV = "csv"
 
@@ -165,8 +166,9 @@ def _print(frame: pl.DataFrame, made: Batch, form: Shape) -> None:
 
     sink = made.result
     assert sink is not None
-    sorts = (
-        form is not Shape.TABLE
+    sorts = form in (
+        Shape.JSONL,
+        Shape.CSV,
     )  # a table for people is in the order in which `ouzel run` shows it, lines are in that of their columns
     rows = answer(Format(form.value), sink.columns or sink.input.schema, sorts or sink.input.retracts)
     rows.add(frame)

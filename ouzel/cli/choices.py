@@ -50,6 +50,7 @@ class Format(Enum):
     """How the result of a trailing SELECT is printed."""
 
     TABLE = "table"
+    VERTICAL = "vertical"
     JSONL = "jsonl"
     CSV = "csv"
     CHANGELOG = "changelog"

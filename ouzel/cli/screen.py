@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,8 +16,11 @@ from rich.text import Text
 from ouzel.cli.answer import Answer, Page
 from ouzel.cli.choices import Format
 from ouzel.cli.status import Progress
-from ouzel.cli.table import counted, drawn
+from ouzel.cli.table import counted, drawn, fitting, ranked_by, records
 from ouzel.runtime.run import RunState, Status
+
+if TYPE_CHECKING:
+    import polars as pl
 
 REFRESH_SECONDS = 0.1
 
@@ -108,11 +111,22 @@ class TableScreen(StatusScreen):
         head = Text(self.title, style="dim")
         if status.state is RunState.STARTING:
             return Group(head, self.progress.line(status, self.console.width))
-        rows, fresh, height = self.page.part(max(3, self.console.height - FRAME_LINES))
+        lines, every = max(3, self.console.height - FRAME_LINES), self.page.schema
+        rows, fresh, height = self.page.part(lines // (len(every.names) + 1) or 1 if self.page.vertical else lines)
+        fits = every if self.page.vertical else fitting(rows, every, self.console.width)
         count = Text(counted(height), style="dim")
         if rows.height < height:
             count.append(f", {rows.height} of them here")
-        return Group(head, drawn(rows, self.page.schema, fresh), count, self.progress.line(status, self.console.width))
+        if fits != every:
+            hidden = len(every.names) - len(fits.names)
+            count.append(f"; {hidden} of {len(every.names)} columns do not fit", style="yellow")
+        table = self._records(rows, height) if self.page.vertical else drawn(rows, fits, fresh)
+        return Group(head, table, count, self.progress.line(status, self.console.width))
+
+    def _records(self, rows: pl.DataFrame, height: int) -> RenderableType:
+        ranked = ranked_by(self.page.schema, self.page.retracts)
+        first = 1 if ranked else height - rows.height + 1
+        return records(rows, self.page.schema, range(first, first + rows.height))
 
 
 def screen(form: Format, answer: Answer, title: str, progress: Progress) -> Screen:

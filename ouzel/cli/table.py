@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.cli.values import is_number, texts
-from ouzel.compiler.types import DateType, Schema, TimestampType
+from ouzel.compiler.types import DateType, Field, Schema, TimestampType
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +19,11 @@ MOST_ROWS = 50
 
 ENDS = 20
 """How many rows of each end it shows then."""
+
+GAP = 3
+"""Cells between two columns."""
+
+NULL = "NULL"
 
 PIPE_WIDTH = 10_000
 """Width of what is no terminal: nothing is cut off there."""
@@ -74,21 +79,62 @@ def drawn(
 def _cell(text: str | None) -> Text:
     from rich.text import Text
 
-    return Text("NULL", style="dim italic") if text is None else Text(text)
+    return Text(NULL, style="dim italic") if text is None else Text(text)
 
 
-def final(frame: pl.DataFrame, schema: Schema, height: int) -> Group:
-    """The whole table, or its two ends; then the number of rows, `height`, of which `frame` has at least the ends."""
+def fitting(frame: pl.DataFrame, schema: Schema, width: int) -> Schema:
+    """As many columns from the left as fit, whole, into `width`; at least the first."""
+    fields: list[Field] = []
+    used = -GAP
+    for field in schema:
+        used += GAP + _width(frame, field)
+        if fields and used > width:
+            break
+        fields.append(field)
+    return Schema(tuple(fields))
+
+
+def _width(frame: pl.DataFrame, field: Field) -> int:
+    from rich.cells import cell_len
+
+    cells = texts(frame[field.name].to_list(), field.type)
+    return max(cell_len(text) for text in (field.name, *(NULL if text is None else text for text in cells)))
+
+
+def records(frame: pl.DataFrame, schema: Schema, numbers: Sequence[int]) -> Table:
+    """Each row of `frame` as a block, under its number: a line a column."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    cells = [texts(frame[field.name].to_list(), field.type) for field in schema]
+    for number, row in zip(numbers, zip(*cells, strict=True), strict=True):
+        grid.add_row(Text(f"── row {number:,}", style="dim"))
+        for field, text in zip(schema, row, strict=True):
+            grid.add_row(Text(field.name, style="bold cyan"), _cell(text))
+    return grid
+
+
+def final(frame: pl.DataFrame, schema: Schema, height: int, width: int, vertical: bool = False) -> Group:
+    """The whole table, or its two ends; then the number of rows, `height`, of which `frame` has at least the ends.
+
+    It is drawn as records if `vertical` says so, or if not all of its columns fit into `width`.
+    """
     import polars as pl
     from rich.console import Group
     from rich.text import Text
 
-    count = counted(height)
-    if height <= MOST_ROWS:
-        return Group(drawn(frame, schema), Text(count, style="dim"))
-    ends = pl.concat([frame.head(ENDS), frame.tail(ENDS)])
-    note = f"{count}: the first {ENDS} and the last {ENDS}; --format csv or jsonl prints all"
-    return Group(drawn(ends, schema, gap_after=ENDS), Text(note, style="dim"))
+    count, gap = counted(height), 0
+    numbers: Sequence[int] = range(1, height + 1)
+    if height > MOST_ROWS:
+        frame, gap = pl.concat([frame.head(ENDS), frame.tail(ENDS)]), ENDS
+        count = f"{count}: the first {ENDS} and the last {ENDS}; --format csv or jsonl prints all"
+        numbers = [*numbers[:ENDS], *numbers[-ENDS:]]
+    if vertical or fitting(frame, schema, width) != schema:
+        return Group(records(frame, schema, numbers), Text(count, style="dim"))
+    return Group(drawn(frame, schema, gap_after=gap), Text(count, style="dim"))
 
 
 def counted(rows: int) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from datetime import date
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from ouzel.cli.answer import Page, answer
 from ouzel.cli.choices import Format
+from ouzel.cli.table import final
 from ouzel.compiler.plan import WEIGHT
 from ouzel.compiler.types import DATE, Schema
 from ouzel.planner.api import schema
@@ -154,3 +157,39 @@ def test_a_page_knows_which_rows_are_new() -> None:
     assert rows.rows() == [("a", 5), ("b", 4)]
     assert (fresh, height) == ([False, True], 2)
     assert page.part(limit=1)[0].rows() == [("a", 5)]
+
+
+WIDE = schema(**{f"column_{number}": int for number in range(12)})
+
+
+def wide_row(digits: int = 15) -> pl.DataFrame:
+    """One row whose numbers need all the room."""
+    return pl.DataFrame({name: [10 ** (digits - 1) + number] for number, name in enumerate(WIDE.names)})
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 300])
+def test_a_number_is_never_cut(width: int) -> None:
+    console = Console(file=io.StringIO(), width=width)
+    with console.capture() as text:
+        console.print(final(wide_row(), WIDE, 1, width))
+    lines = text.get().splitlines()
+    for number in range(12):
+        assert f"{10**14 + number:,}" in text.get()
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("── row 1") is (width < 300)
+
+
+def test_what_is_vertical_is_so_in_a_pipe_too(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(Format.VERTICAL, WORDS, [changes((None, 1, 1), ("b", 20, 1))], capsys)
+    assert [line.split() for line in text.splitlines()] == [
+        ["──", "row", "1"], ["word", "b"], ["n", "20"], ["──", "row", "2"], ["word", "NULL"], ["n", "1"], ["2", "rows"],
+    ]  # fmt: skip
+
+
+def test_a_long_vertical_table_numbers_its_ends() -> None:
+    frame = pl.DataFrame({"n": range(200)})
+    console = Console(file=io.StringIO(), width=80)
+    with console.capture() as text:
+        console.print(final(frame, schema(n=int), 200, 80, vertical=True))
+    headings = [line.strip() for line in text.get().splitlines() if line.startswith("──")]
+    assert headings[19:21] == ["── row 20", "── row 181"]

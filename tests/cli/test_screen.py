@@ -47,6 +47,17 @@ def test_a_large_result_fits_the_terminal() -> None:
     assert "1,000 rows in" in lines[-1]
 
 
+def test_columns_that_do_not_fit_are_counted_and_numbers_are_whole() -> None:
+    columns = schema(**{f"column_{number}": int for number in range(12)})
+    page = Page(columns, False)
+    page.add(pl.DataFrame({name: [10**14] for name in columns.names}))
+    shown = TableScreen(terminal(24), "wide", Progress(Clock()), page, Clock())
+    text = "\n".join(drawn(shown, Status(RunState.RUNNING)))
+    assert text.count(f"{10**14:,}") == 4
+    assert "…" not in text
+    assert "1 row; 8 of 12 columns do not fit" in text
+
+
 def test_before_the_first_row_it_says_that_it_starts() -> None:
     lines = drawn(table_screen(rows=0, height=24, clock=Clock()), Status(RunState.STARTING))
     assert lines[1].endswith("starting")
