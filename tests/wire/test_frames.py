@@ -8,6 +8,8 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ouzel.compiler.types import (
     BIGINT,
@@ -31,8 +33,18 @@ from ouzel.compiler.types import (
 from ouzel.errors import TopologyError
 from ouzel.planner.topology import Component, Output, Topology
 from ouzel.runtime.protocol.messages import END_OF_TIME, Ack, Data, Fail, Message, Root, TimeStatus, Watermark
+from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import Codec
-from ouzel.runtime.wire.stream import Closed, Frame, Inbound, Outbound
+from ouzel.runtime.wire.stream import (
+    FRAME_BYTES_MAX,
+    PREFIX,
+    STRANGERS_BYTES_MAX,
+    Closed,
+    Frame,
+    Inbound,
+    Outbound,
+    pack,
+)
 
 EVERY_TYPE = Schema(
     tuple(
@@ -194,3 +206,38 @@ def test_after_a_lost_connection_only_unseen_frames_go_again() -> None:
     left, right = pairs()
     out.flush(left)
     assert [coder.decode(frame).xor for frame in Inbound().receive(right)] == [3, 4, 5, 6]  # type: ignore[union-attr]
+
+
+@given(st.binary(max_size=400), st.integers(1, 64))
+def test_any_bytes_are_frames_or_end_the_connection(text: bytes, step: int) -> None:
+    left, right = pairs()
+    into = Inbound(STRANGERS_BYTES_MAX)
+    with left, right:
+        try:
+            for at in range(0, len(text), step):
+                left.sendall(text[at : at + step])
+                for frame in into.receive(right):
+                    assert len(frame.view) <= STRANGERS_BYTES_MAX + 32
+                    frame.header()
+                    frame.body()
+        except Closed:
+            pass
+
+
+def test_what_a_stranger_says_of_its_length_is_not_believed() -> None:
+    left, right = pairs()
+    with left, right:
+        left.sendall(PREFIX.pack(10, 250 << 20, 1, 0))
+        with pytest.raises(Closed):
+            Inbound(STRANGERS_BYTES_MAX).receive(right)
+
+
+def test_a_large_frame_behind_an_introduction_is_read_when_the_limit_is_raised() -> None:
+    left, right = pairs()
+    hello, large = pack(wire_pb2.HELLO, 0, wire_pb2.Header()), pack(wire_pb2.DATA, 1, wire_pb2.Header(), 8_000)
+    into = Inbound(STRANGERS_BYTES_MAX)
+    with left, right:
+        left.sendall(hello + large + bytes(8_000))
+        assert [frame.kind for frame in into.receive(right)] == [wire_pb2.HELLO]
+        into.limit = FRAME_BYTES_MAX
+        assert [len(frame.body()) for frame in into.rest()] == [8_000]

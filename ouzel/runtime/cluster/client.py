@@ -55,7 +55,7 @@ class HeronHandle:
 
     def __init__(self, job: Job, scheduler: ServedScheduler) -> None:
         self._job, self._scheduler = job, scheduler
-        self._finder = MasterFinder(job)
+        self._finder, self._credentials = MasterFinder(job), job.credentials
         self._frames: list[pl.DataFrame] = []
         self._bytes = self._unlimited = 0
         self._rows = 0
@@ -176,7 +176,9 @@ class HeronHandle:
             address = self._finder.find(_LOOK_FOR_MASTER_S)
             if address is not None:
                 with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):
-                    reply = getattr(TopologyMasterStub(channel), call)(wire_pb2.PlanRequest(), timeout=2.0)
+                    reply = getattr(TopologyMasterStub(channel), call)(
+                        wire_pb2.PlanRequest(), timeout=2.0, metadata=self._credentials
+                    )
                     return int(reply.version)
             time.sleep(_RETRY_S)
         return None
@@ -205,7 +207,7 @@ class HeronHandle:
         last, heard = None, Heard()
         if address is not None:
             with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):
-                for message in TopologyMasterStub(channel).Watch(wire_pb2.WatchRequest()):
+                for message in TopologyMasterStub(channel).Watch(wire_pb2.WatchRequest(), metadata=self._credentials):
                     if (told := heard.status(message)) is None:
                         continue
                     last = told

@@ -6,20 +6,32 @@ import contextlib
 import os
 import select
 import socket
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ouzel.runtime.process.links import Link
-from ouzel.runtime.wire.stream import Closed, Frame, Inbound
+from ouzel.runtime.protocol.handshake import Acceptor, Dialer
+from ouzel.runtime.wire.stream import FRAME_BYTES_MAX, STRANGERS_BYTES_MAX, Closed, Frame, Inbound
 
 SOCKET_BYTES = 1 << 20
+
+STRANGERS_MAX = 64
+"""Connections that have not been introduced."""
+
+INTRODUCTION_S = 5.0
 
 
 class Connection:
     """An open connection; whoever uses the hub notes in `link` or `sender` who is at the other end."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self.socket, self.inbound = connection, Inbound()
+        self.socket, self.inbound = connection, Inbound(STRANGERS_BYTES_MAX)
+        self.trusted = False
+        self.opened_s = time.monotonic()
+        self.dialer: Dialer | None = None
+        self.acceptor: Acceptor | None = None
+        self.claims = (0, 0)
         self.link: Link | None = None
         self.sender: tuple[int, int] | None = None
         self.acknowledged = 0
@@ -28,6 +40,10 @@ class Connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BYTES)
         if connection.family == socket.AF_INET:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def trust(self) -> None:
+        """The other end has been introduced: large frames are read from now on."""
+        self.trusted, self.inbound.limit = True, FRAME_BYTES_MAX
 
 
 class Hub:
@@ -60,7 +76,7 @@ class Hub:
         os.eventfd_write(self._wake, 1)
 
     def poll(self, timeout_s: float) -> bool:
-        """One round of reading; whether there was anything to do."""
+        """One round of reading; whether there was anything to do. A connection that sends rubbish is closed, and nothing else."""
         events = self._epoll.poll(timeout_s)
         for descriptor, mask in events:
             connection = self._connections.get(descriptor)
@@ -71,6 +87,7 @@ class Hub:
             elif descriptor in self._listeners:
                 with contextlib.suppress(OSError):
                     self.add(self._listeners[descriptor].accept()[0])
+                self.drop_strangers()
         return bool(events)
 
     def add(self, opened: socket.socket) -> Connection:
@@ -79,6 +96,15 @@ class Hub:
         self._connections[opened.fileno()] = connection
         self._epoll.register(opened, select.EPOLLIN)
         return connection
+
+    def drop_strangers(self) -> None:
+        """Whoever does not introduce itself soon is let go, and so is the one that has waited longest when there are many."""
+        strangers = [one for one in self._connections.values() if not one.trusted]
+        late = time.monotonic() - INTRODUCTION_S
+        for connection in strangers:
+            if connection.opened_s < late or len(strangers) > STRANGERS_MAX:
+                self.drop(connection)
+                strangers = strangers[1:]
 
     def drop(self, connection: Connection) -> None:
         """Close a connection; what waits for the other end stays in its link."""
@@ -121,12 +147,13 @@ class Hub:
             self._flush(connection, connection.link)
         if mask & ~select.EPOLLOUT:
             try:
-                frames = connection.inbound.receive(connection.socket)
+                known, frames = connection.trusted, connection.inbound.receive(connection.socket)
+                if frames:
+                    self._received(connection, frames)
+                if connection.trusted and not known and (rest := connection.inbound.rest()):
+                    self._received(connection, rest)
             except Closed:
                 self.drop(connection)
-                return
-            if frames:
-                self._received(connection, frames)
 
     def _flush(self, connection: Connection, link: Link) -> None:
         try:

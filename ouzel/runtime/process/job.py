@@ -25,6 +25,7 @@ from ouzel.planner.topology import Task, Topology
 
 MASTER_CONTAINER = 0
 _SIGNATURE_BYTES = 32
+TOKEN = "ouzel-token"
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class Job:
     def token(self) -> bytes:
         """What a peer shows to prove that it knows the key."""
         return hmac.digest(_key(self.home), b"peer", hashlib.sha256)
+
+    @property
+    def credentials(self) -> tuple[tuple[str, str], ...]:
+        """What a call to the topology master carries as metadata."""
+        return ((TOKEN, hmac.digest(_key(self.home), b"call", hashlib.sha256).hex()),)
 
     def save(self) -> None:
         """Write the description, signed, into the job directory."""

@@ -47,6 +47,7 @@ class MasterClient(Thread):
         self, job: Job, member: wire_pb2.StreamManager, planned: Callable[[wire_pb2.PhysicalPlan], None]
     ) -> None:
         super().__init__(name="master", daemon=True)
+        self._credentials = job.credentials
         self._finder, self._member, self._planned = MasterFinder(job), member, planned
 
     def run(self) -> None:
@@ -56,7 +57,7 @@ class MasterClient(Thread):
             assert address is not None
             with grpc.insecure_channel(address) as channel:
                 try:
-                    for plan in TopologyMasterStub(channel).Join(self._member):
+                    for plan in TopologyMasterStub(channel).Join(self._member, metadata=self._credentials):
                         self._planned(plan)
                 except grpc.RpcError:
                     time.sleep(_RETRY_S)

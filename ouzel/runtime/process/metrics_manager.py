@@ -65,7 +65,7 @@ class MetricsManager:
             return
         try:
             for message in self._messages():
-                TopologyMasterStub(channel).Publish(message, timeout=self._patience_s)
+                TopologyMasterStub(channel).Publish(message, timeout=self._patience_s, metadata=self._job.credentials)
                 self._life.beat()
         except grpc.RpcError as error:
             print(f"the topology master did not take a report: {error}", file=sys.stderr)

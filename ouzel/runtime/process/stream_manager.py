@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
+import secrets
 import socket
 from collections import deque
 from collections.abc import Iterable
@@ -21,8 +22,9 @@ from ouzel.runtime.process.links import Link, PeerLink, TaskLink
 from ouzel.runtime.process.master_client import MasterClient
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
+from ouzel.runtime.protocol.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import Frame, pack
+from ouzel.runtime.wire.stream import Closed, Frame, pack
 
 TICK_MS = 50.0
 REPORT_MS = 200.0
@@ -81,8 +83,7 @@ class StreamManager:
     # Frames
 
     def _arrived(self, connection: Connection, frames: list[Frame]) -> None:
-        known = connection.sender is not None or connection.link is not None
-        if not known or frames[0].kind >= wire_pb2.HELLO:
+        if not connection.trusted or frames[0].kind >= wire_pb2.HELLO:
             frames = self._introduce(connection, frames)
         for frame in frames:
             self._route(frame)
@@ -120,25 +121,61 @@ class StreamManager:
         for frame in frames:
             if frame.kind == wire_pb2.HELLO:
                 self._hello(connection, frame.header().hello)
+            elif frame.kind == wire_pb2.CHALLENGE:
+                self._challenged(connection, frame.header().hello)
+            elif frame.kind == wire_pb2.PROOF:
+                self._proved(connection, frame.header().hello)
+            elif not connection.trusted:
+                raise Closed
             elif frame.kind == wire_pb2.WELCOME and isinstance(connection.link, PeerLink):
                 connection.link.welcomed(frame.header().hello.received, connection.socket)
                 self._dirty.add(connection.link)
-            elif connection.sender is not None or connection.link is not None:
+            else:
                 rest.append(frame)
         return rest
 
     def _hello(self, connection: Connection, hello: wire_pb2.Hello) -> None:
+        """An instance of this container shows the token; a stream manager is challenged, wherever it is."""
         link = self._tasks.get(hello.task)
-        if not hmac.compare_digest(hello.token, self._job.token()) or (hello.task and link is None):
-            self._hub.drop(connection)
-        elif link is not None:
+        if connection.trusted or connection.acceptor:
+            raise Closed
+        if not hello.task:
+            connection.acceptor = Acceptor(self._job.token(), secrets.token_bytes(NONCE_BYTES))
+            proof = connection.acceptor.challenge(_who(hello), hello.nonce)
+            if proof is None:
+                raise Closed
+            connection.claims = (hello.container, hello.incarnation)
+            self._say(connection, wire_pb2.CHALLENGE, wire_pb2.Hello(nonce=connection.acceptor.nonce, proof=proof))
+        elif link is None or not hmac.compare_digest(hello.token, self._job.token()):
+            raise Closed
+        else:
+            connection.trust()
             connection.link = link
             link.attach(connection.socket)
             self._tell_plan((link,))
             self._dirty.add(link)
-        else:
-            connection.sender = (hello.container, hello.incarnation)
-            self._acknowledge(connection, self._received.setdefault(connection.sender, 0))
+
+    def _challenged(self, connection: Connection, hello: wire_pb2.Hello) -> None:
+        proof = connection.dialer.answer(hello.nonce, hello.proof) if connection.dialer else None
+        if proof is None:
+            raise Closed
+        connection.trust()
+        self._say(connection, wire_pb2.PROOF, wire_pb2.Hello(proof=proof))
+
+    def _proved(self, connection: Connection, hello: wire_pb2.Hello) -> None:
+        if connection.acceptor is None or not connection.acceptor.accepts(hello.proof):
+            raise Closed
+        connection.trust()
+        connection.sender = connection.claims
+        self._acknowledge(connection, self._received.setdefault(connection.sender, 0))
+
+    @staticmethod
+    def _say(connection: Connection, kind: wire_pb2.Kind, hello: wire_pb2.Hello) -> None:
+        """So short a frame always fits at the beginning of a connection."""
+        try:
+            connection.socket.send(pack(kind, 0, wire_pb2.Header(hello=hello)))
+        except OSError as error:
+            raise Closed from error
 
     def _acknowledge(self, connection: Connection, count: int) -> None:
         """Tell a peer how much has arrived. So short a frame always fits, or else the next one says it."""
@@ -163,21 +200,10 @@ class StreamManager:
             link = self._peers.get(manager.container)
             if link is not None and not self._hub.is_linked(link):
                 with contextlib.suppress(OSError):
-                    connection = self._hub.add(self._dial(manager.address))
-                    connection.link = link
-
-    def _dial(self, address: wire_pb2.Address) -> socket.socket:
-        hello = wire_pb2.Hello(container=self._container, incarnation=os.getpid(), token=self._job.token())
-        family = socket.AF_INET if address.port else socket.AF_UNIX
-        connection = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            connection.settimeout(_DIAL_S)
-            connection.connect((address.host, address.port) if address.port else address.path)
-            connection.sendall(pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
-        except OSError:
-            connection.close()
-            raise
-        return connection
+                    hello = wire_pb2.Hello(container=self._container, incarnation=os.getpid())
+                    hello.nonce = secrets.token_bytes(NONCE_BYTES)
+                    connection = self._hub.add(_dial(manager.address, hello))
+                    connection.link, connection.dialer = link, Dialer(self._job.token(), _who(hello), hello.nonce)
 
     def _tell_plan(self, links: Iterable[Link]) -> None:
         """Tell tasks what the plan, if it is known, asks of them."""
@@ -223,6 +249,7 @@ class StreamManager:
     def _tick(self, now: float) -> None:
         self._life.beat()
         self._connect_peers()
+        self._hub.drop_strangers()
         for task, pause in self._pauses.items():
             self._hold_back(task, pause.holds(now))
         for link in self._routes.values():
@@ -244,6 +271,22 @@ class StreamManager:
         del report.slow[:]
         report.slow.extend(sorted(self._pressure.slow))
         self._metrics.tell(lambda anew: [wire_pb2.Report(stream_manager=report)])
+
+
+def _dial(address: wire_pb2.Address, hello: wire_pb2.Hello) -> socket.socket:
+    connection = socket.socket(socket.AF_INET if address.port else socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(_DIAL_S)
+        connection.connect((address.host, address.port) if address.port else address.path)
+        connection.sendall(pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _who(hello: wire_pb2.Hello) -> bytes:
+    return b"%d/%d" % (hello.container, hello.incarnation)
 
 
 def _control(kind: wire_pb2.Kind, destination: int, header: wire_pb2.Header) -> Frame:

@@ -6,6 +6,7 @@ and reports are cumulative. What must not be forgotten (that the topology is to 
 
 from __future__ import annotations
 
+import hmac
 import os
 import signal
 import sys
@@ -22,7 +23,7 @@ from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import status_parts
 from ouzel.runtime.observe.totals import Told, Totals
-from ouzel.runtime.process.job import MASTER_CONTAINER, Job
+from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, Job
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.process.process_table import ProcessTable
@@ -217,6 +218,25 @@ class TopologyMaster(TopologyMasterServicer):
         return wire_pb2.PhysicalPlan(version=self._membership.version, stream_managers=managers, pause=self._pause)
 
 
+class Guard(grpc.ServerInterceptor):  # type: ignore[misc]  # grpc has no types
+    """Refuses calls that do not carry the job's token."""
+
+    def __init__(self, job: Job) -> None:
+        ((_, self._token),) = job.credentials
+        self._refusal = grpc.unary_unary_rpc_method_handler(_refuse)
+
+    def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
+        """See grpc.ServerInterceptor."""
+        shown = dict(handler_call_details.invocation_metadata).get(TOKEN, "")
+        if hmac.compare_digest(str(shown).encode(), self._token.encode()):
+            return continuation(handler_call_details)
+        return self._refusal
+
+
+def _refuse(_request: bytes, context: Any) -> None:
+    context.abort(grpc.StatusCode.UNAUTHENTICATED, "the call does not carry the token of this topology")
+
+
 def _asked_before(execution_state: bytes) -> tuple[bool, int]:
     """Whether the topology is to end when it has come to rest, and the pause that it is in, as former topology masters left word."""
     state, _, pause = execution_state.partition(b" ")
@@ -228,7 +248,8 @@ def run_topology_master(job: Job, container: int, incarnation: int, life: Life) 
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     state = open_state(job.topology.settings.state_manager, job.home)
     master = TopologyMaster(job, state)
-    server = grpc.server(ThreadPoolExecutor(_THREADS, thread_name_prefix="master"))
+    pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="master")
+    server = grpc.server(pool, interceptors=[Guard(job)])
     add_TopologyMasterServicer_to_server(master, server)
     address = f"unix:{job.home / f'master-{incarnation}.sock'}"
     server.add_insecure_port(address)

@@ -14,12 +14,16 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.wire import wire_pb2
 
 PREFIX = struct.Struct("<IIiI")
 FRAME_BYTES_MAX = 256 << 20
+STRANGERS_BYTES_MAX = 4 << 10
+"""Of whoever has not been introduced; what a frame says of its length is believed only up to a limit."""
+
 CHUNK_BYTES = 1 << 20
 _SENT_AT_ONCE = 64
 _SENT_BYTES = 4 << 20
@@ -38,9 +42,16 @@ class Frame(NamedTuple):
     view: memoryview
 
     def header(self) -> wire_pb2.Header:
-        """The parsed header."""
+        """The parsed header.
+
+        Raises:
+            Closed: it is none, so whoever sent it is not to be heard any more.
+        """
         length = PREFIX.unpack_from(self.view)[0]
-        return wire_pb2.Header.FromString(bytes(self.view[16 : 16 + length]))
+        try:
+            return wire_pb2.Header.FromString(bytes(self.view[16 : 16 + length]))
+        except DecodeError as error:
+            raise Closed from error
 
     def body(self) -> memoryview:
         """The body, without its padding."""
@@ -74,9 +85,10 @@ class Closed(Exception):
 
 
 class Inbound:
-    """Reads frames from a socket."""
+    """Reads frames from a socket, of at most `limit` bytes each."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = FRAME_BYTES_MAX) -> None:
+        self.limit = limit
         self._chunk = _chunk(CHUNK_BYTES)
         self._start = self._end = 0
         self.bytes = 0
@@ -99,13 +111,19 @@ class Inbound:
         self.bytes += count
         return self._cut()
 
+    def rest(self) -> list[Frame]:
+        """Frames that are there and were too large before the limit was raised."""
+        return self._cut()
+
     def _cut(self) -> list[Frame]:
         frames: list[Frame] = []
         chunk, position, end = self._chunk, self._start, self._end
         length = 0
         while end - position >= 16:
             header_length, body_length, destination, kind = PREFIX.unpack_from(chunk, position)
-            if header_length + body_length > FRAME_BYTES_MAX:
+            if header_length + body_length > self.limit:
+                if frames:  # whoever sent these may be believed after them: see `rest`
+                    break
                 raise Closed
             length = 16 + header_length + padding(header_length) + body_length + padding(body_length)
             if end - position < length:

@@ -19,6 +19,8 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RELIEVED: _ClassVar[Kind]
     RECONNECTED: _ClassVar[Kind]
     PLAN: _ClassVar[Kind]
+    CHALLENGE: _ClassVar[Kind]
+    PROOF: _ClassVar[Kind]
 DATA: Kind
 ACK: Kind
 FAIL: Kind
@@ -29,6 +31,8 @@ SLOW: Kind
 RELIEVED: Kind
 RECONNECTED: Kind
 PLAN: Kind
+CHALLENGE: Kind
+PROOF: Kind
 
 class Root(_message.Message):
     __slots__ = ("task", "sequence", "attempt", "settled")
@@ -71,18 +75,22 @@ class Header(_message.Message):
     def __init__(self, stream: _Optional[int] = ..., source: _Optional[int] = ..., rows: _Optional[int] = ..., id: _Optional[int] = ..., roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ..., long_strings: _Optional[bool] = ..., time_us: _Optional[int] = ..., status: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., pause: _Optional[int] = ..., plan: _Optional[_Union[PhysicalPlan, _Mapping]] = ..., edges: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("container", "task", "incarnation", "token", "received")
+    __slots__ = ("container", "task", "incarnation", "token", "received", "nonce", "proof")
     CONTAINER_FIELD_NUMBER: _ClassVar[int]
     TASK_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    PROOF_FIELD_NUMBER: _ClassVar[int]
     container: int
     task: int
     incarnation: int
     token: bytes
     received: int
-    def __init__(self, container: _Optional[int] = ..., task: _Optional[int] = ..., incarnation: _Optional[int] = ..., token: _Optional[bytes] = ..., received: _Optional[int] = ...) -> None: ...
+    nonce: bytes
+    proof: bytes
+    def __init__(self, container: _Optional[int] = ..., task: _Optional[int] = ..., incarnation: _Optional[int] = ..., token: _Optional[bytes] = ..., received: _Optional[int] = ..., nonce: _Optional[bytes] = ..., proof: _Optional[bytes] = ...) -> None: ...
 
 class Address(_message.Message):
     __slots__ = ("host", "port", "path")

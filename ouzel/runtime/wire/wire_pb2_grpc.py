@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class TopologyMasterStub:
-    """Missing associated documentation comment in .proto file."""
+    """Each call shows the job's token, as metadata.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -72,7 +73,8 @@ class TopologyMasterStub:
 
 
 class TopologyMasterServicer:
-    """Missing associated documentation comment in .proto file."""
+    """Each call shows the job's token, as metadata.
+    """
 
     def Join(self, request, context):
         """A stream manager registers, and is a member as long as the call lasts; the plan comes now, whenever it changes, and once a second.
@@ -171,7 +173,8 @@ def add_TopologyMasterServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class TopologyMaster:
-    """Missing associated documentation comment in .proto file."""
+    """Each call shows the job's token, as metadata.
+    """
 
     @staticmethod
     def Join(request,

@@ -5,14 +5,20 @@ from typing import Any, Protocol
 
 from ouzel.runtime.wire import wire_pb2
 
+_Metadata = tuple[tuple[str, str], ...]
+
 class _Call(Protocol):
-    def __call__(self, request: Any, timeout: float | None = None) -> Any: ...
+    def __call__(self, request: Any, timeout: float | None = None, metadata: _Metadata = ()) -> Any: ...
 
 class _Plans(Protocol):
-    def __call__(self, request: wire_pb2.StreamManager) -> Iterator[wire_pb2.PhysicalPlan]: ...
+    def __call__(
+        self, request: wire_pb2.StreamManager, metadata: _Metadata = ()
+    ) -> Iterator[wire_pb2.PhysicalPlan]: ...
 
 class _Statuses(Protocol):
-    def __call__(self, request: wire_pb2.WatchRequest) -> Iterator[wire_pb2.TopologyStatus]: ...
+    def __call__(
+        self, request: wire_pb2.WatchRequest, metadata: _Metadata = ()
+    ) -> Iterator[wire_pb2.TopologyStatus]: ...
 
 class TopologyMasterStub:
     Join: _Plans
