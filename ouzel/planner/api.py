@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, VARCHAR, DataType, Field, Schema
 from ouzel.errors import PlanError
@@ -64,6 +65,12 @@ class Collector(Protocol):
 
     def fail(self, batch: Batch) -> None:
         """The batch could not be handled: its source replays it."""
+
+    def progress(self) -> None:
+        """To be called now and then in a call that takes long: without it, and without using CPU, it is taken for a hang."""
+
+    def monotonic_ms(self) -> float:
+        """Milliseconds on a clock that never goes back."""
 
 
 class Spout:
@@ -132,25 +139,39 @@ class BasicBolt(Bolt):
         collector.ack(batch)
 
 
+class Nothing(Enum):
+    """What `RowSpout.next_row` gives instead of a row."""
+
+    NOW = "nothing now"
+
+
 class RowSpout(Spout):
-    """A spout for convenience: `next_row` gives one row at a time; up to `rows` of them make a batch."""
+    """A spout for convenience: `next_row` gives one row at a time; `rows` of them, or those of `flush_ms`, make a batch."""
 
     rows = 1_000
+    flush_ms = 100
     fields: Sequence[str] = ()
 
-    def next_row(self) -> Sequence[Any] | None:
-        """The next row, or None when there is no more."""
+    NOTHING_NOW: Final = Nothing.NOW
+
+    def next_row(self) -> Sequence[Any] | Nothing | None:
+        """The next row; `self.NOTHING_NOW` when there is none now, None when there never will be one again."""
         raise NotImplementedError
 
     def next_batch(self, collector: Collector) -> bool | None:
         import polars as pl
 
         rows: list[Sequence[Any]] = []
-        while len(rows) < self.rows and (row := self.next_row()) is not None:
+        until = collector.monotonic_ms() + self.flush_ms
+        row = self.next_row()
+        while row is not None and not isinstance(row, Nothing):
             rows.append(row)
+            if len(rows) >= self.rows or collector.monotonic_ms() >= until:
+                break
+            row = self.next_row()
         if rows:
             collector.emit(pl.DataFrame(rows, schema=list(self.fields), orient="row"), message_id=object())
-        return len(rows) == self.rows
+        return None if isinstance(row, Nothing) else row is not None
 
 
 class RowBolt(BasicBolt):
@@ -162,7 +183,14 @@ class RowBolt(BasicBolt):
         """The rows that come of this one."""
         raise NotImplementedError
 
+    __progress: Callable[[], None] = staticmethod(lambda: None)
+
+    def execute(self, batch: Batch, collector: Collector) -> None:
+        self.__progress = collector.progress
+        super().execute(batch, collector)
+
     def _handled(self, row: tuple[Any, ...]) -> Iterable[Sequence[Any]]:
+        self.__progress()
         made = self.handle(*row)
         if not isinstance(made, Iterable):
             raise TypeError(

@@ -109,5 +109,5 @@ def test_a_sink_that_refuses_ends_the_topology(inputs: Path) -> None:
 
 def test_faults_happen(inputs: Path) -> None:
     kinds = {"lost", "stream manager", "killed", "stalled", "sink", "paused"}
-    stories = " ".join(memory_answer(WINDOWS, inputs, seed).story for seed in range(30))
+    stories = " ".join(memory_answer(WINDOWS, inputs, seed).story for seed in range(60))
     assert [kind for kind in kinds if kind not in stories] == []

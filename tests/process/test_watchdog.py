@@ -40,3 +40,12 @@ def test_to_wait_for_something_outside_is_no_hang() -> None:
     with watchdog.outside():
         assert not watchdog.hangs(1e12, cpu_ms=0)
     assert watchdog.hangs(1e12, cpu_ms=0)
+
+
+def test_progress_gives_a_call_the_whole_time_again_and_begins_none() -> None:
+    watchdog = Watchdog(1_000)
+    watchdog.progress()
+    assert not watchdog.hangs(1e12, cpu_ms=0)
+    watchdog.busy_since = 100
+    watchdog.progress()
+    assert watchdog.busy_since > 100

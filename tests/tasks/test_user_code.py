@@ -103,3 +103,50 @@ def test_a_class_is_no_spout_and_a_field_must_be_emitted() -> None:
     builder.set_bolt("b", Streams(), N).fields_grouping("numbers", "m")
     with pytest.raises(PlanError, match="'b' groups 'numbers' by 'm', which it does not emit; it emits n"):
         builder.build()
+
+
+class Now(ouzel.RowSpout):
+    """Rows come, then none for a while, then more, and no end but the last."""
+
+    fields = ("n",)
+
+    def open(self, context: Any) -> None:
+        self.script = iter([1, 2, self.NOTHING_NOW, self.NOTHING_NOW, 3, None])
+
+    def next_row(self) -> Any:
+        row = next(self.script)
+        return (row,) if isinstance(row, int) else row
+
+
+class Batches:
+    """A collector that keeps what is emitted."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[int]] = []
+        self.now_ms = 0.0
+
+    def monotonic_ms(self) -> float:
+        self.now_ms += 10
+        return self.now_ms
+
+    def emit(self, frame: pl.DataFrame, **_: Any) -> None:
+        self.rows.append(frame["n"].to_list())
+
+
+def test_a_row_spout_that_has_nothing_now_sends_what_it_has_and_is_asked_again() -> None:
+    spout, batches = Now(), Batches()
+    spout.open(None)
+    said = [spout.next_batch(batches) for _ in range(3)]  # type: ignore[arg-type]
+    assert said == [None, None, False]
+    assert batches.rows == [[1, 2], [3]]
+
+
+def test_rows_of_a_slow_row_spout_leave_in_time() -> None:
+    spout, batches = Now(), Batches()
+    spout.script = iter(range(100_000))
+    assert spout.next_batch(batches) is True  # type: ignore[arg-type]
+    assert len(batches.rows[0]) == 10, "a row takes 10 ms, and 100 ms are over"
+
+
+def test_a_row_spout_without_rows_for_a_while_ends_when_it_says_so() -> None:
+    assert ouzel.table(topology(Rows(lambda n: [(n,)]), Now()), "memory", of="b").rows() == [(1,), (2,), (3,)]

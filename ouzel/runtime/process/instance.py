@@ -25,7 +25,7 @@ from ouzel.runtime.observe.reports import EVENTS_KEPT, parts
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import Job
 from ouzel.runtime.process.life import Life, now_ms
-from ouzel.runtime.process.pace import Pace
+from ouzel.runtime.process.pace import Pace, Portions
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultWriter
 from ouzel.runtime.process.sink_thread import SinkThread
@@ -57,6 +57,8 @@ _SWITCH_S = 0.0005
 _LAST_OFFSETS_S = 0.5
 _AGAIN_S = 0.5
 _SLOW_MS = 5_000.0
+_AT_ONCE = 0.05
+"""So much of the hang timeout a task should take for what it is given at once."""
 
 
 class Reporter:
@@ -142,6 +144,7 @@ class Instance:
         self._may_read = incarnation == 0  # a spout started again waits for the plan, lest it reads in a pause
         self._rested_in = 0
         self._pace = Pace()
+        self._portions = Portions(_AT_ONCE * job.topology.settings.hang_timeout_ms)
         self._next_tick = self._next_report = 0.0
         self._idle_ms = _IDLE_POLL_MS[0]
         self._machine: TaskMachine | None = None
@@ -155,6 +158,7 @@ class Instance:
         try:
             self._machine = machine = make()
             machine.wall_zero_us, machine.outside = _wall_zero_us(), self.watchdog.outside
+            machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
             if machine.writer is not None:
                 self._sink = SinkThread(machine.writer, self._gateway.wake)
                 self._sink.start()
@@ -203,10 +207,13 @@ class Instance:
         now = now_ms()
         for number in self._sink.take() if self._sink else ():
             self._carry_out(machine.flushed(number, now))
-        messages = self._sort(machine, frames, now)
+        self._portions.add(self._sort(machine, frames, now))
+        messages = self._portions.take()
         did = bool(messages)
         if messages:
-            self._carry_out(machine.handle(messages, now))
+            instructions = machine.handle(messages, now)
+            self._portions.took(messages, now_ms() - now)
+            self._carry_out(instructions)
         if self._is_spout and self._may_read and not self._pause.holds(now):
             read = machine.poll(now)
             did = did or bool(read)
@@ -217,7 +224,9 @@ class Instance:
         self.watchdog.leave()
 
     def _arrived(self, patience_s: float) -> list[Frame]:
-        """What has arrived; nothing while the sink has enough to write, so that it waits upstream."""
+        """What has arrived; nothing while the task or its sink has enough to do, so that it waits upstream."""
+        if self._portions:
+            return []
         try:
             if self._sink and not self._sink.has_room(patience_s):
                 return []

@@ -21,8 +21,13 @@ class Watchdog:
         self._alive_ms = self._cpu_ms = 0.0
 
     def enter(self) -> None:
-        """A call begins, or shows that it moves on."""
+        """A call begins."""
         self.busy_since = now_ms()
+
+    def progress(self) -> None:
+        """The call, if there is one, moves on."""
+        if self.busy_since is not None:
+            self.enter()
 
     def leave(self) -> None:
         """The call has ended."""

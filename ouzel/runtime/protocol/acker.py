@@ -101,9 +101,9 @@ class Acker:
         if held is None or held.attempt != ack.root.attempt:
             return None
         held.xor ^= ack.xor
+        self._progress_ms, self._silences = now_ms, 0
         if held.xor:
             return None
-        self._progress_ms, self._silences = now_ms, 0
         self._through_ms = max(self._through_ms, held.sent_ms)
         self.pending_rows -= held.rows
         return self.pending.pop(ack.root.sequence)

@@ -95,6 +95,12 @@ class TaskMachine:
     outside: Callable[[], AbstractContextManager[object]] = nullcontext
     """Entered around a call that may wait for something outside: a shell that looks for hangs gives its own."""
 
+    progress: Callable[[], None] = staticmethod(lambda: None)
+    """To be called in a call that takes long: the same shell's."""
+
+    monotonic_ms: Callable[[], float] = staticmethod(lambda: 0.0)
+    """What time it is within a call, in milliseconds: for user code, the machine itself is told."""
+
     def __init__(self, task: Task, links: Links, settings: Settings, epoch: int = 0) -> None:
         self.task, self.links, self.settings, self.epoch = task, links, settings, epoch
         self.tracked = settings.delivery is Delivery.AT_LEAST_ONCE

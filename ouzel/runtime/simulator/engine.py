@@ -36,6 +36,8 @@ class MemoryHandle:
 
     def __init__(self, topology: Topology, packing: PackingPlan, directory: Path) -> None:
         self._world = World(topology, packing, directory, topology.settings.seed, self._take)
+        for host in self._world.hosts.values():
+            host.machine.monotonic_ms = lambda: time.monotonic() * 1000
         self._frames: deque[pl.DataFrame] = deque()
         self._rows_out = self._came = self._taken = 0
         self._state = RunState.RUNNING

@@ -199,7 +199,7 @@ class _Last:
     """The collector of `finish`: nothing stands behind these frames, so the task holds them itself."""
 
     def __init__(self, machine: UserBolt) -> None:
-        self._machine = machine
+        self._machine, self.progress, self.monotonic_ms = machine, machine.progress, machine.monotonic_ms
 
     def emit(
         self, frame: pl.DataFrame, *, stream: str = DEFAULT_STREAM, anchors: Sequence[Batch] = (),

@@ -1,0 +1,64 @@
+"""User code that takes its time: a bolt that is slow and a spout that blocks are not killed, and nothing is replayed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from ouzel.planner.api import Context, RowBolt, RowSpout, TopologyBuilder, schema
+from ouzel.planner.settings import Settings
+from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.cluster.local import start_heron
+from ouzel.runtime.run import RunState
+from tests.process.test_heron import finish
+from tests.process.topologies import packed
+
+pytestmark = pytest.mark.server
+
+ROWS, HANG_MS = 6_000, 1_000
+SETTINGS = Settings(heartbeat_ms=100, hang_timeout_ms=HANG_MS, ack_timeout_ms=4_000)
+
+
+class Blocks(RowSpout):
+    """Reads quickly, but for one row that it waits for."""
+
+    fields = ("n",)
+
+    def open(self, context: Context) -> None:
+        self.number = 0
+
+    def next_row(self) -> Sequence[int] | None:
+        if self.number == ROWS // 2:
+            time.sleep(3.5 * HANG_MS / 1e3)
+        self.number += 1
+        return (self.number,) if self.number <= ROWS else None
+
+
+class Slow(RowBolt):
+    """A millisecond a row, in which the process uses no CPU."""
+
+    fields = ("n",)
+
+    def handle(self, n: int) -> list[tuple[int]]:
+        time.sleep(0.001)
+        return [(n,)]
+
+
+@pytest.fixture
+def handle(tmp_path: Path) -> Iterator[HeronHandle]:
+    builder = TopologyBuilder("slow", SETTINGS)
+    builder.set_spout("blocks", Blocks(), schema(n=int))
+    builder.set_bolt("slow", Slow(), schema(n=int)).shuffle_grouping("blocks")
+    topology = builder.build()
+    handle = start_heron(topology, packed(topology), tmp_path)
+    yield handle
+    handle._scheduler.on_kill()
+
+
+def test_slow_user_code_is_not_killed(handle: HeronHandle) -> None:
+    status = finish(handle)
+    assert status.state is RunState.FINISHED, status
+    assert (status.restarts, status.rows_failed, status.rows_acked) == (0, 0, ROWS), status.events
