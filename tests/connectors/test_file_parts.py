@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -119,3 +120,15 @@ def test_another_run_writes_the_same_batches(tmp_path: Path) -> None:
         writer.write(1, rows(1))
         writer.flush()
     assert written(tmp_path) == [1, 1]
+
+
+def test_csv_tells_an_empty_text_from_null_as_duckdb_writes_it(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": [1, 2, 3], "word": ["", None, "a"]})
+    options = {"path": "out", "format": "csv"}
+    columns: dict[str, pl.DataType] = {"id": pl.Int64(), "word": pl.String()}
+    writer = open_sink("file", SinkRequest("t", options, columns, "append", tmp_path))
+    writer.write(1, frame)
+    writer.flush()
+    duckdb.from_arrow(frame.to_arrow()).write_csv(str(tmp_path / "expected.csv"))
+    (part,) = (tmp_path / "out").glob("*.csv")
+    assert part.read_text() == (tmp_path / "expected.csv").read_text() == 'id,word\n1,""\n2,\n3,a\n'
