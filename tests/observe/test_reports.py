@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.runtime.observe.reports import MESSAGE_BYTES, Reports, batches, status_parts
@@ -61,6 +61,7 @@ def test_whoever_should_hear_at_once_is_told_so() -> None:
 steps = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 9), st.booleans(), st.booleans()))
 
 
+@settings(deadline=None)
 @given(steps)
 def test_whatever_is_told_when_the_master_knows_the_whole(steps: list[tuple[int, int, int, bool, bool]]) -> None:
     """Against one who hears everything at once: the container's reports lose their listener now and then."""

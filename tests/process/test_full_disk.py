@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.cluster.client import HeronHandle, _forget_old_logs
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load_text, start
@@ -122,3 +122,12 @@ def test_an_executor_that_cannot_be_kept_running_is_not_started_for_ever(tmp_pat
     status = ended(handle)
     assert status.state is RunState.FAILED
     assert status.reason.startswith("which processes run cannot be noted in ")
+
+
+def test_logs_of_the_last_failed_runs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (tmp_path / f"ouzel-{number}-logs").mkdir()
+        os.utime(tmp_path / f"ouzel-{number}-logs", (number, number))
+    monkeypatch.setattr("ouzel.runtime.cluster.client.LOGS_KEPT", 2)
+    _forget_old_logs(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ouzel-3-logs", "ouzel-4-logs"]

@@ -274,6 +274,19 @@ def test_everything_ends_when_the_server_is_killed(tmp_path: Path, started: list
     assert_nothing_is_left(handle)
 
 
+@pytest.mark.parametrize("victim", ["1/instance-3", "1/stream-manager", "0/topology-master", "1/executor"])
+def test_nothing_outlives_the_server_though_it_is_stopped(
+    tmp_path: Path, started: list[HeronHandle], victim: str
+) -> None:
+    topology = numbers(tmp_path, 10**6, SETTINGS)
+    started.append(handle := start_heron(topology, packed(topology), tmp_path))
+    wait_until(lambda: len(kept(tmp_path)) > 0)
+    os.kill(pid_of(handle, victim), signal.SIGSTOP)
+    os.kill(server_of(handle), signal.SIGKILL)
+    assert finish(handle).state is RunState.FAILED
+    assert_nothing_is_left(handle)
+
+
 def test_from_start_to_first_rows_in_little_time(tmp_path: Path, started: list[HeronHandle]) -> None:
     topology = numbers(tmp_path, 10**6, SETTINGS)
     began = time.monotonic()

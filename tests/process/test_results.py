@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 
 import polars as pl
+import pytest
 
 from ouzel.runtime.process.results import ResultReader, ResultWriter
 from tests.process.topologies import wait_until
@@ -75,3 +76,17 @@ def _stands_still(written: list[int]) -> bool:
     before = len(written)
     time.sleep(0.2)
     return len(written) == before
+
+
+def test_of_batches_that_have_come_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.runtime.process.results.SEEN_MAX", 10)
+    taken: list[int] = []
+    with TemporaryDirectory(prefix="ouzel-") as name:
+        reader = ResultReader(Path(name), lambda frame: taken.append(frame["n"][0]), lambda: True)
+        writer = ResultWriter(Path(name), 1)
+        for number in [*range(100), *range(90, 100)]:
+            writer.write(number, pl.DataFrame({"n": [number]}))
+        reader.catch_up(10)
+        assert taken == list(range(100))
+        assert len(reader._seen) == 10
+        reader.close()

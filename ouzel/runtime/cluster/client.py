@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from threading import Condition, Thread
 from typing import Protocol, cast
 
@@ -32,6 +34,9 @@ ASK_S = 60.0
 
 RESULTS_BYTES_MAX = 16 << 20
 """With more than this in results that nobody has taken, no more are read from the topology."""
+
+LOGS_KEPT = 20
+"""Failed runs whose logs stay."""
 
 STOP_S = 30.0
 """A stop that has handled nothing for so long is cut short: what is on its way is dropped."""
@@ -261,6 +266,8 @@ class HeronHandle:
             for log in logs:
                 log.rename(kept / f"{log.parent.name}-{log.name}")
             note = f"the logs are in {kept}"
+            with contextlib.suppress(FileNotFoundError):  # another run forgets them too
+                _forget_old_logs(home.parent)
         except OSError as error:
             note = f"the logs could not be kept: {error}"
         shutil.rmtree(home, ignore_errors=True)
@@ -309,6 +316,13 @@ class Heard:
 
 def _waiting_of(told: wire_pb2.Waiting) -> Waiting:
     return Waiting(told.component, told.partition, told.others, told.reason, told.since_us, told.until_us)
+
+
+def _forget_old_logs(parent: Path) -> None:
+    """Keep the logs of the last failed runs of this user."""
+    kept = [logs for logs in parent.glob("ouzel-*-logs") if logs.stat().st_uid == os.geteuid()]
+    for logs in sorted(kept, key=lambda logs: logs.stat().st_mtime_ns)[:-LOGS_KEPT]:
+        shutil.rmtree(logs, ignore_errors=True)
 
 
 def _event_of(event: wire_pb2.Event) -> Event:

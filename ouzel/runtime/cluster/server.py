@@ -64,6 +64,8 @@ class Server:
         self._heartbeats: dict[int, Heartbeats] = {}
         self._ended = self._client_gone = self._told_to_end = False
         self._buffer = b""
+        self._lifeline, self._end_of_lifeline = os.pipe()
+        """Processes hold the first, this one alone the second: when it is gone, so are they."""
 
     def run(self) -> None:
         """Until the client is gone or says so, or the topology has ended, or cannot go on: then its output says why."""
@@ -145,7 +147,8 @@ class Server:
         reasons, reason = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         pid = os.fork()
         if pid == 0:
-            os._exit(_executor(self._job, container, server, reason))
+            os.close(self._end_of_lifeline)
+            os._exit(_executor(self._job, container, server, self._lifeline, reason))
         os.close(reason)
         self._executors[container], self._reasons[container] = pid, reasons
 
@@ -196,12 +199,12 @@ class Server:
         return b"kill" not in os.read(0, 65536)
 
 
-def _executor(job: Job, container: int, server: int, reason: int) -> int:
+def _executor(job: Job, container: int, server: int, lifeline: int, reason: int) -> int:
     """What a forked child does: its exit code. Why it cannot go on it writes to the pipe `reason`, for the disk may be full."""
     try:
         die_with_parent()
         become(f"executor-{container}", job.container(container) / "executor.log")
-        return Executor(job, container, server).run()
+        return Executor(job, container, server, lifeline).run()
     except (OuzelError, OSError) as error:
         os.write(reason, str(error).encode()[:_REASON_BYTES])
         return CANNOT_GO_ON

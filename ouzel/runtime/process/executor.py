@@ -18,7 +18,7 @@ from functools import partial
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.job import MASTER_CONTAINER, Job
-from ouzel.runtime.process.life import Heartbeats, Life, become, has_ended, now_ms, watch_process
+from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start, Supervision
 
@@ -72,8 +72,8 @@ def _instance(task: int, job: Job, container: int, incarnation: int, life: Life)
 class Executor:
     """Carries out what supervision says."""
 
-    def __init__(self, job: Job, container: int, server: int) -> None:
-        self._job, self._container, self._server = job, container, server
+    def __init__(self, job: Job, container: int, server: int, lifeline: int) -> None:
+        self._job, self._container, self._server, self._lifeline = job, container, server, lifeline
         self._directory = job.container(container)
         self._mains = mains(job, container)
         self._slots = {name: slot for slot, name in enumerate(self._mains)}
@@ -166,6 +166,7 @@ class Executor:
     def _be(self, name: str, incarnation: int) -> None:
         """What the child does: never returns."""
         try:
+            end_with(self._lifeline)
             become(name, self._directory / f"{name}.log")
             gc.enable()
             life = Life(self._directory / "heartbeats", self._slots[name], self._server)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import io
 import mmap
 import os
@@ -96,6 +97,21 @@ def adopt_orphans() -> None:
 def die_with_parent() -> None:
     """Be killed when the parent ends, even while stopped."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def end_with(lifeline: int) -> None:
+    """Be killed, even while stopped, when nobody holds the writing end of this pipe any more.
+
+    Unlike a parent's death this is heard of by whoever an executor leaves behind, and unlike a pid it cannot be somebody else's.
+    """
+    own = os.open(
+        f"/proc/self/fd/{lifeline}", os.O_RDONLY | os.O_NONBLOCK
+    )  # a file of its own, for the signal is sent to one owner
+    fcntl.fcntl(own, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(own, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(own, fcntl.F_SETFL, fcntl.fcntl(own, fcntl.F_GETFL) | os.O_ASYNC)
+    if has_ended(own):  # before we listened
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def become(name: str, log: Path) -> None:

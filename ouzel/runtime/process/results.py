@@ -25,6 +25,10 @@ _ROUNDS = 64
 """So many reads take more from a socket than it can hold, whatever comes in meanwhile."""
 
 
+SEEN_MAX = 1 << 18
+"""Batches that are known when they come again, the latest: many times more than can be on their way without an ack."""
+
+
 class ResultWriter:
     """The sink's end, in an instance."""
 
@@ -65,7 +69,7 @@ class ResultReader:
 
     def __init__(self, home: Path, deliver: Callable[[pl.DataFrame], None], has_room: Callable[[], bool]) -> None:
         self._deliver, self._has_room = deliver, has_room
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: dict[tuple[int, int], None] = {}
         self._selector = selectors.DefaultSelector()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(home / SOCKET_NAME))
@@ -158,5 +162,7 @@ class ResultReader:
         header = frame.header()
         batch = (header.source, header.id)
         if batch not in self._seen:
-            self._seen.add(batch)
+            self._seen[batch] = None
+            if len(self._seen) > SEEN_MAX:
+                del self._seen[next(iter(self._seen))]
             self._deliver(pl.read_ipc_stream(BytesIO(frame.body())))
