@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 
     from ouzel.runtime.operators.result_table import ResultTable
 
+What = session.Job | Topology | str | Path
+"""What can be run: a query, compiled or as text or as the path of its file, or a topology."""
+
 WAIT_SECONDS = 0.5
 
 
 def query(text: str | Path, directory: str | Path = ".", **settings: Any) -> session.Job:
     """Compile and plan a query: its text, with paths relative to `directory`, or the path of its file, with paths relative to that.
+
+    A text of one word that ends in .sql is a path.
 
     Args:
         settings: as in docs/settings.md, with underscores for dots: `parallelism=2`; they win over the query's own SET.
@@ -35,36 +41,49 @@ def query(text: str | Path, directory: str | Path = ".", **settings: Any) -> ses
         PlanError: it cannot be packed.
     """
     pairs = [(key, str(value.value if isinstance(value, Enum) else value)) for key, value in settings.items()]
-    if isinstance(text, Path):
-        return session.load(text, pairs)
-    return session.load_text(text, Path(directory).resolve(), "query", pairs)
+    if _is_path(text):
+        return session.load(Path(text), pairs)
+    return session.load_text(str(text), Path(directory).resolve(), "query", pairs)
 
 
-def start(what: session.Job | Topology, engine: str = "heron") -> Handle:
-    """Run a query or a topology, and return at once.
+def start(what: What, engine: str = "heron") -> Handle:
+    """Run a query (compiled, its text, or the path of its file) or a topology, and return at once.
+
+    `with ouzel.start(...) as run:` stops it at the end; `for row in run:` gives its rows.
 
     Raises:
         OuzelError: it could not be started.
     """
+    return session.start(_job(what), engine)
+
+
+def _job(what: What) -> session.Job:
+    if isinstance(what, session.Job):
+        return what
     if isinstance(what, Topology):
-        job = session.Job("", Path.cwd(), Program(()), what.settings, what, pack(what))
-        return session.start(job, engine)
-    return session.start(what, engine)
+        return session.Job("", Path.cwd(), Program(()), what.settings, what, pack(what))
+    return query(what)
 
 
-def run(what: session.Job | Topology, engine: str = "heron") -> Status:
+def _is_path(text: str | Path) -> bool:
+    """Whether it names a file: no SQL is one word that ends in .sql."""
+    return isinstance(text, Path) or re.fullmatch(r"\S+\.sql", text.strip()) is not None
+
+
+def run(what: What, engine: str = "heron") -> Status:
     """Run a query or a topology to its end; results of a trailing SELECT are dropped.
 
     Raises:
         OuzelError: it could not be started, it failed, or it lost state and its settings do not accept that.
     """
-    handle = start(what, engine)
-    for _ in _frames(handle, what.settings):
+    job = _job(what)
+    handle = session.start(job, engine)
+    for _ in _frames(handle, job.settings):
         pass
     return handle.status()
 
 
-def table(what: session.Job | Topology, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
+def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
     """Run to the end: the table that a trailing SELECT's changes add up to, or all rows that a topology's component `of` emits.
 
     Raises:
@@ -76,12 +95,13 @@ def table(what: session.Job | Topology, engine: str = "heron", *, of: str = "") 
         topology = _with_result(what, of)
         result = ResultTable(topology.component(of).outputs[0].schema)
         return _folded(result, start(topology, engine), topology.settings)
-    sink = next((sink for sink in what.program.sinks if sink.connector == "result"), None)
+    job = _job(what)
+    sink = next((sink for sink in job.program.sinks if sink.connector == "result"), None)
     if sink is None:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    return _folded(ResultTable(sink.columns or sink.input.schema), start(what, engine), what.settings)
+    return _folded(ResultTable(sink.columns or sink.input.schema), session.start(job, engine), job.settings)
 
 
 def _with_result(topology: Topology, of: str) -> Topology:

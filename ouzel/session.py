@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from html import escape
 from pathlib import Path
 
 from ouzel.compiler.catalog import ConnectorTraits, SecretWarning
@@ -32,6 +33,12 @@ class Job:
     settings: Settings
     topology: Topology
     packing: PackingPlan
+
+    def _repr_html_(self) -> str:
+        """What the query becomes, for a notebook."""
+        from ouzel.planner.explain import explain
+
+        return f"<pre>{escape(explain(self.program, self.topology, self.packing))}</pre>"
 
 
 @cache

@@ -8,10 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, get_args, get_origin
 
-from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, VARCHAR, DataType, Field, Schema
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    INTERVAL,
+    TIMESTAMP,
+    VARCHAR,
+    ArrayType,
+    DataType,
+    DecimalType,
+    Field,
+    MapType,
+    Schema,
+)
 from ouzel.errors import PlanError
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Output, Resources, Topology
@@ -207,16 +224,45 @@ class RowBolt(BasicBolt):
         return [pl.DataFrame(rows, schema=list(self.fields), orient="row")] if rows else []
 
 
-_PYTHON_TYPES: dict[type, DataType] = {str: VARCHAR, int: BIGINT, float: DOUBLE, bool: BOOLEAN}
+_PYTHON_TYPES: dict[object, DataType] = {
+    str: VARCHAR, int: BIGINT, float: DOUBLE, bool: BOOLEAN, bytes: BYTES, date: DATE, datetime: TIMESTAMP, timedelta: INTERVAL,
+    Decimal: DecimalType(38, 18),
+}  # fmt: skip
 
 
-def schema(**columns: type | DataType) -> Schema:
-    """A schema from Python or Ouzel types: `schema(word=str, count=int)`."""
-    return Schema(
-        tuple(
-            Field(name, kind if isinstance(kind, DataType) else _PYTHON_TYPES[kind]) for name, kind in columns.items()
+def schema(**columns: object) -> Schema:
+    """A schema: `schema(word=str, at=datetime, price="DECIMAL(10, 2)", tags=list[str])`.
+
+    A column's type is a Python type (str, int, float, bool, bytes, date, datetime, timedelta, Decimal, list[...], dict[..., ...]), the text
+    of an SQL type, or an Ouzel type.
+
+    Raises:
+        PlanError: one is none of these.
+        QueryError: the text is no SQL type.
+    """
+    return Schema(tuple(Field(name, _type_of(name, kind)) for name, kind in columns.items()))
+
+
+def _type_of(column: str, kind: object) -> DataType:
+    if isinstance(kind, DataType):
+        return kind
+    if isinstance(kind, str):
+        from ouzel.compiler.sql.source import Source
+        from ouzel.compiler.sql.type_names import read_type
+
+        source = Source(kind)
+        return read_type(source, source.tokens())
+    inner = [_type_of(column, part) for part in get_args(kind)]
+    if get_origin(kind) is list:
+        return ArrayType(*inner)
+    if get_origin(kind) is dict:
+        return MapType(*inner)
+    if kind not in _PYTHON_TYPES:
+        known = ", ".join(one.__name__ for one in _PYTHON_TYPES if isinstance(one, type))
+        raise PlanError(
+            f"column '{column}' cannot be {kind!r}; write {known}, list[...], dict[..., ...] or an SQL type as text"
         )
-    )
+    return _PYTHON_TYPES[kind]
 
 
 class _Declarer:
@@ -302,7 +348,7 @@ class TopologyBuilder:
         """The topology.
 
         Raises:
-            PlanError: two components share a name, or one reads a stream that nobody writes.
+            PlanError: two components share a name, one has no tasks, or one reads what is not there.
         """
         components = tuple(
             Component(name, parallelism, tuple(declarer.inputs), outputs, user=logic, resources=resources)
@@ -319,7 +365,15 @@ class TopologyBuilder:
                 raise PlanError(f"'{component.name}' is no Spout or Bolt but {component.user!r}; pass an object of one")
             if names.count(component.name) > 1:
                 raise PlanError(f"two components are called '{component.name}'; give each a name of its own")
+            if component.parallelism < 1:
+                raise PlanError(
+                    f"'{component.name}' cannot have a parallelism of {component.parallelism}; write 1 or more"
+                )
             for link in component.inputs:
+                if link.component not in names:
+                    raise PlanError(
+                        f"'{component.name}' reads '{link.component}', and there is no such component; there are {', '.join(names)}"
+                    )
                 if (link.component, link.stream) not in written:
                     raise PlanError(
                         f"'{component.name}' reads stream '{link.stream}' of '{link.component}', which nobody writes; declare it in outputs"

@@ -20,7 +20,7 @@ from ouzel.planner.topology import Topology
 from ouzel.reconcile.live import LiveRecord, is_live
 from ouzel.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, RunRecord, read_record, replace_file
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
-from ouzel.runtime.run import Handle, RunState, Status, was_cut_short
+from ouzel.runtime.run import Handle, Rows, RunState, Status, was_cut_short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +59,7 @@ def recordable(job: session.Job, home: Path) -> session.Job:
     return replace(job, topology=replace(job.topology, settings=settings))
 
 
-class Recorder:
+class Recorder(Rows):
     """A run's handle (see run.Handle) that keeps its record in the directory `home`: as often as it is asked for, and at the end.
     `job` is as it was started: see `recordable`.
 
@@ -90,7 +90,7 @@ class Recorder:
         """How the run stands."""
         return self._handle.status()
 
-    def wait(self, timeout_s: float) -> bool:
+    def wait(self, timeout_s: float | None = None) -> bool:
         """See run.Handle."""
         return self._handle.wait(0.0 if self._frames else timeout_s)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from html import escape
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from ouzel.compiler.plan import AssignWindow
 from ouzel.errors import TopologyError
@@ -66,6 +68,9 @@ class Status:
 STATE_LOST = "state-lost"
 """The kind of event that tells of a task that died with what it kept in memory."""
 
+ASYNC_WAIT_S = 0.5
+"""How long a thread waits at once for those who iterate asynchronously."""
+
 DROPPED = "dropped"
 """The kind of event that tells what an end at once has dropped."""
 
@@ -106,8 +111,78 @@ def not_at_rest(timeout_s: float) -> TopologyError:
     )
 
 
+class Rows:
+    """What a Handle is besides: a context, which stops the run at its end, and an iterator over the rows of its result.
+
+    A row is a dict; that of a query that takes rows back has a `$weight` of +1 or -1.
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._as_handle.stop() if error is None or isinstance(error, GeneratorExit) else self._as_handle.end()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Rows as they come, until the run has ended.
+
+        Raises:
+            TopologyError: it failed.
+        """
+        ended = False
+        while not ended:
+            ended = self._as_handle.wait()
+            yield from self._rows_that_came()
+        self._check_ended()
+
+    async def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+        """As `__iter__`, and other coroutines run while none come."""
+        import asyncio
+
+        ended = False
+        while not ended:
+            ended = await asyncio.to_thread(self._as_handle.wait, ASYNC_WAIT_S)
+            for row in self._rows_that_came():
+                yield row
+        self._check_ended()
+
+    def _repr_html_(self) -> str:
+        """How the run stands, for a notebook."""
+        status = self._as_handle.status()
+        return f"<pre>{status.state.value}: {status.rows_in:,} rows in, {status.rows_acked:,} acked {escape(status.reason)}</pre>"
+
+    def _rows_that_came(self) -> Iterator[dict[str, Any]]:
+        for frame in self._as_handle.results():
+            yield from frame.iter_rows(named=True)
+
+    def _check_ended(self) -> None:
+        status = self._as_handle.status()
+        if status.state is RunState.FAILED:
+            raise TopologyError(status.reason)
+
+    @property
+    def _as_handle(self) -> Handle:
+        return cast(Handle, self)
+
+
 class Handle(Protocol):
-    """A run in progress."""
+    """A run in progress; every one of them has Rows too."""
+
+    def __enter__(self) -> Self:
+        """See Rows."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """See Rows."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """See Rows."""
+
+    def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+        """See Rows."""
 
     def results(self) -> list[pl.DataFrame]:
         """Frames of the `result` sink that arrived since the last call, in order; with plan.WEIGHT if the query retracts."""
@@ -115,7 +190,7 @@ class Handle(Protocol):
     def status(self) -> Status:
         """How it stands now."""
 
-    def wait(self, timeout_s: float) -> bool:
+    def wait(self, timeout_s: float | None = None) -> bool:
         """Return as soon as there are results or the run has ended, at the latest after `timeout_s`; True once it has ended."""
 
     def look(self, timeout_s: float) -> Status:

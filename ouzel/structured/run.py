@@ -13,7 +13,7 @@ from ouzel.batch.spark import explained, start_spark
 from ouzel.errors import OuzelError
 from ouzel.planner.spark.streaming import StreamingQuery, streaming_queries
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import RunState, Status, not_at_rest
+from ouzel.runtime.run import Rows, RunState, Status, not_at_rest
 from ouzel.session import Job
 from ouzel.structured.checkpoint import checkpoint_of
 from ouzel.structured.gate import Gate
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ouzel.structured.stream import Stream
 
 POLL_S = 0.02
+LOOK_S = 0.5
+"""How often somebody who waits without a limit sees whether the run has ended."""
+
 REPORTS_S = 10.0
 """How long the last reports of a query that has ended are waited for."""
 
@@ -51,7 +54,7 @@ def start_structured(
     return StructuredHandle(job, queries, start, ends=spark is None)
 
 
-class StructuredHandle:
+class StructuredHandle(Rows):
     """Queries that run on a Spark session, followed from a thread."""
 
     def __init__(
@@ -94,9 +97,11 @@ class StructuredHandle:
                 ranges=_ranges(accounts),
             )
 
-    def wait(self, timeout_s: float) -> bool:
+    def wait(self, timeout_s: float | None = None) -> bool:
         """Return when there is news or the run has ended."""
-        self._news.wait(timeout_s)
+        while timeout_s is None and self._thread.is_alive() and not self._news.wait(LOOK_S):
+            pass
+        self._news.wait(timeout_s or 0.0)
         self._news.clear()
         return not self._thread.is_alive()
 

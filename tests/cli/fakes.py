@@ -13,11 +13,11 @@ from ouzel.compiler.types import Schema
 from ouzel.planner.packing.plan import Container, PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Component, Resources, Topology
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.run import Rows, RunState, Status
 from ouzel.session import Job
 
 
-class FakeHandle:
+class FakeHandle(Rows):
     """Gives one list of frames at each look, then ends in `end`; counts how often it was stopped."""
 
     def __init__(self, looks: Sequence[list[pl.DataFrame]], end: Status = Status(RunState.FINISHED)) -> None:
@@ -37,7 +37,7 @@ class FakeHandle:
             return replace(self.last, state=RunState.STOPPED, rows_in=self.rows_in)
         return self.last if not self.looks else Status(RunState.RUNNING, rows_in=self.rows_in)
 
-    def wait(self, timeout_s: float) -> bool:
+    def wait(self, timeout_s: float | None = None) -> bool:
         """At once; ended when the last look is on."""
         return len(self.looks) <= 1
 

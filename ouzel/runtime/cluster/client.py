@@ -21,7 +21,7 @@ from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.messages import Event, Waiting
-from ouzel.runtime.run import RunState, Status, dropped, not_at_rest
+from ouzel.runtime.run import Rows, RunState, Status, dropped, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
@@ -55,7 +55,7 @@ class ServedScheduler(Protocol):
         """When everything is gone: why, if that was not meant to be; empty if nothing is known."""
 
 
-class HeronHandle:
+class HeronHandle(Rows):
     """A topology in processes (see run.Handle)."""
 
     def __init__(self, job: Job, scheduler: ServedScheduler) -> None:
@@ -91,7 +91,7 @@ class HeronHandle:
         """See run.Handle."""
         return self._status
 
-    def wait(self, timeout_s: float) -> bool:
+    def wait(self, timeout_s: float | None = None) -> bool:
         """See run.Handle."""
         with self._news:
             self._news.wait_for(lambda: self._frames or self._has_ended, timeout_s)

@@ -82,12 +82,29 @@ class Job:
 
     def save(self) -> None:
         """Write the description, signed, into the job directory."""
-        text = cloudpickle.dumps(self)
+        try:
+            text = cloudpickle.dumps(self)
+        except Exception as error:
+            raise TopologyError(
+                _unsendable(self.topology) or f"the topology cannot be sent to its tasks: {error}"
+            ) from error
         signed = hmac.digest(_key(self.home), text, hashlib.sha256) + text
         fresh = self.home / "topology.new"
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(signed)
         fresh.rename(self.home / "topology")
+
+
+def _unsendable(topology: Topology) -> str:
+    """Which attribute of which component cannot be pickled."""
+    for part in topology.components:
+        for name, value in getattr(part.user, "__dict__", {}).items():
+            try:
+                cloudpickle.dumps(value)
+            except Exception:
+                what = f"its attribute '{name}' is a {type(value).__name__}, which cannot be pickled; make it in open()"
+                return f"'{part.name}' cannot be sent to its tasks: {what}"
+    return ""
 
 
 _SOCKET_PATH = 107

@@ -19,7 +19,7 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
-from ouzel.runtime.run import RunState, Status, dropped, not_at_rest
+from ouzel.runtime.run import Rows, RunState, Status, dropped, not_at_rest
 from ouzel.runtime.simulator.world import World
 
 IDLE_S = 0.001
@@ -31,7 +31,7 @@ RESULTS_BYTES_MAX = 16 << 20
 T = TypeVar("T")
 
 
-class MemoryHandle:
+class MemoryHandle(Rows):
     """A topology that runs in a thread of this process."""
 
     def __init__(self, topology: Topology, packing: PackingPlan, directory: Path) -> None:
@@ -108,11 +108,12 @@ class MemoryHandle:
                 found.setdefault(host.task.component, {}).update(what(host.machine.metrics()))
         return found
 
-    def wait(self, timeout_s: float) -> bool:
+    def wait(self, timeout_s: float | None = None) -> bool:
         """Return when there is news or the run has ended."""
-        self._news.wait(timeout_s)
-        self._news.clear()
-        return not self._thread.is_alive()
+        if not self._over:
+            self._news.wait(timeout_s)
+            self._news.clear()
+        return self._over
 
     def look(self, timeout_s: float) -> Status:
         """See run.Handle."""
