@@ -11,7 +11,8 @@ import pytest
 from ouzel.cli.answer import Nothing
 from ouzel.cli.follow import STOPS, follow, interrupts
 from ouzel.cli.screen import Dark
-from ouzel.runtime.run import RunState
+from ouzel.runtime.protocol.messages import UNKNOWN_FIELD, Event
+from ouzel.runtime.run import RunState, Status
 from tests.cli.fakes import FakeHandle
 
 
@@ -36,6 +37,24 @@ def test_everything_is_taken_before_the_end() -> None:
     status = follow(FakeHandle([*looks(1, 2), [], *looks(3)]), rows, Dark(), lambda: False)
     assert rows.seen == [1, 2, 3]
     assert status.state is RunState.FINISHED
+
+
+class Said(Dark):
+    """A screen that keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        """Keep it."""
+        self.said.append(text)
+
+
+def test_a_column_that_no_record_has_is_told_once_and_at_once() -> None:
+    event, other = Event(UNKNOWN_FIELD, "none has 'origni'"), Event("late-rows", "late")
+    handle, screen = FakeHandle(looks(1, 2, 3), Status(RunState.FINISHED, events=(event, event, other))), Said()
+    assert follow(handle, Rows(), screen, lambda: False).events == (other,)
+    assert screen.said == ["none has 'origni'"]
 
 
 def test_an_interrupt_stops_the_run_and_takes_what_it_flushes() -> None:

@@ -56,6 +56,7 @@ def test_rows_made_while_the_broker_is_away_are_not_late(tmp_path: Path) -> None
             until_read(handle, written)
             broker.kill()
             rows = made_for(OUTAGE_S)
+            told = [(one.partition, one.reason) for one in handle.status().waiting]
             broker.start()
             broker.produce("bids", rows)
             until_read(handle, written + len(rows))
@@ -64,3 +65,4 @@ def test_rows_made_while_the_broker_is_away_are_not_late(tmp_path: Path) -> None
     finally:
         broker.kill()
     assert (status.rows_acked, status.rows_late) == (written + len(rows), 0), status
+    assert told == [("bids-0", f"broker {broker.address} away")]
