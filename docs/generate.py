@@ -15,6 +15,7 @@ from ouzel.compiler.plan import FinalAggregate, Node, PartialAggregate, Program,
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, Option
 from ouzel.connectors.formats import FORMATS
+from ouzel.connectors.formats.widening import INTEGER_DIGITS, WIDER
 from ouzel.connectors.options import COMMON
 from ouzel.errors import NotSupported
 from ouzel.planner.settings import Settings
@@ -44,7 +45,8 @@ def settings() -> str:
     """docs/settings.md: every setting with its type, default and meaning."""
     text = (Settings.__doc__ or "").partition("Attributes:")[2]
     rows = []
-    for name, meaning in re.findall(r"^\s+(\w+): (.+)$", text, re.M):
+    for name, told in re.findall(r"^ {8}(\w+): (.+(?:\n {12}.+)*)$", text, re.M):
+        meaning = " ".join(told.split())
         default = getattr(Settings(), name)
         shown = getattr(default, "value", default)
         rows.append((f"`{name.replace('_', '.')}`", f"`{shown}`" if shown != "" else "", meaning))
@@ -61,6 +63,7 @@ def connectors() -> str:
     parts += [_connector(connector) for connector in CONNECTORS.values()]
     parts += ["## Options of every table that is read", _options(COMMON), "## Formats"]
     parts += [f"### {form.name}\n\n{form.doc}\n\n{_options(form.options)}".strip() for form in FORMATS.values()]
+    parts += ["## Types of a file and of a table", (DOCS / "connectors_types.txt").read_text().strip(), _types()]
     return "\n\n".join(parts)
 
 
@@ -111,6 +114,32 @@ def _connector(connector: Connector) -> str:
     keys = ", ".join(f"`{key}`" for key in connector.metadata)
     metadata = f"\n\nMETADATA: {keys}." if keys else ""
     return f"### {connector.name}\n\n{connector.doc}\n\n{' '.join(facts)}{metadata}\n\n{_options(connector.options)}".strip()
+
+
+def _types() -> str:
+    """What a Parquet column may be for each declared type."""
+    kinds = (
+        "TINYINT",
+        "SMALLINT",
+        "INT",
+        "BIGINT",
+        "FLOAT",
+        "DOUBLE",
+        "BOOLEAN",
+        "VARCHAR",
+        "BYTES",
+        "DATE",
+        "TIMESTAMP",
+        "TIMESTAMP_LTZ",
+    )
+    rows = [(f"`{kind}`", ", ".join(f"`{held}`" for held in (kind, *WIDER.get(kind, ())))) for kind in kinds]
+    rows += [
+        ("`DECIMAL(p, s)`", "`DECIMAL` with no more digits before the point and none more behind it; integers, where `p - s` is "
+         f"{INTEGER_DIGITS['INT']} or more ({INTEGER_DIGITS['BIGINT']} for `BIGINT`)"),
+        ("`ARRAY`, `MAP`", "the same, of elements, keys and values that fit"),
+        ("`ROW`", "a struct that has all fields of the ROW, in any order, each of a type that fits; other fields are not read"),
+    ]  # fmt: skip
+    return _table(("declared", "the file may hold"), rows)
 
 
 def _options(options: Iterable[Option]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +15,29 @@ from ouzel.errors import ConnectorError
 
 @dataclass(frozen=True)
 class Refused:
-    """One refused record: where it was, why, and what is known of it as text. `detail` are further lines for whoever reads the message."""
+    """One refused record: where it was, why, and what is known of it: its own text, or base64 of bytes that are not UTF-8.
+
+    `detail` are further lines for whoever reads the message.
+    """
 
     where: str
     reason: str
     raw: str
     detail: str = ""
+    is_base64: bool = False
 
     @classmethod
     def of(cls, bad: BadRow) -> Refused:
         """A record that a source could not read."""
-        return cls(bad.where, bad.reason, bad.raw.decode(errors="replace"))
+        try:
+            return cls(bad.where, bad.reason, bad.raw.decode())
+        except UnicodeDecodeError:
+            return cls(bad.where, bad.reason, b64encode(bad.raw).decode(), is_base64=True)
+
+    def line(self) -> str:
+        """The record as a line of JSON."""
+        raw = {"raw_base64" if self.is_base64 else "raw": self.raw}
+        return json.dumps({"where": self.where, "reason": self.reason, **raw}, ensure_ascii=False) + "\n"
 
 
 def write_dead_letters(path: Path, records: Iterable[Refused]) -> None:
@@ -33,8 +46,7 @@ def write_dead_letters(path: Path, records: Iterable[Refused]) -> None:
     Raises:
         ConnectorError: the file cannot be written.
     """
-    kept = ({"where": one.where, "reason": one.reason, "raw": one.raw} for one in records)
-    append_lines(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept))
+    append_lines(path, "".join(record.line() for record in records))
 
 
 def append_lines(path: Path, lines: str) -> None:

@@ -24,7 +24,8 @@ COMMON: tuple[Option, ...] = (
     ),
     Option(
         "dead-letter.path",
-        "JSON lines file that bad records go to, with where they were, why, and their raw bytes; only with `'bad.record' = 'dead-letter'`.",
+        "JSON lines file that bad records go to: `where` they were, the `reason`, and their own bytes as `raw`, or as `raw_base64` where "
+        "they are not UTF-8; only with `'bad.record' = 'dead-letter'`.",
     ),
 )
 """Options of every table that can be read."""

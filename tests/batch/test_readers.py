@@ -64,7 +64,7 @@ TAKEN = {
 REFUSED = [
     ("csv", "INT", "1.0"), ("csv", "INT", "2147483648"), ("csv", "INT", "1_0"), ("csv", "DOUBLE", "1_0.5"), ("csv", "DATE", "2024-02-30"),
     ("csv", "TIMESTAMP(3)", "2024-01-31 24:00:00"), ("csv", "TIMESTAMP(3)", "1706695872"), ("csv", "DECIMAL(5, 2)", "999.995"),
-    ("csv", "BYTES", "!!"), ("csv", "BOOLEAN", "on"),
+    ("csv", "BYTES", "!!"), ("csv", "BOOLEAN", "on"), ("csv", "VARCHAR", '"x"y'), ("csv", "VARCHAR", '"x\n1,y"z'),
     ("json", "INT", "1.0"), ("json", "INT", '"1"'), ("json", "INT", "true"), ("json", "DOUBLE", '"1"'),
     ("json", "BOOLEAN", '"true"'), ("json", "DATE", "19000"), ("json", "TIMESTAMP(3)", "1706695872"),
     ("json", "TIMESTAMP_LTZ(3)", "1706695872"), ("json", "TIMESTAMP(3)", '"soon"'), ("json", "DECIMAL(5, 2)", "1000"),
@@ -72,7 +72,7 @@ REFUSED = [
 ]  # fmt: skip
 
 TAKEN_BY_SPARK = [
-    ("csv", "INT", " 1", 1), ("csv", "DOUBLE", "1d", 1.0), ("csv", "BOOLEAN", "yes", True), ("csv", "VARCHAR", '"x"y', '"x"y'),
+    ("csv", "INT", " 1", 1), ("csv", "DOUBLE", "1d", 1.0), ("csv", "BOOLEAN", "yes", True),
     ("csv", "BYTES", "YQ", b"a"), ("csv", "DATE", "2024-01", date(2024, 1, 1)),
     ("json", "INT", '1}{"v":2', 1), ("json", "DOUBLE", "1e400", float("inf")), ("json", "DOUBLE", "-Infinity", float("-inf")),
 ]  # fmt: skip
@@ -83,6 +83,7 @@ FILES = [
     ("raw", b"a\n\nb\n"), ("raw", b"a\r\nb\r\n\r\n c "), ("raw", b"a\rb\r\r\nc\r"), ("raw", b"\xef\xbb\xbfa\n"), ("raw", b""),
     ("csv", b"v,w\na,1\n\nb,2"), ("csv", b"v,w\r\na,1\r\nb,2\r\n"), ("csv", b'v,w\n"a\nb, ""c""",1\n'), ("csv", b"\xef\xbb\xbfv,w\na,1\n"),
     ("csv", b"w,v,x\n1,#a,\n"), ("csv", b"v\na\n\n  \n"),
+    ("csv", b"v,w\na\rb,1\n"), ("csv", b'v,w\n"a\rb",1\n'), ("csv", b'v,w\na"b,1\nc"",""\n'),
     ("json", b'{"v":"a"}\n\n{"v":"b"}'), ("json", b'{"v":"a"}\r\n{}\r\n'), ("json", b'\xef\xbb\xbf{"v":"a"}\n'), ("json", b'{"V":"a"}\n'),
     ("json", b""),
 ]  # fmt: skip
@@ -138,7 +139,7 @@ def test_spark_takes_what_fails_a_stream(
 
 def test_spark_puts_a_mark_for_what_is_no_utf_8(spark: SparkSession, tmp_path: Path) -> None:
     job = whole(tmp_path, "csv", b"v\n\xe9\n")
-    assert "utf-8" in plain_answer(job).error
+    assert "is not UTF-8" in plain_answer(job).error
     assert spark_answer(job, spark).rows.rows() == [("\ufffd",)]
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 import gzip
+import io
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -10,6 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -18,7 +23,10 @@ from polars.testing import assert_frame_equal
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, SourceRequest
+from ouzel.connectors.dead_letters import Refused
 from ouzel.connectors.file import text
+from ouzel.connectors.formats.csv import Dialect
+from ouzel.connectors.formats.csv_records import find_ends
 from ouzel.errors import ConnectorError, QueryError
 
 COLUMNS: dict[str, pl.DataType] = {"id": pl.Int64(), "word": pl.String()}
@@ -139,7 +147,7 @@ def test_row_groups_are_shared_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", WRITERS)
 def test_the_predicate_and_only_it_is_applied(tmp_path: Path, form: str) -> None:
     WRITERS[form](rows_of(4_000), tmp_path / f"a.{form}")
-    columns = {"word": pl.String(), "line": pl.Int64(), "id": pl.Int32()}
+    columns = {"word": pl.String(), "line": pl.Int64(), "id": pl.Decimal(20, 0)}
     request = SourceRequest(
         "t",
         asked(tmp_path, form).options,
@@ -184,27 +192,95 @@ def test_bad_lines_are_named_and_the_others_kept(tmp_path: Path) -> None:
     ]
 
 
-def test_a_stray_quote_costs_its_own_line_only(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text('id,word\n1,a\n2,"b\n3,c\n4,"d"\n5,e\n')
+def test_no_row_comes_out_of_a_quoted_field_of_a_bad_record(tmp_path: Path) -> None:
+    record = b'x,"first\n7,second\nthird"'
+    (tmp_path / "a.csv").write_bytes(b"id,word\n1,a\n" + record + b"\n2,b\n")
     frame, bad = read(asked(tmp_path, "csv"))
-    assert frame.rows() == [(1, "a"), (3, "c"), (4, "d"), (5, "e")]
-    assert [row.where for row in bad] == [f"{tmp_path}/a.csv:3"]
+    assert frame.rows() == [(1, "a"), (2, "b")]
+    reason = "'x' does not fit column 'id' of type BIGINT (a record of lines 3 to 5)"
+    assert bad == [BadRow(f"{tmp_path}/a.csv:3", reason, record)]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (b'2,"b\n3,c\n4,"d"', "column 'word' has text behind its closing quote: '\"b\\n3,c\\n4,\"d\"' (a record of lines 3 to 5)"),
+        (b'2,"b\n3,c', "the quote that opens column 'word' is not closed: '\"b\\n3,c' (a record of lines 3 to 4)"),
+        (b"2,b,c", "it has 3 fields instead of 2"),
+        (b"2,\xe9", "column 'word' is not UTF-8: '\ufffd'"),
+    ],
+)  # fmt: skip
+def test_a_record_that_is_no_csv_names_its_column_and_value(tmp_path: Path, record: bytes, reason: str) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,word\n1,a\n" + record)
+    frame, bad = read(asked(tmp_path, "csv"))
+    assert frame.rows() == [(1, "a")]
+    assert [(row.where, row.reason, row.raw) for row in bad] == [(f"{tmp_path}/a.csv:3", reason, record)]
+
+
+def test_a_dead_letter_has_the_records_own_bytes() -> None:
+    plain = Refused.of(BadRow("a.csv:3", "why", '2,"é\n'.encode()))
+    assert json.loads(plain.line()) == {"where": "a.csv:3", "reason": "why", "raw": '2,"é\n'}
+    other = json.loads(Refused.of(BadRow("a.csv:3", "why", b"2,\xe9")).line())
+    assert base64.b64decode(other.pop("raw_base64")) == b"2,\xe9"
+    assert other == {"where": "a.csv:3", "reason": "why"}
+
+
+def test_a_quote_that_nothing_closes_takes_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "_RECORD_BYTES_MAX", 10)
+    (tmp_path / "a.csv").write_text('id,word\n1,a\n2,"b\n3,c\n4,d\n5,e\n')
+    frame, bad = read(asked(tmp_path, "csv"))
+    assert frame.rows() == [(1, "a"), (5, "e")]
+    assert [(row.where, row.raw) for row in bad] == [(f"{tmp_path}/a.csv:3", b'2,"b\n3,c\n4,d')]
+    assert "is not closed" in bad[0].reason
+    assert "lines 3 to 5" in bad[0].reason
+
+
+@given(content=st.text(alphabet='a",\n', max_size=40))
+def test_records_end_where_pythons_own_csv_says(content: str) -> None:
+    content += "\n"
+    rows = csv.reader(io.StringIO(content, newline=""))
+    lines = [rows.line_num for _ in rows]
+    data = np.frombuffer(content.encode(), np.uint8)
+    ends, found = find_ends(data, ord('"'), ord(","), 1 << 20)
+    assert found.tolist() == lines[: len(found)]
+    assert len(lines) - len(found) in (0, 1), "but for one that is not closed"
+    assert all(data[end] == ord("\n") for end in ends)
+
+
+@given(
+    fields=st.lists(st.text(alphabet='a",\n\r', max_size=5), min_size=1, max_size=4),
+    bare=st.text(alphabet='a",', max_size=12),
+)
+def test_fields_are_those_of_pythons_own_csv(fields: list[str], bare: str) -> None:
+    written = ",".join('"' + field.replace('"', '""') + '"' for field in fields)
+    assert Dialect({}).fields(written.encode()) == fields
+    try:
+        assert Dialect({}).fields(bare.encode()) == (next(csv.reader([bare]), []) or [""])
+    except ValueError:
+        with pytest.raises(csv.Error):
+            next(csv.reader([bare], strict=True))
 
 
 def test_values_of_parquet_that_do_not_fit_are_bad_records(tmp_path: Path) -> None:
-    pl.DataFrame({"id": [1, 300, None], "word": ["a", "b", "c"]}).write_parquet(tmp_path / "a.parquet")
+    at = pl.Series([1_000, 1_001, None, None]).cast(pl.Datetime("ns"))
+    rows = pl.DataFrame(
+        {"id": [1, 2, 3, None], "at": at, "row": pl.DataFrame({"at": at.gather([0, 0, 1, 0])}).to_struct()}
+    )
+    rows.write_parquet(tmp_path / "a.parquet")
+    moment = pl.Datetime("us")
     request = SourceRequest(
         "t",
         asked(tmp_path, "parquet").options,
-        {"id": pl.Int8(), "word": pl.String()},
+        {"id": pl.Int64(), "at": moment, "row": pl.Struct({"at": moment})},
         tmp_path,
         required=frozenset({"id"}),
     )
     frame, bad = read(request)
-    assert frame.rows() == [(1, "a")]
-    assert [(row.where.rpartition("/")[2], row.reason) for row in bad] == [
-        ("a.parquet:2", "300 does not fit column 'id' of type TINYINT"),
-        ("a.parquet:3", "column 'id' may not be NULL"),
+    assert frame["id"].to_list() == [1]
+    assert [(row.where.rpartition("/")[2], row.reason.partition("' of type")[0]) for row in bad] == [
+        ("a.parquet:2", "datetime.datetime(1970, 1, 1, 0, 0, 0, 1) does not fit column 'at"),
+        ("a.parquet:3", "{'at': datetime.datetime(1970, 1, 1, 0, 0, 0, 1)} does not fit column 'row"),
+        ("a.parquet:4", "column 'id' may not be NULL"),
     ]
 
 
@@ -251,7 +327,7 @@ def test_a_followed_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
             "csv",
             r"the header of .*a\.csv names 'id' twice; give .* 'csv.columns' = 'a, b, c'",
         ),
-        ("a.csv", b"\xffid,word\n1,a\n", "csv", r"the header of .*a\.csv cannot be read: 'utf-8' codec"),
+        ("a.csv", b"\xffid,word\n1,a\n", "csv", r"the header of .*a\.csv cannot be read: field 1 is not UTF-8"),
         ("a.json", gzip.compress(b'{"id": 1}\n' * 99, mtime=0), "json", r"a\.json is compressed, .* unpack it first"),
         ("a.csv", gzip.compress(b"id,word\n1,a\n", mtime=0), "csv", r"a\.csv is compressed, .* unpack it first"),
     ],

@@ -298,3 +298,11 @@ def test_a_json_array_is_told_from_what_is_no_json() -> None:
 def test_csv_refuses_nested_types() -> None:
     with pytest.raises(ConnectorError, match="'csv' cannot hold column 'a' of type ARRAY<BIGINT>; use 'json'"):
         decode("csv", [], {"a": pl.List(pl.Int64())})
+
+
+@pytest.mark.parametrize("record", [b"1,a\nb", b'1,a\n2,"b"'])
+def test_a_csv_record_with_a_line_end_outside_quotes_is_bad(record: bytes) -> None:
+    decoded = decode("csv", [b"1,a", record, b'2,"b\n"'], {"word": pl.String()}, options={"csv.columns": "id,word"})
+    assert decoded.frame["word"].to_list() == ["a", "b\n"]
+    ((index, reason),) = decoded.bad
+    assert (index, reason.partition(":")[0]) == (1, "column 'word' has a line end outside quotes")

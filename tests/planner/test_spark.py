@@ -67,7 +67,7 @@ def test_every_logical_node_has_a_lowering() -> None:
 def test_the_job_reads_like_a_program() -> None:
     text = spark_job(program(word_count()), Path("/data"), "word_count")
     assert text.startswith('"""word_count as a PySpark job')
-    assert "    lines = spark.read.parquet(at(args.folder, args.lines)).select(" in text
+    assert '    lines = read_parquet(spark, at(args.folder, args.lines), "line string")\n' in text
     assert '\n        .groupBy("word")\n        .agg(F.count("*").alias("n"))\n    )\n' in text
     assert "        answer.show(20, truncate=False)\n    finally:\n        spark.stop()\n" in text
     assert text.endswith('if __name__ == "__main__":\n    main()\n')
@@ -97,7 +97,7 @@ def table(name: str, shape: str, options: dict[str, str] | None = None, **column
 @pytest.mark.spark
 def test_parquet_is_read_as_declared(spark: SparkSession, tmp_path: Path) -> None:
     pl.DataFrame({"more": [1.5], "n": [7], "ts": [datetime(2024, 1, 1, 12)]}).write_parquet(tmp_path / "t.parquet")
-    made = program(table("t", "parquet", ts=TIMESTAMP, n=INT))
+    made = program(table("t", "parquet", ts=TIMESTAMP, n=BIGINT))
     assert rows(spark, made, tmp_path) == [(datetime(2024, 1, 1, 12), 7)]
 
 
@@ -136,7 +136,7 @@ def test_bad_records_are_left_out_where_the_table_says_so(spark: SparkSession, t
 @pytest.mark.spark
 @pytest.mark.parametrize("shape", ["csv", "json", "parquet"])
 def test_a_null_where_the_table_has_none_fails_the_job(spark: SparkSession, tmp_path: Path, shape: str) -> None:
-    frame = pl.DataFrame({"a": [1, None, 9], "b": ["x", "y", "z"]})
+    frame = pl.DataFrame({"a": [1, None, 9], "b": ["x", "y", "z"]}, schema_overrides={"a": pl.Int32})
     written = {"csv": pl.DataFrame.write_csv, "json": pl.DataFrame.write_ndjson, "parquet": pl.DataFrame.write_parquet}
     written[shape](frame, tmp_path / f"c.{shape}")
     schema = Schema((Field("a", INT, False), Field("b", VARCHAR)))

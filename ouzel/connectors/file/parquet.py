@@ -7,23 +7,35 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, before
-from ouzel.connectors.formats.conversion import convert
+from ouzel.connectors.formats.conversion import Change, convert
+from ouzel.connectors.formats.widening import match_columns, widen
 from ouzel.errors import ConnectorError
 
 _PIECE_ROWS = 1 << 17
 _ROW = "$row"
 
 
-def row_ranges(path: str, wanted: int) -> list[tuple[int, int]]:
-    """The file's rows in at most `wanted` ranges [first, last) of whole row groups, about equally long.
+def read_footer(path: str) -> pq.FileMetaData:
+    """What the end of a file says of it.
 
     Raises:
         ConnectorError: it is not a Parquet file that can be read.
     """
     try:
-        footer = pq.read_metadata(path)
+        return pq.read_metadata(path)
     except (OSError, ValueError) as error:
         raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+
+
+def held_types(footer: pq.FileMetaData) -> dict[str, pl.DataType]:
+    """The file's columns and their types."""
+    empty = pl.from_arrow(footer.schema.to_arrow_schema().empty_table())
+    assert isinstance(empty, pl.DataFrame)
+    return dict(empty.schema)
+
+
+def row_ranges(footer: pq.FileMetaData, wanted: int) -> list[tuple[int, int]]:
+    """The file's rows in at most `wanted` ranges [first, last) of whole row groups, about equally long."""
     ranges: list[tuple[int, int]] = []
     first = row = 0
     for group in range(footer.num_row_groups):
@@ -53,13 +65,13 @@ class ParquetReader:
             schema = scan.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
-        for name in data:
-            if name not in schema:
-                held = ", ".join(other for other in schema if other != _ROW)
-                raise ConnectorError(f"{path} has no column '{name}'; it has {held}")
-        self._unlike = {name: kind for name, kind in data.items() if schema[name] != kind}
+        held = {name: kind for name, kind in schema.items() if name != _ROW}
+        found = match_columns(held, data, path)
+        self._lacking = [pl.lit(None, kind).alias(name) for name, kind in data.items() if name not in found]
+        self._changes = {name: _change(held[own], data[name]) for name, own in found.items() if held[own] != data[name]}
+        scan = scan.select(*(pl.col(own).alias(name) for name, own in found.items()), *self._lacking, _ROW)
         predicate = self._request.predicate
-        changed = self._unlike.keys() | self._request.metadata.keys()
+        changed = self._changes.keys() | self._request.metadata.keys()
         if predicate is not None and not changed & set(predicate.meta.root_names()):
             self._pushed = predicate
         return scan
@@ -91,8 +103,7 @@ class ParquetReader:
     def _fit(self, raw: pl.DataFrame) -> None:
         """Give the columns their types and order, and set aside rows that do not fit."""
         request = self._request
-        changes = {name: _cast(kind) for name, kind in self._unlike.items()}
-        decoded = convert(raw, self._data, changes, request.required & self._data.keys())
+        decoded = convert(raw, self._data, self._changes, request.required & self._data.keys())
         numbers = raw[_ROW] if decoded.kept is None else raw[_ROW][decoded.kept]
         self._bad = [(raw[_ROW][index], reason) for index, reason in decoded.bad]
         known = {"file": pl.Series([self._path]).new_from_index(0, len(numbers)), "row": numbers.cast(pl.Int64) + 1}
@@ -106,8 +117,8 @@ class ParquetReader:
         """Nothing stays open."""
 
 
-def _cast(kind: pl.DataType):  # type: ignore[no-untyped-def]
-    return lambda values: values.cast(kind, strict=False)
+def _change(held: pl.DataType, declared: pl.DataType) -> Change:
+    return lambda values: values.to_frame().select(widen(pl.col(values.name), held, declared)).to_series()
 
 
 def _first_line(error: Exception) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from ouzel.connectors.base import Partition, Reach, Reader, SourceRequest
 from ouzel.connectors.file import CONNECTOR
-from ouzel.connectors.file.parquet import ParquetReader, row_ranges
+from ouzel.connectors.file.parquet import ParquetReader, held_types, read_footer, row_ranges
 from ouzel.connectors.file.text import TextReader
+from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
@@ -34,7 +35,7 @@ class FileSource:
             )
         self._known |= dict.fromkeys(found)
         if self._options.text("format") == "parquet":
-            return [part for path in self._known for part in self._cut(path, len(self._known))]
+            return self._row_ranges()
         return [Partition(path, not self._follow) for path in self._known]
 
     def _match(self, pattern: str) -> list[str]:
@@ -44,9 +45,22 @@ class FileSource:
         hits = glob.glob(str(self._request.directory / pattern), recursive=True)
         return [hit for hit in hits if Path(hit).is_file() and not Path(hit).name.startswith((".", "_"))]
 
-    def _cut(self, path: str, files: int) -> list[Partition]:
-        wanted = self._options.integer("partitions") or -(-self._request.tasks // files)
-        return [Partition(f"{path}#{first}-{last}", True) for first, last in row_ranges(path, wanted)]
+    def _row_ranges(self) -> list[Partition]:
+        """Ranges of all Parquet files, whose columns fit the table's: each in every file that has it, and each in one at least."""
+        footers = {path: read_footer(path) for path in self._known}
+        columns = {name: kind for name, kind in self._request.columns.items() if name not in self._request.metadata}
+        names: dict[str, None] = {}
+        for path, footer in footers.items():
+            held = held_types(footer)
+            match_columns(held, columns, path)
+            names |= dict.fromkeys(held)
+        require_columns(list(names), columns, ", ".join(footers) if len(footers) < 3 else self._options.text("path"))
+        wanted = self._options.integer("partitions") or -(-self._request.tasks // len(footers))
+        return [
+            Partition(f"{path}#{first}-{last}", True)
+            for path, footer in footers.items()
+            for first, last in row_ranges(footer, wanted)
+        ]
 
     def reader(self, partition: Partition, offset: int | None) -> Reader:
         """Start at a row or line; None is the beginning."""

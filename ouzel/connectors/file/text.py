@@ -14,7 +14,7 @@ import polars as pl
 from ouzel.connectors.base import BadRow, Reach, ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records, looks_packed
-from ouzel.connectors.formats.csv import CsvDecoder
+from ouzel.connectors.formats.csv import CsvDecoder, Dialect
 from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
@@ -43,11 +43,12 @@ class TextReader:
         self._follow = options.flag("follow")
         data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
         self._decoder = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
-        self._quote = b""
+        self._dialect: Dialect | None = None
         self._headed = False
         self._raw = isinstance(self._decoder, RawDecoder)
         if isinstance(self._decoder, CsvDecoder):
-            self._quote, self._headed = self._decoder.dialect.quote.encode(), self._decoder.dialect.header
+            self._headed = self._decoder.dialect.header
+            self._dialect = self._decoder.dialect if self._decoder.dialect.quote else None
         self._file = (
             -1
         )  # open only between the first block and the last, for there may be more files than a process may open
@@ -159,14 +160,12 @@ class TextReader:
             followed = view[:-1] == _CR  # the last byte may be half of a CR LF
             breaks = np.sort(np.concatenate((breaks, np.flatnonzero(followed & (view[1:] != _LF)))))
         lines = self._line + 1 + np.arange(len(breaks))
-        if self._quote and self._quote in data:
-            quotes = np.flatnonzero(view == self._quote[0])
-            whole = np.searchsorted(quotes, breaks) & 1 == 0
-            if not whole.any() and len(data) > _RECORD_BYTES_MAX:  # a quote that nothing closes
-                whole[:] = True
-            if self._ended:
-                whole[-1:] = True
-            breaks, lines = breaks[whole], lines[whole]
+        if self._dialect is not None and self._dialect.quote.encode() in data:
+            breaks, counted = self._dialect.cut(view, _RECORD_BYTES_MAX)
+            lines = self._line + counted
+            if self._ended and data and (not len(breaks) or breaks[-1] < len(data) - 1):  # a quote that nothing closes
+                breaks = np.append(breaks, len(data) - 1)
+                lines = np.append(lines, self._line + data.count(b"\n"))
         return _Block(data, at, breaks, lines)
 
     def _batch(self, first: int, last: int) -> ReadBatch:
@@ -183,11 +182,7 @@ class TextReader:
 
     def _decode(self, records: Records, lines: np.ndarray, start_line: int) -> ReadBatch:
         decoded = self._decoder.decode(records)
-        torn = [index for index, _ in decoded.bad if b"\n" in records[index]]
-        if torn:  # a stray quote may have swallowed good lines: take each by itself
-            records, lines = _line_by_line(records, lines, frozenset(torn))
-            decoded = self._decoder.decode(records)
-        bad = [BadRow(f"{self._path}:{lines[index] + 1}", reason, records[index]) for index, reason in decoded.bad]
+        bad = [_bad_row(self._path, int(lines[index]) + 1, reason, records[index]) for index, reason in decoded.bad]
         lines = lines if decoded.kept is None else lines[decoded.kept]
         frame = self._with_metadata(decoded.frame, lines) if self._request.metadata else decoded.frame
         predicate = self._request.predicate
@@ -236,11 +231,6 @@ def _without_blank(records: Records, lines: np.ndarray) -> tuple[Records, np.nda
     return records.pick(left.tolist()), lines[left]
 
 
-def _line_by_line(records: Records, lines: np.ndarray, torn: frozenset[int]) -> tuple[Records, np.ndarray]:
-    values: list[bytes] = []
-    places: list[int] = []
-    for index, value in enumerate(records.values()):
-        parts = value.split(b"\n") if index in torn else [value]
-        values += parts
-        places += range(int(lines[index]), int(lines[index]) + len(parts))
-    return Records.of(values), np.array(places, np.int64)
+def _bad_row(path: str, line: int, reason: str, record: bytes) -> BadRow:
+    more = record.count(b"\n")
+    return BadRow(f"{path}:{line}", f"{reason} (a record of lines {line} to {line + more})" if more else reason, record)

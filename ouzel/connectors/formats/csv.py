@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,12 +12,28 @@ import polars as pl
 from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import convert, from_text, merge, sql_name
+from ouzel.connectors.formats.csv_records import (
+    AFTER_QUOTE,
+    AT,
+    FIELD,
+    FIELDS,
+    KIND,
+    LINE_END,
+    PLAIN,
+    UNCLOSED,
+    count_fields,
+    find_ends,
+    judge_records,
+    split,
+)
 from ouzel.errors import ConnectorError, QueryError
 
 FORMAT = Format(
     "csv",
     "Fields separated by a delimiter (RFC 4180), values as JSON text has them. A field equal to `csv.null`, quoted or not, is NULL: "
-    "with the default an empty text is NULL too. ARRAY, MAP and ROW have no place in it.",
+    "with the default an empty text is NULL too. A line end between quotes belongs to its field, and a bad record is bad with all its "
+    "lines: a quote that nothing closes takes the lines up to the end of the file, or up to 16 MB, and the reason says which. "
+    "ARRAY, MAP and ROW have no place in it.",
     (
         Option("csv.delimiter", "One character between fields; `\\t` is a tab.", ","),
         Option(
@@ -49,23 +64,43 @@ class Dialect:
         self.header = given["csv.header"] == "true"
         self.columns = tuple(name.strip() for name in given["csv.columns"].split(",") if name.strip())
 
-    def fields(self, record: bytes) -> list[str]:
-        """The fields of one record.
+    def judge(self, records: Records) -> np.ndarray:
+        """What each record is made of, as `csv_records.judge_records` says it."""
+        data, delimiter = np.frombuffer(records.blob, np.uint8), ord(self.delimiter)
+        odd = b"\r" in records.blob or records.blob.count(b"\n") > len(records)
+        if odd or (self.quote and self.quote.encode() in records.blob):
+            return judge_records(data, records.starts, records.ends, self.quote_byte, delimiter)
+        return count_fields(data, records.starts, records.ends, delimiter)
+
+    def cut(self, data: np.ndarray, bytes_max: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where records end, and the number of lines up to there, as `csv_records.find_ends` says it."""
+        return find_ends(data, self.quote_byte, ord(self.delimiter), bytes_max)
+
+    @property
+    def quote_byte(self) -> int:
+        """The quote; -1 for none."""
+        return ord(self.quote) if self.quote else -1
+
+    def fields(self, record: bytes, names: Sequence[str] = ()) -> list[str]:
+        """The fields of one record, called by their names.
 
         Raises:
-            ValueError: it is not UTF-8, or a quote is out of place.
+            ValueError: it is not CSV, or not UTF-8.
         """
-        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
-        text = io.StringIO(record.decode().removesuffix("\r"), newline="")
+        return self.split(record, self.judge(Records.of([record]))[0], names)
+
+    def split(self, record: bytes, facts: np.ndarray, names: Sequence[str]) -> list[str]:
+        """The same of a record that has been judged."""
+        if facts[KIND] in FAULTS:
+            fault = FAULTS[int(facts[KIND])].format(_called(int(facts[FIELD]), names))
+            raise ValueError(f"{fault}: {_shown(record[int(facts[AT]) :])}")
+        fields = split(record.removesuffix(b"\r"), self.quote.encode(), self.delimiter.encode())
         try:
-            rows = list(
-                csv.reader(text, delimiter=self.delimiter, quotechar=self.quote or None, quoting=quoting, strict=True)
-            )
-        except csv.Error as error:
-            raise ValueError(f"it is not CSV ({error})") from None
-        if len(rows) > 1:
-            raise ValueError("it is not CSV (a line end outside quotes)")
-        return rows[0] if rows else [""]
+            return [field.decode() for field in fields]
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{_called(fields.index(error.object), names)} is not UTF-8: {_shown(error.object)}"
+            ) from None
 
 
 def check(options: Mapping[str, str], headed: bool) -> None:
@@ -124,9 +159,20 @@ class CsvDecoder:
             raise ConnectorError(f"{where} has no field '{lacking[0]}'; its header names {', '.join(found)}")
 
     def decode(self, records: Records) -> Decoded:
-        """Decode all of them."""
-        raw = self._parse(records)
-        return self._finish(raw) if raw is not None else self._sift(records)
+        """Decode all of them: those that every reader takes alike at once, the others one by one."""
+        if not len(records):
+            return self._finish(self._frame([]))
+        facts = self.dialect.judge(records)
+        plain = np.flatnonzero((facts[:, FIELDS] == len(self.names)) & (facts[:, KIND] == PLAIN))
+        raw = self._parse(records if len(plain) == len(records) else records.pick(plain.tolist()))
+        if raw is None:
+            plain, raw = plain[:0], self._frame([])
+        if len(plain) == len(records):
+            return self._finish(raw)
+        return self._sift(records, facts, plain, raw)
+
+    def _frame(self, rows: list[list[str]]) -> pl.DataFrame:
+        return pl.DataFrame(rows, schema=dict.fromkeys(self.names, pl.String()), orient="row")
 
     def _finish(self, raw: pl.DataFrame) -> Decoded:
         null = self.dialect.null
@@ -134,8 +180,8 @@ class CsvDecoder:
         return convert(raw, self.columns, self._changes, self.required)
 
     def _parse(self, records: Records) -> pl.DataFrame | None:
-        """All at once; None unless every record plainly has the right number of fields."""
-        if not len(records) or looks_packed(records.blob) or not self._regular(records):
+        """All at once; None where that fails."""
+        if looks_packed(records.blob):
             return None
         try:
             raw = pl.read_csv(
@@ -150,39 +196,44 @@ class CsvDecoder:
             return None
         return raw if raw.height == len(records) else None
 
-    def _regular(self, records: Records) -> bool:
-        """Whether every record has balanced quotes and the delimiters, outside quotes, of all its fields."""
-        data = np.frombuffer(records.blob, np.uint8)
-        delimiters = np.flatnonzero(data == ord(self.dialect.delimiter))
-        if self.dialect.quote:
-            quotes = np.flatnonzero(data == ord(self.dialect.quote))
-            if np.any(np.searchsorted(quotes, records.ends) & 1):
-                return False
-            delimiters = delimiters[np.searchsorted(quotes, delimiters) & 1 == 0]
-        counts = np.diff(
-            np.searchsorted(delimiters, records.ends), prepend=np.searchsorted(delimiters, records.starts[0])
-        )
-        return bool(np.all(counts == len(self.names) - 1))
-
-    def _sift(self, records: Records) -> Decoded:
-        """Look at each record by itself."""
+    def _sift(self, records: Records, facts: np.ndarray, done: np.ndarray, raw: pl.DataFrame) -> Decoded:
+        """Look at each record by itself, but for those that are `done` and stand in `raw`."""
         rows: list[list[str]] = []
         good: list[int] = []
         bad: dict[int, str] = {}
-        for index, record in enumerate(records.values()):
+        for index in np.delete(np.arange(len(records)), done).tolist():
             try:
-                rows.append(self._fields(record))
+                rows.append(self._fields(records[index], facts[index]))
                 good.append(index)
             except ValueError as error:
                 bad[index] = str(error)
-        raw = pl.DataFrame(rows, schema=dict.fromkeys(self.names, pl.String()), orient="row")
-        return merge(self._finish(raw), good, bad, len(records))
+        indices = np.concatenate([done, np.array(good, np.int64)])
+        order = np.argsort(indices)
+        every = pl.concat([raw, self._frame(rows)])[order]
+        return merge(self._finish(every), indices[order].tolist(), bad, len(records))
 
-    def _fields(self, record: bytes) -> list[str]:
-        fields = self.dialect.fields(record)
+    def _fields(self, record: bytes, facts: np.ndarray) -> list[str]:
+        fields = self.dialect.split(record, facts, self.names)
         if len(fields) != len(self.names):
             raise ValueError(f"it has {len(fields)} fields instead of {len(self.names)}")
         return fields
+
+
+FAULTS = {
+    AFTER_QUOTE: "{} has text behind its closing quote",
+    UNCLOSED: "the quote that opens {} is not closed",
+    LINE_END: "{} has a line end outside quotes",
+}
+"""What is wrong with a record, by its kind."""
+
+
+def _called(field: int, names: Sequence[str]) -> str:
+    return f"column '{names[field]}'" if field < len(names) else f"field {field + 1}"
+
+
+def _shown(value: bytes) -> str:
+    """As much of a value as fits into a message."""
+    return repr(value[:40].decode(errors="replace")) + "..." * (len(value) > 40)
 
 
 class CsvEncoder:

@@ -7,7 +7,8 @@ from ouzel.connectors.formats.base import Format
 
 FORMAT = Format(
     "parquet",
-    "Columnar files: only the columns asked for are read, and row groups whose statistics exclude the filter are skipped. Files only.",
+    "Columnar files: only the columns asked for are read, and row groups whose statistics exclude the filter are skipped. Columns are "
+    "found by name, whatever their case and order. Files only.",
     (
         Option(
             "parquet.compression",

@@ -25,11 +25,6 @@ JSON_READER = {"mode": '"FAILFAST"', "allowSingleQuotes": "False"}
 """How Spark reads JSON as strictly as our format does: options, in Python."""
 
 
-def typed(schema: Schema) -> str:
-    """A select of the columns in their types."""
-    return select(f"{_column(field.name)}.cast({_type_text(field.type)})" for field in schema)
-
-
 def from_csv(schema: Schema, ready: Container[str] = ()) -> list[str]:
     """A select of the columns in their types, of fields that are text but for those that are `ready`."""
     items = [

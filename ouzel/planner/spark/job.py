@@ -16,6 +16,7 @@ from ouzel.errors import OuzelError
 from ouzel.planner.spark.batch_plan import batch_plan
 from ouzel.planner.spark.layout import assignment, statement
 from ouzel.planner.spark.lowering import Names, lower
+from ouzel.planner.spark.parquet import PARQUET, READ_PARQUET
 from ouzel.planner.spark.sinks import write_table
 from ouzel.planner.spark.statements import written_function
 from ouzel.planner.spark.tables import BAD_RECORDS, OFFSETS, read_range, starts_at_folder
@@ -72,7 +73,10 @@ class _Job:
     body: str
 
     def text(self) -> str:
-        rest = "\n\n".join(part for part in (self._at(), self._query(), self._parse_args(), self._main()) if part)
+        parquet = PARQUET if f"{READ_PARQUET}(" in self.body else ""
+        rest = "\n\n".join(
+            part for part in (self._at(), parquet, self._query(), self._parse_args(), self._main()) if part
+        )
         constants = ""
         if f"{OFFSETS}[" in self.body:
             note = comment("What is read of each partition: from the first offset to just before the second.")
@@ -88,6 +92,7 @@ class _Job:
     def _imports(self, code: str) -> str:
         used = ", ".join(name for name in OURS if re.search(rf"\b{name}\(", code))
         functions = "from pyspark.sql import functions as F\n" if "F." in code else ""
+        functions += "from pyspark.sql import types as T\n" if re.search(r"\bT\.", code) else ""
         lines = [
             "import argparse\n" if self._arguments else "",
             f"from pyspark.sql import DataFrame, SparkSession\n{functions}",

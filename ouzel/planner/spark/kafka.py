@@ -11,7 +11,7 @@ from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import BytesType, Schema
 from ouzel.errors import NotSupported
 from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, from_text, json_schema, not_null
-from ouzel.planner.spark.text import Range, csv_dialect, csv_names, is_lenient, quoted, select
+from ouzel.planner.spark.text import Range, csv_names, csv_reader, is_lenient, quoted, select
 
 
 def reads_by_jvm(scan: Scan) -> bool:
@@ -134,7 +134,7 @@ def _beside(name: str, scan: Scan) -> str:
 def _record(data: Schema, options: Mapping[str, str]) -> str:
     if options["format"] == "csv":
         fields = ", ".join(f"{column_name(name)} string" for name in csv_names(options))
-        given = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in csv_dialect(options).items())
+        given = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in csv_reader(options).items())
         return f"F.from_csv({TEXT}, {quoted(fields)}, {{{given}}})"
     given = ", ".join(f"{quoted(name)}: {value}" for name, value in JSON_READER.items())
     return f"F.from_json({TEXT}, {quoted(json_schema(data))}, {{{given}}})"

@@ -78,7 +78,7 @@ def _raw(frame: str, sink: Sink, schema: Schema) -> str:
 
 def _csv(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
     """As the stream writes it; by itself Spark would trim texts and cut times off after milliseconds."""
-    dialect = {name: quoted(value) for name, value in csv_dialect(options).items() if name != "mode"}
+    dialect = {name: quoted(value) for name, value in csv_dialect(options).items()}
     trimmed = dict.fromkeys(("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"), "False")
     has_text = any(isinstance(field.type, VarcharType) for field in schema)
     header = options.get("csv.header", "true") == "true"

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, json_schema, not_null, typed
+from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, json_schema, not_null
 from ouzel.planner.spark.kafka import read_kafka, reads_by_jvm
+from ouzel.planner.spark.parquet import READ_PARQUET
 from ouzel.planner.spark.text import (
     Range,
     call,
-    csv_dialect,
     csv_names,
+    csv_reader,
     identifier,
     is_lenient,
     is_relative,
@@ -101,7 +102,22 @@ PATHS = frozenset({"path", "dead-letter.path"})
 
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
-    return [f"spark.read.parquet({path_text(scan.table, options)})", typed(scan.columns)]
+    columns = [f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns]
+    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quoted, _packed(columns))])]
+
+
+def _packed(columns: Iterable[str]) -> list[str]:
+    """Columns in DDL, as many together as fit on a line."""
+    lines: list[str] = []
+    for column in columns:
+        if lines and len(lines[-1]) + len(column) < COLUMNS_LINE:
+            lines[-1] += f", {column}"
+        else:
+            lines.append(column)
+    return lines
+
+
+COLUMNS_LINE = 90
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
@@ -127,7 +143,7 @@ def _csv(scan: Scan, options: Mapping[str, str]) -> list[str]:
 
 def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
     headed, named = options.get("csv.header", "true") == "true", csv_names(options)
-    given = "".join(f", {name}={quoted(value)}" for name, value in csv_dialect(options).items())
+    given = "".join(f", {name}={quoted(value)}" for name, value in csv_reader(options).items())
     lines = ", multiLine=True" if options.get("csv.quote", '"') else ""  # a quoted field may hold line ends
     fields = ", ".join(f"{column_name(name)} string" for name in named or scan.columns.names)
     schema = "" if headed and not named else f".schema({quoted(fields)})"

@@ -76,6 +76,7 @@ RESERVED = frozenset(
         "SparkSession",
         "write_table",
     }
+    | {"fits", "read_parquet", "WIDER"}
     | {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
 )
 """Names that no frame of a job may take."""
@@ -133,17 +134,22 @@ def csv_names(options: Mapping[str, str]) -> list[str]:
 
 
 def csv_dialect(options: Mapping[str, str]) -> dict[str, str]:
-    """How Spark tells fields apart as our format does, and refuses records that it cannot; what Spark assumes by itself is left out."""
+    """How Spark tells fields apart as our format does; what Spark assumes by itself is left out."""
     quote = options.get("csv.quote", '"')
     given = {
         "sep": options.get("csv.delimiter", ","),
         "quote": quote,
         "escape": quote,
         "nullValue": options.get("csv.null", ""),
-        "mode": "FAILFAST",
     }
     return {name: value for name, value in given.items() if value != CSV_DEFAULTS[name]}
 
 
-CSV_DEFAULTS = {"sep": ",", "quote": '"', "nullValue": "", "escape": "\\", "mode": "PERMISSIVE"}
+def csv_reader(options: Mapping[str, str]) -> dict[str, str]:
+    """The same with what makes Spark refuse the records that our format refuses."""
+    strict = {"unescapedQuoteHandling": "RAISE_ERROR"} if options.get("csv.quote", '"') else {}
+    return {**csv_dialect(options), "mode": "FAILFAST", **strict}
+
+
+CSV_DEFAULTS = {"sep": ",", "quote": '"', "nullValue": "", "escape": "\\"}
 """Spark's own."""

@@ -26,7 +26,15 @@ def at(folder: str, path: str) -> str:
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
     claims = spark.read.csv(
-        args.claims, header=True, multiLine=True, sep=";", quote="'", escape="'", nullValue="NA", mode="FAILFAST"
+        args.claims,
+        header=True,
+        multiLine=True,
+        sep=";",
+        quote="'",
+        escape="'",
+        nullValue="NA",
+        mode="FAILFAST",
+        unescapedQuoteHandling="RAISE_ERROR",
     ).select(F.col("amount").cast("decimal(10,2)").alias("amount"), "kind")
 
     return (
