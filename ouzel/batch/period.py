@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from typing import TypeVar
 
 from ouzel.compiler.expressions import Call, Column, Literal
-from ouzel.compiler.plan import Filter, Node, Program, Scan, Watermark, walk
+from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Watermark, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
 from ouzel.connectors.options import timestamp_us
 from ouzel.errors import NotSupported, QueryError
@@ -69,20 +70,70 @@ def within(program: Program, period: Period) -> Program:
     Event time is a filter behind the table, which Spark hands to its own readers; of records, whole ranges of offsets are read: from the
     first that is not older than the period to just before the first that is newer.
 
+    No window is cut: those that reach into the period are there, whole, and more is read for them (see `widened`).
+
     Raises:
         NotSupported: a table has neither.
     """
     if not period:
         return program
+    wanted = _wanted(program, period)
     marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in walk(mark) if isinstance(scan, Scan)}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
         if isinstance(made, Scan):
-            return _cut(made, period, marked.get(id(node)))
-        return between(made, made.column, period) if isinstance(made, Watermark) else made
+            return _cut(made, wanted[id(node)], marked.get(id(node)))
+        if isinstance(made, AssignWindow):
+            return _reaching_into(made, wanted[id(node)])
+        return between(made, made.column, wanted[id(node)]) if isinstance(made, Watermark) else made
 
     return replace(program, sinks=Dag(program.sinks).rebuilt(make).sinks)
+
+
+def widened(program: Program, period: Period) -> Period:
+    """What is read of the tables, so that each window that reaches into the period has all its rows."""
+    wanted = _wanted(program, period)
+    return reduce(_both, (wanted[id(scan)] for scan in _nodes(program, Scan)), period)
+
+
+def _wanted(program: Program, period: Period) -> dict[int, Period]:
+    """Of each node, by its id(), the part of time that its readers need of what it gives."""
+    wanted: dict[int, Period] = {}
+    for node in reversed(list(Dag(program.sinks).nodes())):
+        here = wanted.setdefault(id(node), period)
+        needed = _of_windows(node, here) if isinstance(node, AssignWindow) else here
+        for below in node.inputs:
+            wanted[id(below)] = _both(wanted.get(id(below), needed), needed)
+    return wanted
+
+
+def _both(one: Period, other: Period) -> Period:
+    """From the earlier beginning to the later end."""
+    begin = None if one.from_us is None or other.from_us is None else min(one.from_us, other.from_us)
+    return Period(begin, None if one.to_us is None or other.to_us is None else max(one.to_us, other.to_us))
+
+
+def _of_windows(node: AssignWindow, period: Period) -> Period:
+    """From the beginning of the first window that reaches into the period to the end of the last."""
+    begin, end = period.from_us, period.to_us
+    if begin is not None:
+        begin = min(begin, _start_before(node, begin - node.size_us) + node.slide_us)
+    if end is not None:
+        end = max(end, _start_before(node, end - 1) + node.size_us)
+    return Period(begin, end)
+
+
+def _start_before(node: AssignWindow, at_us: int) -> int:
+    """When the last window begins that begins then or before."""
+    return at_us - (at_us - node.offset_us) % node.slide_us
+
+
+def _reaching_into(node: AssignWindow, period: Period) -> Node:
+    """Its windows that have some time in common with the period."""
+    start, end, _ = node.names
+    after = None if period.from_us is None else period.from_us + 1
+    return between(between(node, end, Period(after)), start, Period(None, period.to_us))
 
 
 def between(node: Node, name: str, period: Period) -> Node:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.batch.bounds import Ranges, check_ends
 from ouzel.batch.offsets import as_run, needed
-from ouzel.batch.period import Period, within
+from ouzel.batch.period import Period, widened, within
 from ouzel.batch.spark import explained
 from ouzel.compiler.plan import Program, Sink
 from ouzel.errors import OuzelError, QueryError
@@ -30,11 +30,12 @@ ENDINGS = {"": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".pa
 
 @dataclass(frozen=True)
 class Batch:
-    """One query as a batch: what is to run, and over which rows; {} is all there is."""
+    """One query as a batch: what is to run, over which rows ({} is all there is), and what is to be said of those; empty if nothing is."""
 
     job: Job
     program: Program
     offsets: Ranges
+    note: str = ""
 
     @property
     def result(self) -> Sink | None:
@@ -96,8 +97,11 @@ def batch(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) -> B
         OuzelError: the offsets do not fit the query.
     """
     if period:
-        text = f"{job.text.rstrip()}\n\n-- Only what happened {period}."
+        note = _said_of(job.program, period)
+        text = f"{job.text.rstrip()}\n\n-- Only what happened {period}." + (f"\n-- {note}." if note else "")
         job = replace(job, text=text, program=within(job.program, period))
+        check_ends(job.program, {})
+        return Batch(job, job.program, {}, note)
     check_ends(job.program, offsets or {})
     if not offsets:
         return Batch(job, job.program, {})
@@ -113,6 +117,12 @@ def _format_of(place: str) -> str:
             instead=f"end it with one of {known}, or add --output-format",
         )
     return ENDINGS[ending]
+
+
+def _said_of(program: Program, period: Period) -> str:
+    """What whoever asked for a period must know of it; empty if it is read as it was asked for."""
+    read = widened(program, period)
+    return "" if read == period else f"No window is cut: for those that reach beyond it rows are read {read}"
 
 
 def rows_of(frame: DataFrame, sink: Sink) -> pl.DataFrame:

@@ -53,7 +53,9 @@ Master = Annotated[str | None, typer.Option(metavar="URL", help="Where Spark run
 From = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="TIME", help="Read only what happened at that time or later: 2024-01-31T12:00:00, in UTC."
+        "--from",
+        metavar="TIME",
+        help="Read only what happened at that time or later: 2024-01-31T12:00:00, in UTC. No window is cut.",
     ),
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Read only what happened before that time.")]
@@ -107,6 +109,8 @@ def batch(
             )
         made = made if output is None else made.into(output, output_format.value if output_format else "")
         text = made.text()  # what has no Spark form is refused before Spark starts
+        if made.note:
+            typer.echo(f"{made.note}.", err=True)
         if emit is not None:
             _emit(text, emit)
             return

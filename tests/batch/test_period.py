@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,3 +100,52 @@ def test_the_period_reaches_the_reader_and_is_half_open(
         rows = made.run(spark)
         assert rows is not None
         assert sorted(rows.rows()) == expected
+
+
+WINDOWED = """CREATE TABLE t (a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' HOUR)
+WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet');
+SELECT window_start, COUNT(*) AS n, SUM(a) AS total FROM TABLE(WINDOW) GROUP BY window_start, window_end;"""
+TUMBLE = "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '6' HOUR)"
+HOP = "HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '4' HOUR, INTERVAL '12' HOUR)"
+NOON = Period(DAY.from_us + 9 * 3_600_000_000, DAY.from_us + 13 * 3_600_000_000)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("window", "starts", "read"),
+    [
+        (TUMBLE, ["06:00", "12:00"], "from 2024-01-01 06:00:00 to just before 2024-01-01 18:00:00"),
+        (HOP, ["00:00", "04:00", "08:00", "12:00"], "from 2024-01-01 00:00:00 to just before 2024-01-02 00:00:00"),
+    ],
+)
+@pytest.mark.spark
+def test_windows_that_reach_into_the_period_are_whole_and_no_others_are_there(
+    window: str, starts: list[str], read: str, job: Callable[[str], Job], spark: SparkSession, tmp_path: Path
+) -> None:
+    times = [datetime(2024, 1, 1) + number * timedelta(minutes=30) for number in range(-48, 96)]
+    pl.DataFrame({"a": range(len(times)), "ts": times}).write_parquet(tmp_path / "t.parquet")
+    query = job(WINDOWED.replace("WINDOW", window))
+    made = batch(query, None, NOON)
+    assert made.note == f"No window is cut: for those that reach beyond it rows are read {read}"
+    assert f"-- {made.note}." in made.text()
+    part, whole = made.run(spark), batch(query).run(spark)
+    assert part is not None
+    assert whole is not None
+    expected = whole.filter(pl.col("window_start").dt.strftime("%m-%d %H:%M").is_in([f"01-01 {at}" for at in starts]))
+    assert part.sort("window_start").equals(expected.sort("window_start"))
+
+
+def test_windows_of_windows_need_all_of_those_that_they_are_made_of(job: Callable[[str], Job]) -> None:
+    inner = (
+        f"SELECT window_time AS ts, COUNT(*) AS n FROM TABLE({TUMBLE}) GROUP BY window_start, window_end, window_time"
+    )
+    text = WINDOWED.split("SELECT")[0] + (
+        f"CREATE VIEW six AS {inner}; SELECT window_start, SUM(n) AS n FROM TABLE(TUMBLE(TABLE six, DESCRIPTOR(ts), INTERVAL '1' DAY))"
+        " GROUP BY window_start, window_end;"
+    )
+    assert batch(job(text), None, NOON).note.endswith(f"are read {DAY}")
+
+
+def test_what_ends_at_the_windows_own_times_is_read_as_it_was_asked_for(job: Callable[[str], Job]) -> None:
+    made = batch(job(WINDOWED.replace("WINDOW", TUMBLE)), None, DAY)
+    assert made.note == ""
+    assert "No window is cut" not in made.text()
