@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
 """Table -> partition id -> [first offset read, offset up to which everything is wholly acked)."""
@@ -21,6 +22,38 @@ RECORD, RESULTS, LATE, LIVE = "record.json", "results.parquet", "late.jsonl", "l
 
 SENT_AGAIN = "rows were sent again, for they had not been wholly acked"
 """Text of the event `replayed` that counts rows; another is of a source that was started again, and counts how often."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a run may have lost at one moment: the state of a task, or rows that were on their way at most once.
+
+    Attributes:
+        component: whose state it was; empty for rows on their way, whosever they were.
+        task: which of the component's tasks, from 0.
+        tasks: how many it has.
+        since_us: all windows up to this time were in the result by then; None if that is not known.
+        until_us: no row that had been read by then moves a watermark any further; None if that is not known.
+    """
+
+    component: str = ""
+    task: int = 0
+    tasks: int = 1
+    since_us: int | None = None
+    until_us: int | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a file was: its size in bytes, when it was last written, in nanoseconds, and a hash (see reconcile/marks.py)."""
+
+    size: int
+    written_ns: int
+    hash: str
+
+
+Marks = Mapping[str, Mark]
+"""Path of a file -> what it was."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +69,15 @@ class RunRecord:
         delivery: at-most-once or at-least-once.
         ranges: what each source table's partitions have given.
         closed_us: the watermark up to which windows have closed, BEGINNING_OF_TIME if none has; None when the input ended, and all have.
-        events: (kind, text, count) of what the run told its user: late-rows, bad-record, state-lost, replayed.
+        events: (kind, text, count) of what the run told its user: late-rows, bad-record, state-lost, rows-lost, replayed.
         settings: the settings given beside the file's own, as (key, value).
         times: how far event time has come at the ends of `ranges`; partitions without event time are left out.
         run: what tells the files of this run from those of others in the same directory; empty if nothing does.
+        losses: what may have been lost, and when.
+        sources: the files that were read.
+        topics: the ids of the topics of Kafka that were read: table -> topic -> id.
+        answer: the files that hold what was answered: RESULTS, and the parts of tables, each by its whole path.
+        seed: which task had which keys; 0 if nothing was lost that one task alone had, for then nobody need know.
     """
 
     query: str
@@ -53,6 +91,11 @@ class RunRecord:
     settings: tuple[tuple[str, str], ...] = field(default=())
     times: Times = field(default_factory=dict)
     run: str = ""
+    losses: tuple[Loss, ...] = ()
+    seed: int = 0
+    sources: Marks = field(default_factory=dict)
+    topics: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    answer: Marks = field(default_factory=dict)
 
     def save(self, home: Path) -> None:
         """Write `record.json` into `home`."""
@@ -73,12 +116,22 @@ def read_record(home: Path) -> RunRecord:
 
     Raises:
         FileNotFoundError: there is none.
+        ValueError: what is there is no record, or one of another version.
     """
-    data = json.loads((home / RECORD).read_text())
+    try:
+        return _read(json.loads((home / RECORD).read_text()))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _read(data: dict[str, Any]) -> RunRecord:
     data["ranges"] = {
         table: {partition: (start, end) for partition, (start, end) in parts.items()}
         for table, parts in data["ranges"].items()
     }
     data["events"] = tuple((kind, text, count) for kind, text, count in data["events"])
+    data["losses"] = tuple(Loss(**loss) for loss in data["losses"])
+    for files in ("sources", "answer"):
+        data[files] = {path: Mark(**mark) for path, mark in data[files].items()}
     data["settings"] = tuple((key, value) for key, value in data["settings"])
     return RunRecord(**data)

@@ -41,7 +41,10 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in [*given.items(), *settings]:
         builder = builder.config(key, value)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it has to say of Ctrl-C is a stack trace
+    for noisy in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(noisy).setLevel(
+            logging.CRITICAL
+        )  # stack traces, and errors as JSON that are told once more as a sentence
     log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
     try:
         with _stderr_to(log), _safe_path():

@@ -168,7 +168,7 @@ def _compared(job: session.Job, home: Path, each: Wanted, spark: SparkSession, o
 
     with standing(home, compared_sink(job.program, each.table), each.cut.closed_only, say) as run:
         found = reconcile(
-            job, run.home, spark, table=each.table, tolerance=each.tolerance, cut=each.cut, say=say
+            job, run.home, spark, table=each.table, tolerance=each.tolerance, cut=each.cut, live=run.live, say=say
         )  # fmt: skip
     if titled:
         out.print(Text(f"\n{each.table}", style="bold"))

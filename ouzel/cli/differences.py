@@ -21,6 +21,7 @@ SAMPLED = 5
 def summary(found: Reconciliation) -> RenderableType:
     """All of it."""
     parts: list[RenderableType] = [_verdict(found), Text(_totals(found), style="dim")]
+    parts += [Text(f"{each}.", style="red") for each in found.tampered]
     if found.counts:
         parts += [Text(""), _counts(found)]
     parts += [Text(note, style="yellow") for note in found.notes]
@@ -75,9 +76,17 @@ def _rows(found: Reconciliation, rows: tuple[Difference, ...]) -> Table:
         for number, field in enumerate(found.facts.columns)
     ]
     for row, values in zip(rows, zip(*cells, strict=True), strict=True):
-        pairs = zip(found.facts.columns.names, values, strict=True)
-        table.add_row(*(_shown(ours, theirs, name in row.differing) for name, (ours, theirs) in pairs))
+        pairs = enumerate(zip(found.facts.columns.names, values, strict=True))
+        table.add_row(
+            *(_shown(*_told_apart(row, number, pair), name in row.differing) for number, (name, pair) in pairs)
+        )
     return table
+
+
+def _told_apart(row: Difference, number: int, pair: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
+    """The two texts; with all digits where those of a table are the same and the values are not."""
+    ours, theirs = (_cell(row, side, number) for side in ("stream", "batch"))
+    return (repr(ours), repr(theirs)) if pair[0] == pair[1] and ours != theirs else pair
 
 
 def _cell(row: Difference, side: str, number: int) -> object:

@@ -12,12 +12,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from ouzel.cli.comparing import Request, Wanted, checked, loaded, say, started, written
+from ouzel.cli.comparing import Request, checked, loaded, say, started, written
 from ouzel.cli.differences import summary, unexplained
 from ouzel.cli.failure import Exit
 from ouzel.cli.status import watermark_text
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.errors import OuzelError, QueryError
+from ouzel.reconcile.answers import compared_sink
 from ouzel.reconcile.live import is_live
 from ouzel.reconcile.metrics import LOOPBACK, Metrics
 from ouzel.reconcile.watch import Round, Watch
@@ -43,18 +44,19 @@ def watch_file(request: Request, every_s: float, served: tuple[str, int] | None)
     assert request.record is not None
     out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
     with ExitStack() as stack:
-        metrics = _metrics(job.topology.name, each, served, stack)
+        table = compared_sink(job.program, each.table).table
+        metrics = _metrics(job.topology.name, table, served, stack)
         watch = Watch(
             job, request.record, started(job, asked), table=each.table, tolerance=each.tolerance, cut=each.cut, say=say
         )
         return Watching(watch, each.report, metrics, out).follow(request.record, every_s)
 
 
-def _metrics(query: str, each: Wanted, served: tuple[str, int] | None, stack: ExitStack) -> Metrics | None:
+def _metrics(query: str, table: str, served: tuple[str, int] | None, stack: ExitStack) -> Metrics | None:
     if served is None:
         return None
     host, port = served
-    metrics = Metrics(query, each.table or "result", port, host or LOOPBACK)
+    metrics = Metrics(query, table, port, host or LOOPBACK)
     stack.callback(metrics.close)
     say(f"metrics are on {metrics.address}")
     return metrics
@@ -134,11 +136,13 @@ class Watching:
             self._metrics.add(look, self._watch)
         self._out.print(line(look, self._watch.by_windows))
         if look.found is not None:
+            for problem in look.found.tampered:
+                self._out.print(Text(f"{problem}.", style="red"))
             if look.found.unexplained:
                 self._out.print(unexplained(look.found), Text(""))
             assert self._watch.total is not None
             written(
-                self._watch.total, self._report, further=self._watch.by_windows and self._watch.total is not look.found
+                self._watch.total, self._report, further=self._watch.by_windows and len(self._watch.total.rounds) > 1
             )
 
     def _end(self, ended: Exit) -> Exit:

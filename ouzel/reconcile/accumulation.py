@@ -26,6 +26,7 @@ def joined(before: Reconciliation, found: Reconciliation) -> Reconciliation:
         samples=samples,
         timeline=_timelines(before.timeline, found.timeline, found.facts.step_us),
         notes=tuple(dict.fromkeys((*before.notes, *found.notes))),
+        tampered=tuple(dict.fromkeys((*before.tampered, *found.tampered))),
         cut=Cut(before.cut.from_us, found.cut.to_us),
     )
 

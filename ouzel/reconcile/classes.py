@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from ouzel.planner.settings import Delivery
-from ouzel.record import LATE, SENT_AGAIN, RunRecord
+from ouzel.record import LATE, SENT_AGAIN, Loss, RunRecord
 
 
 class Class(Enum):
     """Why a row differs. The last three are no explanation."""
 
     LATE = "late"
-    DUPLICATED = "duplicated"
     LOST = "lost"
     IN_FLIGHT = "in flight"
     FLOAT = "float"
@@ -35,49 +33,56 @@ class Class(Enum):
 
 MEANINGS = {
     Class.LATE: "The stream dropped rows as late; without those rows the batch job's answer is the stream's.",
-    Class.DUPLICATED: "Rows came twice, no more than were sent again: to a task that had lost what it remembered, or a sink without ids.",
-    Class.LOST: "Rows are missing, or apart: delivery was at most once, or a task died with its state and its successor began anew.",
+    Class.LOST: "Rows are missing, or apart: a task died with the state of just these groups, or at most once what was on its way.",
     Class.IN_FLIGHT: "The window had not closed when the run was stopped.",
     Class.FLOAT: "Equal within the tolerance: a sum of floats in another order.",
     Class.VALUE_DIFFERS: "Both have the row, with other values, and nothing in the record says why.",
-    Class.ONLY_STREAM: "The batch job does not have this row, and nothing in the record says why.",
-    Class.ONLY_BATCH: "The stream does not have this row, and nothing in the record says why.",
+    Class.ONLY_STREAM: "The batch job does not have this row, or not so often, and nothing in the record says why.",
+    Class.ONLY_BATCH: "The stream does not have this row, or not so often, and nothing in the record says why.",
 }
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the record of a run can explain.
+    """What the record of a run can explain. That rows were sent again explains nothing: who has handled them knows them again.
 
     Attributes:
-        replayed: how many rows were sent again under at least once; None if that is not known, for a source was started again.
-        losses: delivery was at most once, or a task's state died.
-        state_lost: a task's state died, and what it had told of its groups before was never taken back.
+        losses: what may have been lost that this sink's rows were made of.
+        sent_again: how many rows were sent again; None if that is not known, for a source was started again.
+        dealt: the keys of a group that say which task has it, and `seed` says how.
         closed_us: the watermark of a run that was stopped; None if all windows have closed.
         late: the file of rows dropped as late, if there is one.
     """
 
-    replayed: int | None = 0
-    losses: bool = False
-    state_lost: bool = False
+    losses: tuple[Loss, ...] = ()
+    sent_again: int | None = 0
+    dealt: tuple[str, ...] = ()
+    seed: int = 0
     closed_us: int | None = None
     late: Path | None = None
 
 
-def evidence(record: RunRecord, home: Path) -> Evidence:
-    """What the record in `home` bears out."""
-    kinds = {kind for kind, _, _ in record.events}
-    at_most_once = record.delivery == Delivery.AT_MOST_ONCE.value
+def evidence(record: RunRecord, home: Path, component: str, dealt: tuple[str, ...], lag_us: int | None) -> Evidence:
+    """What the record in `home` bears out for a sink whose rows the aggregate in that component makes; empty if none does.
+
+    Its groups are `dealt` to its tasks by these keys; watermarks lag at most `lag_us` behind event time, None if nothing says so.
+    """
     late = home / LATE
     return Evidence(
-        replayed=0 if at_most_once else _replayed(record),
-        losses=at_most_once or "state-lost" in kinds,
-        state_lost="state-lost" in kinds,
+        losses=tuple(_in_event_time(loss, lag_us) for loss in record.losses if loss.component in ("", component)),
+        sent_again=_sent_again(record),
+        dealt=dealt,
+        seed=record.seed,
         closed_us=record.closed_us,
         late=late if late.exists() and late.stat().st_size else None,
     )
 
 
-def _replayed(record: RunRecord) -> int | None:
+def _in_event_time(loss: Loss, lag_us: int | None) -> Loss:
+    until_us = None if loss.until_us is None or lag_us is None else loss.until_us + lag_us
+    return replace(loss, until_us=until_us)
+
+
+def _sent_again(record: RunRecord) -> int | None:
     told = {text: count for kind, text, count in record.events if kind == "replayed"}
     return sum(told.values()) if told.keys() <= {SENT_AGAIN} else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink, Without
 from ouzel.compiler.types import Schema
-from ouzel.planner.fusion import STATEFUL
+from ouzel.planner.fusion import STATEFUL, dealt_by
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.spark.without import COMPONENT, can_be_without, from_text, told
 from ouzel.planner.topology import Topology
@@ -109,6 +109,16 @@ def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, No
     made = [(name, head) for name, head in heads if isinstance(head, STATEFUL)]
     for (name, head), node in zip(made, _aggregates(*program.sinks), strict=True):
         yield name, head, node
+
+
+def made_by(program: Program, topology: Topology, sink: Sink) -> tuple[str, tuple[str, ...]]:
+    """The component that computes the aggregate which makes the sink's rows, and the keys by which rows are dealt to its tasks."""
+    top = top_aggregate(sink)
+    for name, head, node in by_component(program, topology):
+        if node is top:
+            assert isinstance(head, STATEFUL)
+            return name, dealt_by(head)
+    return "", ()
 
 
 def _aggregates(*sinks: Sink) -> list[Aggregate]:

@@ -8,7 +8,19 @@ from enum import Enum
 
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
-from ouzel.compiler.plan import Aggregate, AggregateCall, AssignWindow, Filter, Node, Project, Sink, Union, Unnest, walk
+from ouzel.compiler.plan import (
+    Aggregate,
+    AggregateCall,
+    AssignWindow,
+    EmitRule,
+    Filter,
+    Node,
+    Project,
+    Sink,
+    Union,
+    Unnest,
+    walk,
+)
 from ouzel.compiler.types import DateType, Schema, TimestampType
 
 DAY_US = 86_400_000_000
@@ -40,6 +52,8 @@ class Lineage:
         carried: the group keys of the top aggregate, as `batch_sink` appends them; empty without one.
         window_end: that of them which is the end of the row's window.
         single: whether each row that a table gives is in each of the sink's rows at most once.
+        window_us: how long the windows of the top aggregate are; 0 without windows.
+        emit: when the top aggregate lets its results out; None without one.
     """
 
     columns: Schema
@@ -50,6 +64,8 @@ class Lineage:
     carried: Schema = Schema(())
     window_end: str | None = None
     single: bool = False
+    window_us: int = 0
+    emit: EmitRule | None = None
 
 
 def lineage(sink: Sink) -> Lineage:
@@ -73,7 +89,7 @@ def lineage(sink: Sink) -> Lineage:
     time = time or _time(columns, sink, names)
     return Lineage(
         columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
-        _is_single(aggregate.input),
+        _is_single(aggregate.input), _window_us(aggregate), aggregate.emit.rule,
     )  # fmt: skip
 
 
@@ -156,6 +172,12 @@ def _time(columns: Schema, sink: Sink, names: Mapping[str, str]) -> str | None:
 
 def _is_time(columns: Schema, name: str) -> bool:
     return isinstance(columns[name].type, DateType | TimestampType)
+
+
+def _window_us(aggregate: Aggregate) -> int:
+    if aggregate.window is None:
+        return 0
+    return next((node.size_us for node in walk(aggregate) if isinstance(node, AssignWindow)), 0)
 
 
 def _step(aggregate: Aggregate) -> int:

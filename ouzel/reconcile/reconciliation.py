@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, Without, classified
 from ouzel.reconcile.comparison import compare, stream_side, time_us
 from ouzel.reconcile.cut import Cut, check_cut, restricted, within
-from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, only_top, without
+from ouzel.reconcile.holding import changed_parts, check_sources
+from ouzel.reconcile.horizon import delays
+from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, made_by, only_top, without
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
 from ouzel.reconcile.recorder import record_in
@@ -53,6 +56,18 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Look:
+    """What one round of a watch has found: when (UTC), up to which watermark (None at the end of the input), and how long it took."""
+
+    at: datetime
+    closed_us: int | None
+    windows: int
+    matched: int
+    counts: Mapping[Class, int]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Reconciliation:
     """Where stream and batch differ.
 
@@ -73,6 +88,8 @@ class Reconciliation:
         notes: what else whoever reads this must know.
         cut: which part of time was compared.
         dropped: which aggregates dropped rows as late, and the first of those.
+        tampered: what has happened to the files of the stream's answer since the run; then no loss explains anything.
+        rounds: of a watch, what each has found.
     """
 
     record: RunRecord
@@ -91,6 +108,8 @@ class Reconciliation:
     notes: tuple[str, ...] = field(default=())
     cut: Cut = Cut()
     dropped: tuple[Dropper, ...] = ()
+    tampered: tuple[str, ...] = ()
+    rounds: tuple[Look, ...] = ()
 
     @property
     def differing(self) -> int:
@@ -105,7 +124,7 @@ class Reconciliation:
     @property
     def explained(self) -> bool:
         """Whether the record says of each difference why it is there."""
-        return not self.unexplained
+        return not self.unexplained and not self.tampered
 
 
 def check(job: session.Job, table: str = "", ranges: Ranges | None = None, cut: Cut = Cut()) -> None:
@@ -129,6 +148,7 @@ def reconcile(
     tolerance: float = TOLERANCE,
     cut: Cut = Cut(),
     record: RunRecord | None = None,
+    live: bool = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> Reconciliation:
     """Compare what the run recorded in `home` holds with what the batch job returns for the same input.
@@ -139,29 +159,40 @@ def reconcile(
         tolerance: relative, for floats.
         cut: which rows of both answers to compare; the batch job reads no more than it needs for them, where that can be said exactly.
         record: what `home` records, with narrower ranges where earlier rows play no part in the cut; None is what is there.
+        live: the run goes on, and may have written more since.
         say: told what is being done.
 
     Raises:
-        QueryError: the record is of another query, or there is nothing to compare.
+        QueryError: the record is of another query, there is nothing to compare, the input is not what was read, or the answer has other
+            columns or types than the query.
         NotSupported: something in the query cannot be reconciled yet.
         OuzelError: Spark refuses or fails.
     """
     record = record or _record_of(job, home)
     sink = compared_sink(job.program, table)
     check_cut(sink, cut)
+    check_sources(sink, record)
     say("comparing the answers in Spark")
+    tampered = changed_parts(sink, record, home, job, live or cut.closed_only)
     try:
-        return _compared(job, record, home, sink, spark, tolerance, cut.at(record))
-    except OuzelError:
-        raise
+        return _compared(job, record, home, sink, spark, tolerance, cut.at(record), tampered)
     except Exception as error:
+        if tampered:
+            raise QueryError(f"the stream's answer is not what the run wrote: {', '.join(tampered)}") from error
+        if isinstance(error, OuzelError):
+            raise
         raise explained(error) from error
 
 
 def _compared(
-    job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut
-) -> Reconciliation:
-    facts, needed, proof = lineage(sink), restricted(sink, cut), evidence(record, home)
+    job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut,
+    tampered: tuple[str, ...],
+) -> Reconciliation:  # fmt: skip
+    facts, needed = lineage(sink), restricted(sink, cut)
+    lags = delays(sink)
+    lag_us = None if lags is None else max(lags.values(), default=0)
+    proof = evidence(record, home, *made_by(job.program, job.topology, sink), lag_us)
+    proof = replace(proof, losses=()) if tampered else proof
 
     def batch_rows(asked: Sink) -> DataFrame:
         return within(batch_answer(job, asked, record.ranges, spark), sink, cut)
@@ -183,7 +214,7 @@ def _compared(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
         _samples(rows, facts, counts), times,
         _topology(job), batch_text(batch_of(job, needed, record.ranges)), tolerance, tuple(_notes(record, facts)),
-        cut, dropped,
+        cut, dropped, tampered,
     )  # fmt: skip
 
 

@@ -14,11 +14,15 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, TypeVar
 
 from ouzel import session
-from ouzel.compiler.plan import Scan
+from ouzel.compiler.plan import Scan, walk
+from ouzel.connectors.file.sink import parts_of
 from ouzel.errors import QueryError, TopologyError
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.live import LiveRecord, is_live
-from ouzel.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, RunRecord, read_record, replace_file
+from ouzel.reconcile.losses import Losses
+from ouzel.reconcile.marks import Marked, mark_of
+from ouzel.reconcile.topics import ids_of
+from ouzel.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, Ranges, RunRecord, read_record, replace_file
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.run import Handle, Rows, RunState, Status, was_cut_short
 
@@ -71,8 +75,10 @@ class Recorder(Rows):
         self._handle, self._job, self._engine, self._pairs = handle, job, engine, tuple(pairs)
         self._table = _result_table(job)
         self._frames: list[pl.DataFrame] = []
-        self._folding, self._writing = Lock(), RLock()
+        self._folding, self._observing, self._writing = Lock(), Lock(), RLock()
         self._pauses = 0
+        self._losses, self._marked = Losses(job.topology), Marked()
+        self._topics: Mapping[str, Mapping[str, str]] = {}
         try:
             self._live = LiveRecord(self, home)
         except BaseException:
@@ -88,7 +94,7 @@ class Recorder(Rows):
 
     def status(self) -> Status:
         """How the run stands."""
-        return self._handle.status()
+        return self._observed(self._handle.status())
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """See run.Handle."""
@@ -96,7 +102,7 @@ class Recorder(Rows):
 
     def look(self, timeout_s: float) -> Status:
         """See run.Handle."""
-        return self._handle.look(timeout_s)
+        return self._observed(self._handle.look(timeout_s))
 
     def pause(self, timeout_s: float) -> Status:
         """Pause the run, unless somebody has: it is resumed when all who paused it have resumed it."""
@@ -122,9 +128,9 @@ class Recorder(Rows):
             TopologyError: the run has failed, or some task does not say how it stands.
         """
         with self._writing:
-            first = self._handle.look(LOOK_SECONDS)
+            first = self.look(LOOK_SECONDS)
             result = self._result()
-            later = self._handle.look(LOOK_SECONDS)
+            later = self.look(LOOK_SECONDS)
             if RunState.FAILED in (first.state, later.state):
                 raise TopologyError(f"the run has failed: {later.reason}")
             return self._save(replace(later, state=first.state, watermark_us=first.watermark_us), result)
@@ -147,6 +153,12 @@ class Recorder(Rows):
         self._handle.end()
         return self.stop()
 
+    def _observed(self, status: Status) -> Status:
+        """The status, after it has been asked what it tells of losses."""
+        with self._observing:
+            self._losses.observe(status)
+        return status
+
     def _fold(self) -> None:
         """Take what has come."""
         fresh = self._handle.results()
@@ -164,14 +176,23 @@ class Recorder(Rows):
     def _save(self, status: Status, result: pl.DataFrame | None) -> RunRecord:
         """Write the result before the record: one that stops halfway leaves a record that says less than there is."""
         record = self.record(status)
+        answer = self._marked.of(_written(self._job, record.run))
         if result is not None:
             replace_file(self.home / RESULTS, result.write_parquet)
+            answer = {**answer, RESULTS: mark_of(self.home / RESULTS)}
+        scans = _scans(self._job)
+        sources = self._marked.of(_files_read(scans, record.ranges))
+        if not self._topics:
+            self._topics = ids_of(scans.values(), record.ranges)
+        record = replace(record, sources=sources, topics=self._topics, answer=answer)
         record.save(self.home)
         return record
 
     def record(self, status: Status) -> RunRecord:
         """What is to be known of a run that ended, or stands, like this."""
         job, closed_us = self._job, BEGINNING_OF_TIME if status.watermark_us is None else status.watermark_us
+        self._observed(status)
+        losses = self._losses.found
         return RunRecord(
             query=job.topology.name,
             text=job.text,
@@ -184,6 +205,8 @@ class Recorder(Rows):
             settings=self._pairs,
             times=_by_table(job.topology, status.times),
             run="" if self._engine == "spark" else job.topology.settings.run,  # its sinks name parts by micro-batch
+            losses=losses,
+            seed=job.topology.settings.seed if any(loss.tasks > 1 for loss in losses) else 0,
         )
 
 
@@ -199,6 +222,11 @@ def record_in(home: Path) -> RunRecord:
         raise QueryError(
             f"there is no record of a run in {home}", instead="make one with ouzel run --record DIR"
         ) from None
+    except ValueError as error:
+        raise QueryError(
+            f"{home / RECORD} is no record that this version reads: it is torn, edited or of another version ({error})",
+            instead="record the run again",
+        ) from None
 
 
 def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> Status:
@@ -210,6 +238,7 @@ def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> 
     job = recordable(job, home)
     with _stopped(Recorder(session.start(job, engine), job, engine, home, pairs)) as handle:
         while not handle.wait(WAIT_SECONDS):
+            handle.status()
             handle.results()
         handle.results()
     status = handle.status()
@@ -240,6 +269,27 @@ def _by_table(topology: Topology, by_spout: Mapping[str, Mapping[str, T]]) -> di
     for spout, parts in by_spout.items():
         found.setdefault(tables.get(spout, spout), {}).update(parts)
     return found
+
+
+def _scans(job: session.Job) -> dict[str, Scan]:
+    """The tables that are read, by name."""
+    return {node.table: node for sink in job.program.sinks for node in walk(sink) if isinstance(node, Scan)}
+
+
+def _files_read(scans: Mapping[str, Scan], ranges: Ranges) -> list[str]:
+    """The files that tables have given, of which several ranges may have been read."""
+    found: set[str] = set()
+    for table, scan in scans.items():
+        if scan.connector == "file":
+            ranged = dict(scan.options).get("format") == "parquet"
+            found |= {name.rpartition("#")[0] if ranged else name for name in ranges.get(table, {})}
+    return sorted(found)
+
+
+def _written(job: session.Job, run: str) -> list[str]:
+    """The parts of its tables that the run has written."""
+    folders = [job.directory / dict(sink.options)["path"] for sink in job.program.sinks if sink.connector == "file"]
+    return sorted(str(part.resolve()) for folder in folders for part in folder.glob(f"{parts_of(run)}*"))
 
 
 def _events(status: Status) -> Iterator[tuple[str, str, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from ouzel.reconcile.answers import compared_sink, stream_answer
 from ouzel.reconcile.cut import Cut, within
 from ouzel.reconcile.extent import extent
 from ouzel.reconcile.horizon import Horizon
-from ouzel.reconcile.reconciliation import TOLERANCE, Reconciliation, reconcile
+from ouzel.reconcile.reconciliation import TOLERANCE, Look, Reconciliation, reconcile
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.standing import Say, Standing, standing
 from ouzel.record import RunRecord
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ouzel.session import Job
+
+
+ROUNDS = 200
+"""Looks that are remembered for the report, the last ones."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +91,14 @@ class Watch:
             part = self._cut if self._horizon is None else self._horizon.following(record)
             found = None if part is None else self._compared(run, record, part)
             windows = self._windows(run, part) if part is not None and self.by_windows else 0
+        seconds = self._clock() - began
         if found is not None:
-            self.total = found if self.total is None or not self.by_windows else joined(self.total, found)
+            look = Look(datetime.now(UTC), record.closed_us, windows, found.matched, found.counts, seconds)
+            before = self.total.rounds if self.total else ()
+            total = found if self.total is None or not self.by_windows else joined(self.total, found)
+            self.total = replace(total, rounds=(*before, look)[-ROUNDS:])
             self.windows += windows
-        return Round(found, windows, self._clock() - began, not run.live, record.closed_us)
+        return Round(found, windows, seconds, not run.live, record.closed_us)
 
     def _compared(self, run: Standing, record: RunRecord, part: Cut) -> Reconciliation:
         ranges = record.ranges
@@ -98,8 +107,8 @@ class Watch:
             self._tell(self._horizon.why_from_the_start(record), run.live)
         narrow = replace(record, ranges=ranges)
         found = reconcile(
-            self._job, run.home, self._spark, table=self._sink.table, tolerance=self._tolerance, cut=part, record=narrow
-        )
+            self._job, run.home, self._spark, table=self._sink.table, tolerance=self._tolerance, cut=part, record=narrow, live=run.live
+        )  # fmt: skip
         if self._horizon is not None:
             self._horizon.passed(record, part)
         return found

@@ -16,6 +16,7 @@ from confluent_kafka import Producer
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, Source, SourceRequest, Unreachable
+from ouzel.connectors.kafka.identity import topic_ids
 from ouzel.errors import ConnectorError, QueryError
 
 if TYPE_CHECKING:
@@ -321,3 +322,16 @@ def test_wrong_options_are_refused_when_the_query_is_planned(options: dict[str, 
     with pytest.raises(QueryError) as refused:
         check_options(CONNECTORS["kafka"], {"bootstrap.servers": "b:1", "format": "json", **options})
     assert message in str(refused.value)
+
+
+def test_a_topic_that_was_deleted_and_made_anew_has_another_id(kafka: KafkaBroker) -> None:
+    from confluent_kafka.admin import AdminClient
+
+    options = {"bootstrap.servers": kafka.address, "topic": "reborn", "format": "json"}
+    kafka.create_topic("reborn", 1)
+    first = topic_ids(options, ["reborn", "no such topic"])
+    assert first.keys() == {"reborn"}
+    assert topic_ids(options, ["reborn"]) == first
+    AdminClient({"bootstrap.servers": kafka.address}).delete_topics(["reborn"])["reborn"].result(30)
+    kafka.create_topic("reborn", 1)
+    assert topic_ids(options, ["reborn"]) != first

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ouzel.connectors.file.sink import parts_of
 from ouzel.reconcile import Class, Reconciliation, reconcile, record_run
-from ouzel.record import LATE, RESULTS, SENT_AGAIN, read_record
+from ouzel.reconcile.marks import mark_of
+from ouzel.record import LATE, RESULTS, SENT_AGAIN, Loss, read_record
 from ouzel.session import Job, load_text
 
 if TYPE_CHECKING:
@@ -70,12 +72,23 @@ def run(query: str, directory: Path, data: pl.DataFrame | None = None, table: st
 def edit(home: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
     """Plant something in the stream's answer."""
     change(pl.read_parquet(home / RESULTS)).write_parquet(home / RESULTS)
+    seal(home)
+
+
+def seal(home: Path) -> None:
+    """As if the run itself had written what is there now, so that only what it holds can tell."""
+    record = read_record(home)
+    answer = {name: mark_of(home / name) for name in record.answer if (home / name).exists()}
+    folders = {Path(name).parent for name in record.answer if Path(name).is_absolute()}
+    parts = {str(part): mark_of(part) for folder in folders for part in folder.glob(f"{parts_of(record.run)}*")}
+    replace(record, answer={**answer, **parts}).save(home)
 
 
 def say(home: Path, kind: str, delivery: str = "at-least-once", count: int = 1) -> None:
-    """Put an event into the record, as if the run had told of it."""
+    """Put an event into the record, as if the run had told of it; `rows-lost` is a loss at a time that is not known."""
     record = read_record(home)
-    replace(record, delivery=delivery, events=(*record.events, (kind, SENT_AGAIN, count))).save(home)
+    losses = (*record.losses, *([Loss()] if kind == "rows-lost" else []))
+    replace(record, delivery=delivery, events=(*record.events, (kind, SENT_AGAIN, count)), losses=losses).save(home)
 
 
 def drop_late(home: Path, rows: Sequence[Mapping[str, object]]) -> None:

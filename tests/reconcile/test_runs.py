@@ -17,6 +17,8 @@ from ouzel.cli.main import app
 from ouzel.reconcile import Class, Recorder, reconcile, record_run
 from ouzel.reconcile.report import write_report
 from ouzel.record import LATE, read_record
+from ouzel.runtime.protocol.messages import Event
+from ouzel.runtime.run import RunState, Status
 from ouzel.runtime.simulator.faults import lose_link
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job, load, load_text
@@ -97,7 +99,8 @@ def test_what_broken_links_lose_at_most_once_is_lost(query: str, tmp_path: Path,
     flights().write_parquet(tmp_path / "flights.parquet")
     job = load_text(TABLE + query, tmp_path, "lossy", (("delivery", "at-most-once"), ("parallelism", "2")))
     whole = 4_000 if query == DAYS else flights().filter(pl.col("delay") > 0).height
-    recorder = Recorder(FakeHandle([lossy(job, tmp_path, whole)]), job, "memory", tmp_path / "record")
+    end = Status(RunState.FINISHED, events=(Event("rows-lost", "a connection broke"),))
+    recorder = Recorder(FakeHandle([lossy(job, tmp_path, whole)], end), job, "memory", tmp_path / "record")
     recorder.results()
     recorder.stop()
     result = found(job, tmp_path / "record", spark)
@@ -164,7 +167,11 @@ class Tags(HTMLParser):
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.outside += [f"{tag} {name}" for name, value in attrs if name in ("src", "href") or "url(" in (value or "")]
+        self.outside += [
+            f"{tag} {name}"
+            for name, value in attrs
+            if (name in ("src", "href") and not (value or "").startswith("#")) or "url(" in (value or "")
+        ]
         self.outside += [tag] if tag in ("link", "script", "img", "iframe") else []
 
     def handle_data(self, data: str) -> None:

@@ -1,0 +1,31 @@
+"""Which topic it is that bears a name: one that is deleted and made anew has another id, and offsets that mean other records."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from confluent_kafka import KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient
+
+from ouzel.connectors.kafka import CONNECTOR
+from ouzel.connectors.kafka.client import LOG, configuration
+from ouzel.connectors.options import Options
+from ouzel.errors import ConnectorError
+
+PATIENCE_S = 5.0
+
+
+def topic_ids(options: Mapping[str, str], topics: Collection[str]) -> dict[str, str]:
+    """The ids of these topics of the cluster that a table's options name; without those of which no broker says it in time."""
+    try:
+        admin = AdminClient(configuration(Options(CONNECTOR, options), {}, {}), logger=LOG)
+    except (ConnectorError, KafkaException, ValueError):
+        return {}
+    asked = admin.describe_topics(TopicCollection(sorted(topics)), request_timeout=PATIENCE_S)
+    found = {}
+    for topic, answer in asked.items():
+        try:
+            found[topic] = str(answer.result(PATIENCE_S).topic_id)
+        except (KafkaException, TimeoutError):
+            continue
+    return found

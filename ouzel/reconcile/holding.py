@@ -1,0 +1,118 @@
+"""Whether what is to be compared still is what the run read and wrote, and has the types that the query gives it: before any value is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ouzel.compiler.plan import Scan, Sink, SinkMode, walk
+from ouzel.connectors.file.sink import parts_of
+from ouzel.errors import QueryError
+from ouzel.reconcile.marks import edited
+from ouzel.reconcile.spelling import misspelt
+from ouzel.reconcile.topics import ids_of, made_anew
+from ouzel.record import RESULTS, RunRecord
+from ouzel.session import Job
+
+SHOWN = 3
+"""Files that are named; of more there is only the number."""
+
+
+def check_sources(sink: Sink, record: RunRecord) -> None:
+    """See that the files that a sink's rows were made of still begin with what the run has read.
+
+    Raises:
+        QueryError: one does not.
+    """
+    scans = {node.table: node for node in walk(sink) if isinstance(node, Scan)}
+    ranges = {table: parts for table, parts in record.ranges.items() if table in scans}
+    read = {name for parts in ranges.values() for name in parts}
+    files = read | {name.rpartition("#")[0] for name in read}
+    wrong = [
+        f"{path} {what}" for path, mark in record.sources.items() if path in files and (what := edited(path, mark))
+    ]
+    anew = made_anew(record.topics, ids_of(scans.values(), ranges) if record.topics else {})
+    wrong += [f"topic '{topic}' was deleted and made anew since the run" for topic in anew]
+    if wrong:
+        raise QueryError(
+            f"the input is not what the run has read: {_some(wrong)}",
+            instead="put it back as it was, or run the query again",
+        )
+
+
+def changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, further: bool) -> tuple[str, ...]:
+    """What has happened to the files of the stream's answer since the run wrote them, in words; it may have written `further` ones.
+
+    Raises:
+        QueryError: a file cannot be read, or has columns or types other than the query gives it.
+    """
+    if sink.connector == "result":
+        files = {str(home / RESULTS): record.answer[RESULTS]} if RESULTS in record.answer else {}
+        there = [home / RESULTS]
+    else:
+        folder = (job.directory / dict(sink.options)["path"]).resolve()
+        files = {path: mark for path, mark in record.answer.items() if Path(path).parent == folder}
+        there = sorted(folder.glob(f"{parts_of(record.run)}*"))
+    wrong = [
+        f"{Path(path).name} {what}"
+        for path, mark in files.items()
+        if (what := edited(path, mark) or _grown(path, mark.size))
+    ]
+    if not further and sink.connector != "result":
+        wrong += [f"{path.name} was added since the run" for path in there if str(path) not in files]
+    parts = [path for path in there if path.is_file()]
+    if _form(sink) == "parquet":
+        _check_columns(sink, parts)
+    else:
+        wrong += [f"{part.name} {what}" for part in parts if (what := misspelt(part, sink))]
+    return tuple(wrong)
+
+
+def _grown(path: str, size: int) -> str:
+    more = Path(path).stat().st_size - size
+    return f"has grown by {more:,} bytes since the run" if more else ""
+
+
+def _check_columns(sink: Sink, parts: Sequence[Path]) -> None:
+    """Parquet says what it holds."""
+    expected = (sink.columns or sink.input.schema).polars()
+    if sink.mode is not SinkMode.APPEND and sink.connector == "file":
+        expected["op"] = pl.Int64()
+    wrong = [f"{problem} in {part.name}" for part in parts for problem in _problems(_schema(part), expected)]
+    if wrong:
+        raise QueryError(
+            f"the stream's answer has not the columns of '{sink.table}': {_some(wrong)}",
+            instead="find out what has written it; values are compared only where the types are the same",
+        )
+
+
+def _form(sink: Sink) -> str:
+    return "parquet" if sink.connector == "result" else dict(sink.options)["format"]
+
+
+def _schema(part: Path) -> Mapping[str, pl.DataType]:
+    if not part.stat().st_size:
+        raise QueryError(f"{part} is empty: a part of the stream's answer has 0 bytes", instead="run the query again")
+    try:
+        return pl.read_parquet_schema(part)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise QueryError(
+            f"{part} is no Parquet file that can be read: {reason}", instead="run the query again"
+        ) from None
+
+
+def _problems(there: Mapping[str, pl.DataType], expected: Mapping[str, pl.DataType]) -> Iterator[str]:
+    for name, kind in expected.items():
+        if name not in there:
+            yield f"no column '{name}'"
+        elif there[name] != kind:
+            yield f"column '{name}' is {there[name]} and not {kind}"
+    yield from (f"a column '{name}' that the query does not have" for name in there if name not in expected)
+
+
+def _some(wrong: Sequence[str]) -> str:
+    more = f", and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+    return ", ".join(wrong[:SHOWN]) + more

@@ -1,0 +1,206 @@
+"""Which differences are explained by what was lost: those of the very groups that it can have touched, with values that can come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import and_, or_
+from typing import TYPE_CHECKING
+
+from ouzel.compiler.plan import EmitRule
+from ouzel.compiler.types import Schema
+from ouzel.reconcile.classes import Evidence
+from ouzel.reconcile.lineage import CARRIED, Direction, Lineage
+from ouzel.reconcile.pairs import BATCH, STREAM, either, names_of
+from ouzel.record import Loss
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame, Window
+
+LOST = "lost"
+"""Column that says whether the record of the run explains the difference by what was lost."""
+
+_GROUP, _TASK = "_group_", "_task"
+
+
+def with_lost(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFrame:
+    """The differences with a column LOST."""
+    from pyspark.sql import functions as F
+
+    of_tasks = [loss for loss in proof.losses if loss.component]
+    on_way = [loss for loss in proof.losses if not loss.component]
+    if not proof.losses:
+        return differences.withColumn(LOST, F.lit(False))
+    placed = _with_tasks(_with_groups(differences, facts), facts, proof, of_tasks)
+    of_state = _any(_in_time(loss, facts) & _in_keys(loss) for loss in of_tasks) & _apart_or_fewer(facts, proof)
+    found = of_state | (_any(_in_time(loss, facts) for loss in on_way) & fewer(facts))
+    told = placed.withColumn(LOST, F.coalesce(found, F.lit(False)))
+    return told.drop(_TASK, *(f"{_GROUP}{name}" for name in facts.carried.names))
+
+
+def fewer(facts: Lineage) -> Column:
+    """Whether the stream's row looks like the batch's with rows missing, or is missing itself."""
+    from pyspark.sql import functions as F
+
+    missing = F.col(STREAM).isNull() & F.col(BATCH).isNotNull()
+    ours, theirs = sides(facts)
+    moved = [~ours[name].eqNullSafe(theirs[name]) for name in telling(facts)]
+    paired = F.col(STREAM).isNotNull() & F.col(BATCH).isNotNull()
+    return missing | (paired & _agree(facts, ours, theirs) & _any(moved))
+
+
+def telling(facts: Lineage) -> list[str]:
+    """The columns that betray a missing row: counts; sums where nothing is counted; else the greatest and the least."""
+    for kinds in ({Direction.COUNT}, {Direction.SUM}, {Direction.RISING, Direction.FALLING}):
+        if found := [name for name, direction in facts.directions.items() if direction in kinds]:
+            return found
+    return []
+
+
+def counts_of(facts: Lineage) -> list[str]:
+    """The columns that count rows."""
+    return [name for name, direction in facts.directions.items() if direction is Direction.COUNT]
+
+
+def sides(facts: Lineage) -> tuple[dict[str, Column], dict[str, Column]]:
+    """The columns of both rows, by the output's names."""
+    return _columns(facts, STREAM), _columns(facts, BATCH)
+
+
+def _columns(facts: Lineage, side: str) -> dict[str, Column]:
+    from pyspark.sql import functions as F
+
+    return {name: F.col(f"{side}.{c}") for name, c in zip(facts.columns.names, names_of(facts), strict=True)}
+
+
+def _agree(facts: Lineage, ours: Mapping[str, Column], theirs: Mapping[str, Column]) -> Column:
+    """Whether every value can be as it is because rows are missing."""
+    from pyspark.sql import functions as F
+
+    moving = [(name, kind) for name, kind in facts.directions.items() if kind is not Direction.FREE]
+    return reduce(and_, (_agrees(ours[name], theirs[name], kind) for name, kind in moving), F.lit(True))
+
+
+def _agrees(ours: Column, theirs: Column, direction: Direction) -> Column:
+    """Whether one can. NULL is the value of no rows at all."""
+    from pyspark.sql import functions as F
+
+    if direction is Direction.SUM:
+        return F.lit(True)
+    if direction is Direction.COUNT:
+        return ours <= theirs
+    behind = ours > theirs if direction is Direction.FALLING else ours < theirs
+    return ours.eqNullSafe(theirs) | F.coalesce(behind, ours.isNull())
+
+
+def _apart_or_fewer(facts: Lineage, proof: Evidence) -> Column:
+    """What can come of lost state. A task that tells of changes has told of its groups before it died, and that is never taken back."""
+    if facts.emit is EmitRule.WATERMARK:
+        return fewer(facts)
+    apart = _apart(facts, proof)
+    return apart if facts.emit is EmitRule.CHANGES else apart | fewer(facts)
+
+
+def _apart(facts: Lineage, proof: Evidence) -> Column:
+    """Whether the group's rows are what its task told before it died, and what its successor tells: in them nothing counts twice but what
+    was sent again, and, where changes are told at once, nothing is missing."""
+    from pyspark.sql import functions as F
+
+    if not facts.keys:
+        return F.lit(False)
+    group = _group(facts)
+    whole = F.first(BATCH, ignorenulls=True).over(group)
+    ours, _ = sides(facts)
+    theirs = {name: whole.getField(c) for name, c in zip(facts.columns.names, names_of(facts), strict=True)}
+    told = F.count(F.col(STREAM)).over(group) > 1
+    agree = F.bool_and(F.col(STREAM).isNull() | _agree(facts, ours, theirs)).over(group)
+    return reduce(and_, _together(facts, proof, theirs, group), whole.isNotNull() & told & agree)
+
+
+def _together(facts: Lineage, proof: Evidence, theirs: Mapping[str, Column], group: Window) -> Iterator[Column]:
+    """Bounds of what the group's rows count together."""
+    from pyspark.sql import functions as F
+
+    ours, _ = sides(facts)
+    for name in counts_of(facts):
+        total = F.sum(ours[name]).over(group)
+        if facts.emit is EmitRule.CHANGES:
+            yield total >= theirs[name]
+        if facts.single and proof.sent_again is not None:
+            yield total <= theirs[name] + proof.sent_again
+
+
+def _group(facts: Lineage) -> Window:
+    from pyspark.sql import Window
+
+    names = dict(zip(facts.columns.names, names_of(facts), strict=True))
+    return Window.partitionBy(*(either(names[key]) for key in facts.keys))
+
+
+def _in_time(loss: Loss, facts: Lineage) -> Column:
+    """Whether the group's window was not in the result when that was lost, and had begun. A group without a window has no such time."""
+    from pyspark.sql import functions as F
+
+    if facts.window_end is None:
+        return F.lit(True)
+    end_us = F.unix_micros(F.col(f"{_GROUP}{facts.window_end}").cast("timestamp"))
+    after = F.lit(True) if loss.since_us is None else end_us > F.lit(loss.since_us + 1)
+    return after if loss.until_us is None else after & (end_us - F.lit(facts.window_us) <= F.lit(loss.until_us))
+
+
+def _in_keys(loss: Loss) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.lit(True) if loss.tasks == 1 else F.col(_TASK) == loss.task
+
+
+def _with_groups(differences: DataFrame, facts: Lineage) -> DataFrame:
+    """Columns of the group's keys, also beside a row that the stream has besides another of its group."""
+    from pyspark.sql import functions as F
+
+    def key(name: str) -> Column:
+        own = F.col(f"{CARRIED}{name}")
+        return F.first(own, ignorenulls=True).over(_group(facts)) if facts.keys else own
+
+    return differences.withColumns({f"{_GROUP}{name}": key(name) for name in facts.carried.names})
+
+
+def _with_tasks(rows: DataFrame, facts: Lineage, proof: Evidence, losses: Sequence[Loss]) -> DataFrame:
+    """A column of the task that had the group, where that tells what was lost from what was not; NULL if nothing says which it was."""
+    from pyspark.sql import functions as F
+
+    tasks = max((loss.tasks for loss in losses), default=1)
+    if tasks == 1 or not proof.seed or not set(proof.dealt) <= set(facts.carried.names):
+        return rows.withColumn(_TASK, F.lit(None).cast("bigint"))
+    names = [f"{_GROUP}{name}" for name in proof.dealt]
+    groups = rows.where(F.col(BATCH).isNotNull()).select(*names).distinct()
+    keys = facts.carried.select(proof.dealt)
+    found = groups.mapInArrow(_dealt(keys, tasks, proof.seed), groups.withColumn(_TASK, F.lit(0).cast("bigint")).schema)
+    found = found.select(*(F.col(name).alias(f"{name}_of") for name in names), _TASK)
+    same = reduce(and_, (F.col(name).eqNullSafe(F.col(f"{name}_of")) for name in names))
+    return rows.join(found, same, "left").drop(*(f"{name}_of" for name in names))
+
+
+def _dealt(keys: Schema, tasks: int, seed: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What adds, on Spark's workers, the task that each group was dealt to, as the topology dealt it."""
+    import polars as pl
+    import pyarrow as pa
+
+    schema = pl.Schema(keys.polars())
+
+    def add(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from ouzel.runtime.protocol.groupings import key_tasks
+
+        for batch in batches:
+            frame = pl.DataFrame(pa.Table.from_batches([batch.rename_columns(list(schema))])).cast(schema)
+            numbers = pa.array(key_tasks(frame, list(schema), tasks, seed), pa.int64())
+            yield pa.RecordBatch.from_arrays([*batch.columns, numbers], [*batch.schema.names, _TASK])
+
+    return add
+
+
+def _any(conditions: Iterable[Column]) -> Column:
+    from pyspark.sql import functions as F
+
+    return reduce(or_, conditions, F.lit(False))

@@ -1,0 +1,28 @@
+"""Which topics a run has read, by id; Kafka is asked only where a query reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ouzel.compiler.plan import Scan
+from ouzel.record import Ranges
+
+
+def ids_of(scans: Iterable[Scan], ranges: Ranges) -> dict[str, Mapping[str, str]]:
+    """Table -> topic -> id, of the topics whose partitions are in these ranges."""
+    found: dict[str, Mapping[str, str]] = {}
+    for scan in scans:
+        topics = {partition.rpartition("-")[0] for partition in ranges.get(scan.table, {})}
+        if scan.connector == "kafka" and topics:
+            from ouzel.connectors.kafka.identity import topic_ids
+
+            found[scan.table] = topic_ids(dict(scan.options), topics)
+    return found
+
+
+def made_anew(known: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The topics whose ids are others now."""
+    pairs = [
+        (topic, number, now.get(table, {}).get(topic)) for table, ids in known.items() for topic, number in ids.items()
+    ]
+    return [topic for topic, number, other in pairs if other not in (None, number)]

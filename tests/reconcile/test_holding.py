@@ -1,0 +1,165 @@
+"""What was read and what was written since: told before Spark is asked, by name and by what has become of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ouzel.errors import QueryError
+from ouzel.reconcile import marks
+from ouzel.reconcile.answers import compared_sink
+from ouzel.reconcile.holding import changed_parts, check_sources
+from ouzel.reconcile.marks import Marked, edited, mark_of
+from ouzel.reconcile.recorder import record_in
+from ouzel.reconcile.topics import made_anew
+from ouzel.record import RECORD, RESULTS
+from ouzel.session import Job
+from tests.reconcile.planting import DAYS, flights, run, seal
+
+INTO_FILES = """
+CREATE TABLE long (id BIGINT, miles DOUBLE) WITH ('connector' = 'file', 'path' = 'long', 'format' = 'FORMAT');
+INSERT INTO long SELECT id, miles FROM flights WHERE delay > 200;
+"""
+
+
+def told(job: Job, home: Path) -> tuple[str, ...]:
+    """What has happened to the answer."""
+    return changed_parts(compared_sink(job.program), record_in(home), home, job, False)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "json"])
+@pytest.mark.parametrize(
+    ("fault", "what"),
+    [
+        (lambda part: part.unlink(), "is gone"),
+        (lambda part: os.truncate(part, 0), "was cut"),
+        (lambda part: part.write_bytes(part.read_bytes().swapcase()), "was edited"),
+        (lambda part: part.write_bytes(2 * part.read_bytes()), "has grown by"),
+        (lambda part: shutil.copy(part, part.with_name(f"{part.stem}-again{part.suffix}")), "was added since the run"),
+    ],
+)
+def test_what_befell_a_part(form: str, fault: Callable[[Path], object], what: str, tmp_path: Path) -> None:
+    job, home = run(INTO_FILES.replace("FORMAT", form), tmp_path)
+    assert told(job, home) == ()
+    part = min((tmp_path / "long").glob("part-*"))
+    fault(part)
+    torn = form == "parquet" and part.exists() and what in ("was cut", "was edited")
+    with pytest.raises(QueryError, match=r"0 bytes|is no Parquet file") if torn else nullcontext():
+        assert what in told(job, home)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "what"),
+    [
+        ("flights", pl.Float64, "column 'flights' is Float64 and not Int64"),
+        ("miles", pl.String, "column 'miles' is String and not Float64"),
+        ("avg_delay", pl.Decimal(20, 3), "column 'avg_delay' is Decimal"),
+        ("max_delay", pl.Int64, "column 'max_delay' is Int64 and not Int32"),
+    ],
+)
+def test_another_type_is_told_however_equal_its_values(name: str, kind: pl.DataType, what: str, tmp_path: Path) -> None:
+    job, home = run(DAYS, tmp_path)
+    pl.read_parquet(home / RESULTS).cast({name: kind}).write_parquet(home / RESULTS)
+    seal(home)
+    with pytest.raises(QueryError, match=what):
+        told(job, home)
+
+
+def test_a_column_renamed_in_one_part(tmp_path: Path) -> None:
+    job, home = run(INTO_FILES.replace("FORMAT", "parquet"), tmp_path)
+    part = min((tmp_path / "long").glob("part-*"))
+    pl.read_parquet(part).rename({"miles": "kilometres"}).write_parquet(part)
+    with pytest.raises(QueryError, match=f"no column 'miles' in {part.name}, a column 'kilometres'"):
+        told(job, home)
+
+
+@pytest.mark.parametrize(
+    ("fault", "what"),
+    [
+        (lambda data, path: data.with_columns(delay=pl.lit(1, pl.Int32)).write_parquet(path), "was (edited|cut)"),
+        (lambda data, path: os.truncate(path, 1_000), "was cut to 1,000 bytes since the run, from"),
+        (lambda data, path: path.unlink(), "flights.parquet is gone"),
+    ],
+)
+def test_a_source_that_changed_since_is_no_difference(
+    fault: Callable[[pl.DataFrame, Path], object], what: str, tmp_path: Path
+) -> None:
+    job, home = run(DAYS, tmp_path)
+    sink, record = compared_sink(job.program), record_in(home)
+    check_sources(sink, record)
+    os.utime(tmp_path / "flights.parquet", (1, 1))
+    check_sources(sink, record)
+    fault(flights(), tmp_path / "flights.parquet")
+    with pytest.raises(QueryError, match=f"the input is not what the run has read: .*{what}"):
+        check_sources(sink, record)
+
+
+def test_what_is_appended_is_no_edit_and_belongs_to_what_was_read_later(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("one\n")
+    known = Marked()
+    first = known.of([str(path), str(tmp_path / "none")])[str(path)]
+    path.write_text("one\ntwo\n")
+    assert not edited(str(path), first)
+    assert known.of([str(path)])[str(path)].size == 8
+    path.write_text("six\ntwo\nten\n")
+    assert edited(str(path), known.of([str(path)])[str(path)]) == "was edited since the run"
+
+
+def test_a_large_file_is_hashed_in_blocks_and_by_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marks, "MEGABYTE", 10)
+    monkeypatch.setattr(marks, "WHOLE", 640)
+    path = tmp_path / "large"
+    path.write_bytes(bytes(10_000))
+    mark = mark_of(path)
+    os.utime(path, ns=(1, mark.written_ns))
+    assert edited(str(path), mark) == ""
+    for at in (0, 9_999):
+        path.write_bytes(bytes(at) + b"1" + bytes(9_999 - at))
+        os.utime(path, ns=(1, mark.written_ns))
+        assert edited(str(path), mark)
+    path.write_bytes(bytes(10_000))
+    os.utime(path, ns=(1, mark.written_ns + 1))
+    assert edited(str(path), mark), "who knows what was written between the blocks"
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"query": "x"}', "[]", "null"])
+def test_a_record_that_is_torn(text: str, tmp_path: Path) -> None:
+    (tmp_path / RECORD).write_text(text)
+    with pytest.raises(QueryError, match=r"record\.json is no record that this version reads"):
+        record_in(tmp_path)
+
+
+def test_a_topic_that_was_made_anew_has_another_id() -> None:
+    known = {"clicks": {"web": "a", "app": "b"}}
+    assert made_anew(known, {"clicks": {"web": "a", "app": "c"}}) == ["app"]
+    assert made_anew(known, {"clicks": {}}) == made_anew(known, {}) == [], "no broker has said so"
+
+
+@pytest.mark.parametrize(
+    ("form", "old", "new", "what"),
+    [
+        ("csv", "\n7,", "\n7.0,", "column 'id' of type BIGINT"),
+        ("csv", "id,miles", "miles,id", "id"),
+        ("csv", "id,miles", "id,kilometres", "kilometres"),
+        ("json", '"id":7,', '"id":"7",', "'id'"),
+        ("json", '"id":7,', '"id":7.0,', "7.0 does not fit column 'id' of type BIGINT"),
+        ("csv", "\n7,", "\n+7,", "+7 as 'id', where the sink writes 7"),
+        ("json", '"miles":', '"kilometres":', "kilometres"),
+    ],
+)
+def test_text_is_spelt_as_the_sink_writes_it(form: str, old: str, new: str, what: str, tmp_path: Path) -> None:
+    query = INTO_FILES.replace("FORMAT", form).replace("delay > 200", "id < 40")
+    job, home = run(query, tmp_path)
+    assert told(job, home) == ()
+    (part,) = [part for part in (tmp_path / "long").glob("part-*") if old in part.read_text()]
+    part.write_text(part.read_text().replace(old, new, 1))
+    seal(home)
+    (problem,) = told(job, home)
+    assert what in problem

@@ -1,0 +1,264 @@
+"""Every fault crossed with every event of a run: what nothing in the record bears out is explained by nothing that happened besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.reconcile import Class
+from ouzel.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
+from ouzel.runtime.protocol.groupings import key_tasks
+from tests.reconcile.planting import DAYS, ORIGINS, drop_late, edit, flights, found, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark]
+
+TWO_TASKS = "SET 'parallelism' = '2';"
+SEED, TASKS = 7, 2
+LOST_TASK = 1
+"""The task whose state died."""
+
+CARRIERS = [f"C{number:02}" for number in range(48)]
+DIED, BEFORE, AFTER, DROPPED = (date(2013, 1, day) for day in (10, 3, 15, 5))
+"""It died on a day whose window was open; windows of the days before had closed, those of the days after had not begun."""
+
+
+def by_task(task: int) -> list[str]:
+    """The carriers whose groups a task has."""
+    numbers = key_tasks(pl.DataFrame({"origin": CARRIERS}), ["origin"], TASKS, SEED)
+    return [carrier for carrier, number in zip(CARRIERS, numbers, strict=True) if number == task]
+
+
+LOSERS, OTHERS = by_task(LOST_TASK), by_task(1 - LOST_TASK)
+
+
+def at_us(day: date, hours: int) -> int:
+    """Microseconds since the epoch."""
+    at = datetime.combine(day, datetime.min.time()) + timedelta(hours=hours)
+    return (at - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+
+
+Row = pl.DataFrame
+Change = Callable[[Row], Row]
+
+
+def moved(**by: float | None) -> Change:
+    """The row with something added to some columns, or NULL in them."""
+    return lambda row: row.with_columns(
+        pl.lit(None, row.schema[name]).alias(name) if change is None else (pl.col(name) + change).cast(row.schema[name])
+        for name, change in by.items()
+    )
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is done to a row, what is found then, and what if just its group may have lost something."""
+
+    change: Change
+    found: frozenset[Class]
+    lost: frozenset[Class] | None = None
+
+
+def fault(change: Change, *kinds: Class) -> Fault:
+    """One that nothing explains."""
+    return Fault(change, frozenset(kinds))
+
+
+def lossy(change: Change, kind: Class) -> Fault:
+    """One that a loss explains."""
+    return Fault(change, frozenset({kind}), frozenset({Class.LOST}))
+
+
+def renamed(row: Row) -> Row:
+    """The row under another key."""
+    return row.with_columns(origin=pl.col("origin") + "?")
+
+
+def twice(row: Row) -> Row:
+    """The row, and again."""
+    return pl.concat([row, row])
+
+
+WINDOWS = {
+    "a greatest value": fault(moved(max_delay=1), Class.VALUE_DIFFERS),
+    "a value that is NULL": fault(moved(max_delay=None), Class.VALUE_DIFFERS),
+    "a mean": fault(moved(avg_delay=0.1), Class.VALUE_DIFFERS),
+    "a sum": fault(moved(miles=1_000), Class.VALUE_DIFFERS),
+    "a count, up": fault(moved(flights=1), Class.VALUE_DIFFERS),
+    "counted twice": fault(moved(flights=7, miles=7_000), Class.VALUE_DIFFERS),
+    "a count and a greatest value": fault(moved(flights=-1, max_delay=1), Class.VALUE_DIFFERS),
+    "a count, down": lossy(moved(flights=-1, miles=-500, avg_delay=1), Class.VALUE_DIFFERS),
+    "a row deleted": lossy(lambda row: row.clear(), Class.ONLY_BATCH),
+    "a row added": fault(lambda row: pl.concat([row, renamed(row)]), Class.ONLY_STREAM),
+    "a row delivered twice": fault(twice, Class.ONLY_STREAM),
+    "told in two parts": Fault(
+        lambda row: pl.concat([moved(flights=-2)(row), row.with_columns(flights=pl.lit(2, pl.Int64))]),
+        frozenset({Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
+        frozenset({Class.LOST, Class.ONLY_STREAM}),
+    ),
+    "the last digits": fault(lambda row: row.with_columns(miles=pl.col("miles") * (1 + 1e-12)), Class.FLOAT),
+}  # fmt: skip
+
+
+def places() -> Iterator[tuple[str, str, date, str]]:
+    """(fault, origin, day, where that is): each fault in a group of its own, wherever it matters."""
+    for number, name in enumerate(WINDOWS):
+        for day, where in ((DIED, "lost"), (BEFORE, "closed"), (AFTER, "not begun"), (DROPPED, "dropped")):
+            yield name, LOSERS[number], day, where
+        yield name, OTHERS[number], DIED, "of another task"
+
+
+def happened(kind: str, text: str, count: int = 1) -> Callable[[RunRecord], RunRecord]:
+    """The record with one event more."""
+    return lambda record: replace(record, events=(*record.events, (kind, text, count)))
+
+
+def lost(component: str) -> Callable[[RunRecord], RunRecord]:
+    """The record of a run that may have lost something on the day DIED. (The watermark lags an hour behind.)"""
+    loss = Loss(component, LOST_TASK, TASKS, at_us(DIED, 1), at_us(DIED, 11))
+    loss = loss if component else replace(loss, task=0, tasks=1)
+    return lambda record: replace(happened("state-lost", "x")(record), losses=(loss,), seed=SEED)
+
+
+EVENTS: Mapping[str, Callable[[RunRecord], RunRecord]] = {
+    "nothing": lambda record: record,
+    "late": lambda record: record,
+    "replayed": happened("replayed", SENT_AGAIN, 250),
+    "restarted": lambda record: lost("elsewhere")(happened("restarted", "x")(happened("replayed", "'flights' was started again")(record))),
+    "state-lost": lambda record: happened("replayed", SENT_AGAIN, 250)(lost("aggregate_by_origin")(record)),
+    "at most once": lambda record: replace(happened("state-lost", "of whom is not known")(record), delivery="at-most-once"),
+    "rows-lost": lambda record: replace(lost("")(record), delivery="at-most-once"),
+}  # fmt: skip
+
+
+def traffic() -> pl.DataFrame:
+    """Flights of these carriers, no two of them alike."""
+    random = Random(5)
+    data = flights(20_000)
+    return data.with_columns(origin=pl.Series([random.choice(CARRIERS) for _ in range(data.height)]))
+
+
+@pytest.fixture(scope="module")
+def judged(
+    tmp_path_factory: pytest.TempPathFactory, spark: SparkSession
+) -> Callable[[str], Mapping[object, set[Class]]]:
+    """What is found in each group of the run with all faults, after an event."""
+    data = traffic()
+    gone = data.filter(pl.col("ts").dt.date() == DROPPED, pl.col("delay").is_not_null()).unique("origin", keep="first")
+    job, home = run(TWO_TASKS + DAYS, tmp_path_factory.mktemp("whole"), data)
+    _, without = run(TWO_TASKS + DAYS, tmp_path_factory.mktemp("without"), data.join(gone, on="id", how="anti"))
+    whole, fewer, record = pl.read_parquet(home / RESULTS), pl.read_parquet(without / RESULTS), read_record(home)
+    known: dict[str, Mapping[object, set[Class]]] = {}
+
+    def judge(event: str) -> Mapping[object, set[Class]]:
+        if event not in known:
+            EVENTS[event](record).save(home)
+            drop_late(home, late_lines(gone) if event == "late" else [])
+            faulty((fewer if event == "late" else whole), home)
+            known[event] = by_group(found(job, home, spark, 1e-9))
+        return known[event]
+
+    return judge
+
+
+def late_lines(gone: pl.DataFrame) -> list[dict[str, object]]:
+    """What a run tells of rows that it dropped."""
+    return [
+        {
+            "$component": "aggregate_by_origin", "window_start": f"{DROPPED}", "window_end": f"{DROPPED + timedelta(days=1)}",
+            "origin": row["origin"], "$rows": 1, "flights": 1, "max_delay": row["delay"], "$result2": float(row["delay"]),
+            "$result3": row["miles"],
+        }
+        for row in gone.to_dicts()
+    ]  # fmt: skip
+
+
+def faulty(answer: pl.DataFrame, home: Path) -> None:
+    """Plant every fault in its places."""
+    chosen = {(origin, day): name for name, origin, day, _ in places()}
+    parts = answer.partition_by("origin", "departure_day", maintain_order=True)
+    changed = [WINDOWS[name].change(part) if (name := chosen.get(group(part))) else part for part in parts]
+    edit(home, lambda _: pl.concat(changed))
+
+
+def group(part: pl.DataFrame) -> tuple[str, date]:
+    """Of which group these rows are."""
+    return part["origin"][0], part["departure_day"][0]
+
+
+def by_group(result: object) -> Mapping[object, set[Class]]:
+    """The classes of each group."""
+    classes: dict[object, set[Class]] = {}
+    rows = result.differences.selectExpr("class", "coalesce(stream, batch) as row").collect()  # type: ignore[attr-defined]
+    for kind, row in rows:
+        classes.setdefault((row["origin"].rstrip("?"), row["departure_day"]), set()).add(Class(kind))
+    return classes
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_fault_is_explained_only_where_the_event_can_have_caused_it(
+    event: str, name: str, judged: Callable[[str], Mapping[object, set[Class]]]
+) -> None:
+    result = judged(event)
+    planted = WINDOWS[name]
+    for fault_name, origin, day, where in places():
+        if fault_name == name:
+            hit = day == DIED and (event == "rows-lost" or (event == "state-lost" and where == "lost"))
+            expected = (hit and planted.lost) or planted.found
+            kinds = result[origin, day] | {Class.FLOAT}
+            if event == "late" and where == "dropped":  # what is left beside late rows differs, as what it may
+                assert any(not kind.explained for kind in kinds) or expected == {Class.FLOAT}, (where, origin, day)
+            else:
+                assert kinds == expected | {Class.FLOAT}, (where, origin, day)
+
+
+def test_no_other_group_differs(judged: Callable[[str], Mapping[object, set[Class]]]) -> None:
+    chosen = {(origin, day) for _, origin, day, _ in places()}
+    assert {group for group, kinds in judged("state-lost").items() if kinds != {Class.FLOAT}} <= chosen
+    late = {group: kinds for group, kinds in judged("late").items() if group not in chosen and kinds != {Class.FLOAT}}
+    assert set(map(frozenset, late.values())) == {frozenset({Class.LATE})}
+    assert {day for _, day in late} == {DROPPED}
+
+
+CHANGES: Mapping[str, tuple[Callable[[int], list[int]], set[Class]]] = {
+    "told by two tasks": (lambda n: [3, n - 3], {Class.LOST}),
+    "told by two tasks, and what was sent again by both": (lambda n: [n - 3, 200], {Class.LOST}),
+    "more than was sent again": (lambda n: [n - 3, n - 4], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
+    "told by two tasks, and not all": (lambda n: [3, n - 9], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
+    "one row counted twice": (lambda n: [n + 1], {Class.VALUE_DIFFERS}),
+    "one row missing": (lambda n: [n - 1], {Class.VALUE_DIFFERS}),
+    "never told of": (lambda n: [], {Class.ONLY_BATCH}),
+}
+"""Counts that a group has instead of its one, and what is found if the state of its task died: it had told of all its groups."""
+
+
+def test_a_task_that_told_of_changes_lost_nothing_that_it_told(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run(TWO_TASKS + ORIGINS, tmp_path, traffic())
+    happened("replayed", SENT_AGAIN, 250)(lost("count_by_origin")(read_record(home))).save(home)
+    planted = {origins[number]: name for number, name in enumerate(CHANGES) for origins in (LOSERS, OTHERS)}
+
+    def change(answer: pl.DataFrame) -> pl.DataFrame:
+        counts = {row["origin"]: CHANGES[planted[row["origin"]]][0](row["flights"]) if row["origin"] in planted else [row["flights"]]
+                  for row in answer.to_dicts()}  # fmt: skip
+        rows = [(origin, count) for origin, each in counts.items() for count in each]
+        return pl.DataFrame(rows, answer.schema, orient="row")
+
+    edit(home, change)
+    rows = found(job, home, spark).differences.selectExpr("class", "coalesce(stream, batch).origin").collect()
+    classes = {name: {Class(kind) for kind, origin in rows if origin == name} for name in planted}
+    for origin, name in planted.items():
+        if origin in LOSERS:
+            assert classes[origin] == CHANGES[name][1], name
+        else:
+            assert not any(kind.explained for kind in classes[origin]), name
+            assert classes[origin], name
