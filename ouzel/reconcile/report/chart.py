@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import escape
+from math import ceil
 
 from ouzel.reconcile.classes import Class
 from ouzel.reconcile.lineage import DAY_US
 from ouzel.reconcile.timeline import SECOND_US, Timeline
 
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 1040, 210, 46, 12, 30
+WIDTH, NARROW = 1040, 340
+"""Of a screen's chart and of a phone's: each is drawn as it is seen, so that its labels stay as large as the text around it."""
+
+HEIGHT, LEFT, TOP, BOTTOM = 210, 46, 12, 30
 LEAST_HEIGHT = 2.0
 """A single row among thousands must still be seen."""
 
 WIDEST = 30.0
 """A bar that is as wide as high is a block."""
 
-LABELS = 6
+LABEL = 160.0
+"""So far apart are the labels of the time axis at least."""
 
-HALF_LABEL = 33.0
+HALF_LABEL = 36.0
 """Half the width of a date: no label goes beyond the edge."""
 
+Leads = Callable[[Class, int], str]
+"""Where a bar leads to: the id of the first row shown of that class in that slice, or of the class."""
 
-def chart(timeline: Timeline) -> str:
-    """The chart; a bar says its numbers when one points at it."""
+
+def chart(timeline: Timeline, leads: Leads) -> str:
+    """The chart, for a screen and for a phone; a bar says its numbers when one points at it, and leads to its rows."""
+    return _drawn(timeline, leads, WIDTH, "wide") + _drawn(timeline, leads, NARROW, "narrow")
+
+
+def _drawn(timeline: Timeline, leads: Leads, width: int, name: str) -> str:
     totals = [sum(counts) for counts in zip(*timeline.counts.values(), strict=True)] or [0] * timeline.slices
     most = _ceiling(max(totals))
-    parts = [*_grid(most), *_bars(timeline, most), *_time_axis(timeline)]
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Differences over event time">{"".join(parts)}</svg>'
+    parts = [*_grid(most, width), *_bars(timeline, most, leads, width), *_time_axis(timeline, width)]
+    label = 'role="img" aria-label="Differences over event time"'
+    return f'<svg class="{name}" viewBox="0 0 {width} {HEIGHT}" {label}>{"".join(parts)}</svg>'
 
 
 def colour_of(kind: Class) -> str:
@@ -49,8 +63,8 @@ def width_in_words(width_us: int) -> str:
     return f"{width_us / SECOND_US:g} seconds"
 
 
-def _bars(timeline: Timeline, most: int) -> list[str]:
-    step = (WIDTH - LEFT) / timeline.slices
+def _bars(timeline: Timeline, most: int, leads: Leads, width: int) -> list[str]:
+    step = (width - LEFT) / timeline.slices
     bar = min(step * 0.76, WIDEST)
     bars = []
     for number in range(timeline.slices):
@@ -61,30 +75,33 @@ def _bars(timeline: Timeline, most: int) -> list[str]:
                 y -= height
                 title = f"{_moment(timeline, number)}: {counts[number]:,} {kind.value}"
                 bars.append(
-                    f'<rect x="{x + (step - bar) / 2:.1f}" y="{y:.1f}" width="{bar:.1f}" height="{height:.1f}" rx="1.5" '
-                    f'fill="{colour_of(kind)}"><title>{escape(title)}</title></rect>'
+                    f'<a href="#{leads(kind, number)}"><rect x="{x + (step - bar) / 2:.1f}" y="{y:.1f}" width="{bar:.1f}" '
+                    f'height="{height:.1f}" rx="1.5" fill="{colour_of(kind)}"><title>{escape(title)}</title></rect></a>'
                 )
     return bars
 
 
-def _grid(most: int) -> list[str]:
+def _grid(most: int, width: int) -> list[str]:
     lines = []
     for share in (0, 0.5, 1):
         y = HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)
         lines.append(
-            f'<line class="{"grid" if share else "axis"}" x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<line class="{"grid" if share else "axis"}" x1="{LEFT}" x2="{width}" y1="{y:.1f}" y2="{y:.1f}"/>'
         )
         if share * most == int(share * most):
             lines.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{int(share * most):,}</text>')
     return lines
 
 
-def _time_axis(timeline: Timeline) -> list[str]:
-    step = (WIDTH - LEFT) / timeline.slices
-    every = max(1, -(-timeline.slices // LABELS))
-    places = [(number, LEFT + (number + 0.5) * step) for number in range(every // 2, timeline.slices, every)]
+def _time_axis(timeline: Timeline, width: int) -> list[str]:
+    step = (width - LEFT) / timeline.slices
+    every = max(1, ceil(LABEL / step))
+    places = [
+        (number, LEFT + (number + 0.5) * step)
+        for number in range(min(every, timeline.slices) // 2, timeline.slices, every)
+    ]
     return [
-        f'<text x="{min(x, WIDTH - HALF_LABEL):.1f}" y="{HEIGHT - 9}" text-anchor="middle">{_moment(timeline, number)}</text>'
+        f'<text x="{min(x, width - HALF_LABEL):.1f}" y="{HEIGHT - 9}" text-anchor="middle">{_moment(timeline, number)}</text>'
         for number, x in places
     ]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from html import escape
 from string import Template
 from typing import Any
 
+from ouzel.batch.period import EPOCH, moment_text
 from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.types import DecimalType, Field, FloatType, IntegerType
 from ouzel.reconcile.classes import Class
@@ -50,7 +52,8 @@ def page(found: Reconciliation) -> str:
     subtitle = f"The topology's answer on {record.engine}, {record.delivery}, beside that of the PySpark job over the same input{part}"
     sections = [
         _verdict(found), _figures(found), *(f'<p class="note">{escape(note)}</p>' for note in found.notes),
-        _classes(found), _timeline(found), _rows(found), _dropped(found), _plans(found), _query(found), _offsets(found), _events(found),
+        _classes(found), _timeline(found), _rows(found), _dropped(found), _rounds(found),
+        _plans(found), _query(found), _offsets(found), _events(found),
         _settings(found),
     ]  # fmt: skip
     return PAGE.substitute(
@@ -63,6 +66,8 @@ def page(found: Reconciliation) -> str:
 
 def verdict(found: Reconciliation) -> str:
     """The outcome in one sentence."""
+    if found.tampered:
+        return f"The stream's answer is not what the run wrote: {_files(len(found.tampered))}, {_counted(found.unexplained)} unexplained."
     if not found.differing:
         return f"Stream and batch agree: {_counted(found.matched)}, no difference."
     if found.explained:
@@ -70,18 +75,27 @@ def verdict(found: Reconciliation) -> str:
     return f"Stream and batch differ: {_counted(found.unexplained)} without an explanation."
 
 
+def _files(number: int) -> str:
+    return f"{number:,} file{'' if number == 1 else 's'} changed since"
+
+
 def _counted(rows: int) -> str:
     return f"{rows:,} row{'' if rows == 1 else 's'}"
 
 
 def _verdict(found: Reconciliation) -> str:
-    tone = "bad" if found.unexplained else "warn" if found.differing else "good"
+    tone = "bad" if not found.explained else "warn" if found.differing else "good"
     keys = ", ".join(found.facts.keys)
     how = f"Rows are told apart by {keys}" if keys else "Rows are compared as multisets"
     return (
         f'<div class="verdict {tone}"><strong>{escape(verdict(found))}</strong>'
-        f"<span>{escape(how)}; floats within a relative {_small(found.tolerance)} count as equal.</span></div>"
+        f"<span>{escape(how)}; floats within a relative {_small(found.tolerance)} count as equal.</span>{_tampered(found)}</div>"
     )
+
+
+def _tampered(found: Reconciliation) -> str:
+    lines = "".join(f"<li>{escape(each)}</li>" for each in found.tampered)
+    return f"<ul>{lines}</ul>" if lines else ""
 
 
 def _small(number: float) -> str:
@@ -103,9 +117,14 @@ def _classes(found: Reconciliation) -> str:
         return ""
     lines = [
         f"<tr><td>{_mark(kind)}{kind.value}</td><td>{count:,}</td><td>{escape(kind.meaning)}</td></tr>"
-        for kind, count in found.counts.items()
+        for kind, count in ((kind, found.counts[kind]) for kind in _ordered(found))
     ]
     return f'<h2>Why they differ</h2><div class="card"><table class="classes">{"".join(lines)}</table></div>'
+
+
+def _ordered(found: Reconciliation) -> list[Class]:
+    """The classes, what nothing explains first."""
+    return sorted(found.counts, key=lambda kind: kind.explained)
 
 
 def _mark(kind: Class) -> str:
@@ -115,33 +134,75 @@ def _mark(kind: Class) -> str:
 def _timeline(found: Reconciliation) -> str:
     if found.timeline is None or not found.differing:
         return ""
-    text = f"Rows that differ, by {found.facts.time}; each bar is {width_in_words(found.timeline.width_us)}."
-    return (
-        f'<h2>When they differ</h2><div class="card">{chart(found.timeline)}<p class="caption">{escape(text)}</p></div>'
-    )
+    text = f"Rows that differ, by {found.facts.time}; each bar is {width_in_words(found.timeline.width_us)}, and leads to its rows."
+    drawn = chart(found.timeline, lambda kind, number: _anchor(found, kind, number))
+    return f'<h2>When they differ</h2><div class="card">{drawn}<p class="caption">{escape(text)}</p></div>'
+
+
+def _anchor(found: Reconciliation, kind: Class, number: int) -> str:
+    """The id of the first row shown of a class in a slice; of the class where no such row is shown, or all are folded away."""
+    shown = not kind.explained and number in map(partial(_slice, found), found.samples[kind])
+    return f"{_id(kind)}-{number}" if shown else _id(kind)
+
+
+def _id(kind: Class) -> str:
+    return kind.value.replace(" ", "-")
+
+
+def _slice(found: Reconciliation, row: Difference) -> int | None:
+    """The slice of the chart that the row is in."""
+    if found.timeline is None or found.facts.time is None:
+        return None
+    at = row.row[found.facts.columns.names.index(found.facts.time)]
+    if at is None:
+        return None
+    since = datetime(at.year, at.month, at.day) if not isinstance(at, datetime) else at.replace(tzinfo=None)
+    return ((since - EPOCH) // timedelta(microseconds=1) - found.timeline.first_us) // found.timeline.width_us
 
 
 def _rows(found: Reconciliation) -> str:
     if not found.counts:
         return ""
-    kinds = sorted(found.counts, key=lambda kind: kind.explained)
-    return "<h2>The rows</h2>" + "".join(_rows_of(found, kind) for kind in kinds)
+    return "<h2>The rows</h2>" + "".join(_rows_of(found, kind) for kind in _ordered(found))
 
 
 def _rows_of(found: Reconciliation, kind: Class) -> str:
     rows, count = found.samples[kind], found.counts[kind]
     shown = f"{count:,}" if count <= SHOWN else f"the first {len(rows)} of {count:,}"
     mixed = any(map(_missing, rows)) and kind not in (Class.ONLY_STREAM, Class.ONLY_BATCH)
+    places = _places(found, rows)
+    columns = tuple(found.facts.columns)
     head = "<th></th>" * mixed + "".join(
-        f"<th{_align(field)}>{escape(field.name)}</th>" for field in found.facts.columns
+        f"<th{_align(columns[place])}>{escape(columns[place].name)}</th>" for place in places
     )
     sides = [f'<td class="missing">{_missing(row)}</td>' * mixed for row in rows]
-    body = "".join(f"<tr>{side}{_row(found, row)}</tr>" for side, row in zip(sides, rows, strict=True))
+    opened = [f"<tr{anchor}>" for anchor in _anchors(found, kind, rows)]
+    cells = ["".join(_cell(found, row, place, columns[place]) for place in places) for row in rows]
+    body = "".join(f"{tr}{side}{row}</tr>" for tr, side, row in zip(opened, sides, cells, strict=True))
     soft = " soft" if kind.explained else ""
     return (
-        f"<details{'' if kind.explained else ' open'}><summary>{_mark(kind)}{kind.value}<small>{shown}</small></summary>"
-        f'<div class="scroll{soft}"><table class="rows"><tr>{head}</tr>{body}</table></div></details>'
+        f'<details id="{_id(kind)}"{"" if kind.explained else " open"}>'
+        f"<summary>{_mark(kind)}{kind.value}<small>{shown}</small></summary>"
+        f'<div class="scroll{soft}"><table class="rows cards"><tr>{head}</tr>{body}</table></div></details>'
     )
+
+
+def _places(found: Reconciliation, rows: Sequence[Difference]) -> list[int]:
+    """The columns as they are shown: what tells rows apart, then what differs, then the rest."""
+    differing = {name for row in rows for name in row.differing}
+    names = found.facts.columns.names
+    return sorted(
+        range(len(names)), key=lambda place: (names[place] not in found.facts.keys, names[place] not in differing)
+    )
+
+
+def _anchors(found: Reconciliation, kind: Class, rows: Sequence[Difference]) -> Iterator[str]:
+    """An id for the first row of each slice of the chart."""
+    seen: set[int | None] = {None}
+    for row in rows:
+        number = _slice(found, row)
+        yield "" if number in seen else f' id="{_id(kind)}-{number}"'
+        seen.add(number)
 
 
 def _missing(row: Difference) -> str:
@@ -184,16 +245,17 @@ def _side(values: Sequence[Any]) -> str:
     return ' class="number"' if any(isinstance(value, int | float) for value in values) else ""
 
 
-def _row(found: Reconciliation, row: Difference) -> str:
-    return "".join(_cell(found, row, number, field) for number, field in enumerate(found.facts.columns))
-
-
 def _cell(found: Reconciliation, row: Difference, number: int, field: Field) -> str:
     if field.name in row.differing and row.stream is not None and row.batch is not None:
         sides = (("stream", row.stream[number]), ("batch", row.batch[number]))
         pair = "".join(f"<i>{side}</i><b>{_value(value)}</b>" for side, value in sides)
-        return f'<td{_align(field, "differs")}><span class="pair">{pair}</span></td>'
-    return f"<td{_align(field, 'key' if field.name in found.facts.keys else '')}>{_value(row.row[number])}</td>"
+        return f'<td{_label(field)}{_align(field, "differs")}><span class="pair">{pair}</span></td>'
+    return f"<td{_label(field)}{_align(field, 'key' if field.name in found.facts.keys else '')}>{_value(row.row[number])}</td>"
+
+
+def _label(field: Field) -> str:
+    """What a phone shows beside the value, where it has no room for a table."""
+    return f' data-label="{escape(field.name)}"'
 
 
 def _align(field: Field, also: str = "") -> str:
@@ -207,7 +269,7 @@ def _value(value: Any) -> str:
         case None:
             return '<span class="null">NULL</span>'
         case datetime():
-            return escape(value.isoformat(" "))
+            return escape(_moment(value))
         case Decimal():
             return escape(format(value, "f"))
         case bytes() | bytearray():
@@ -216,6 +278,32 @@ def _value(value: Any) -> str:
             text = str(value)
     shown = escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
     return f'<span class="long">{shown}</span>' if len(text) > WRAPPED else shown
+
+
+def _moment(at: datetime) -> str:
+    """Without what is zero at its end."""
+    text = at.replace(tzinfo=None).isoformat(" ")
+    return text.removesuffix(":00").removesuffix(" 00:00") + ("" if at.tzinfo is None else "Z")
+
+
+def _rounds(found: Reconciliation) -> str:
+    """Of a watch, what each look has found."""
+    if not found.rounds:
+        return ""
+    rows = [
+        (
+            f"{look.at:%Y-%m-%d %H:%M:%S}",
+            "the end" if look.closed_us is None else moment_text(look.closed_us).removesuffix(" 00:00:00"),
+            ", ".join(f"{kind.value} {count:,}" for kind, count in look.counts.items()) or "no difference",
+            f"{look.windows:,}",
+            f"{look.matched:,}",
+            f"{look.seconds:.1f}",
+        )
+        for look in found.rounds
+    ]
+    return "<h2>The rounds</h2>" + _table(
+        ("at", "compared to", "differ", "windows", "rows agree", "seconds"), rows, "", 3
+    )
 
 
 def _plans(found: Reconciliation) -> str:

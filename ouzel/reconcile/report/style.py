@@ -5,21 +5,21 @@ STYLE = """
   color-scheme: light dark;
   --paper: #fbfaf8; --card: #ffffff; --ink: #23272e; --soft: #646b76; --faint: #9aa1ab; --line: #e6e4df; --code: #f5f3ef;
   --good: #2f7d5b; --good-wash: #e9f4ee; --warn: #97690f; --warn-wash: #fbf3df; --bad: #b3372e; --bad-wash: #fbecea;
-  --late: #d39a2d; --duplicated: #8a6fc0; --lost: #b87345; --in-flight: #6d93b8; --float: #4d9f94;
-  --value-differs: #c8453b; --only-in-stream: #d0679d; --only-in-batch: #7d2f5d;
+  --late: #d9a93c; --lost: #8f5a2b; --in-flight: #9db3c6; --float: #4d9f94;
+  --value-differs: #c8453b; --only-in-stream: #4ba3e3; --only-in-batch: #4a2377;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #16181c; --card: #1d2025; --ink: #dfe2e7; --soft: #9aa2ae; --faint: #6c7480; --line: #2d3138; --code: #191c20;
     --good: #7cc9a3; --good-wash: #1c2b24; --warn: #e0b355; --warn-wash: #2d2718; --bad: #ef8a80; --bad-wash: #34211f;
-    --late: #dcae52; --duplicated: #a78fd8; --lost: #cf9063; --in-flight: #86abd0; --float: #6ab8ad;
-    --value-differs: #e26a5f; --only-in-stream: #e08ab6; --only-in-batch: #b0648f;
+    --late: #dcae52; --lost: #a5713f; --in-flight: #7f95a8; --float: #6ab8ad;
+    --value-differs: #e26a5f; --only-in-stream: #2f86c9; --only-in-batch: #e3d0fb;
   }
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
 main { max-width: 1240px; margin: 0 auto; padding: 44px 28px 80px; }
-h1 { font-size: 27px; font-weight: 600; letter-spacing: -0.01em; margin: 0; }
+h1 { font-size: 27px; font-weight: 600; letter-spacing: -0.01em; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 17px; font-weight: 600; margin: 52px 0 14px; }
 h3 { font-size: 13px; font-weight: 600; color: var(--soft); margin: 0 0 8px; }
 p { margin: 0; }
@@ -27,6 +27,8 @@ p { margin: 0; }
 .verdict { margin: 26px 0 22px; padding: 18px 22px; border-radius: 10px; border-left: 4px solid; }
 .verdict strong { font-size: 18px; font-weight: 600; display: block; }
 .verdict span { color: var(--soft); }
+.verdict ul { margin: 8px 0 0; padding-left: 20px; overflow-wrap: anywhere; }
+:target { outline: 2px solid var(--value-differs); outline-offset: 2px; border-radius: 4px; }
 .good { background: var(--good-wash); border-color: var(--good); } .good strong { color: var(--good); }
 .warn { background: var(--warn-wash); border-color: var(--warn); } .warn strong { color: var(--warn); }
 .bad { background: var(--bad-wash); border-color: var(--bad); } .bad strong { color: var(--bad); }
@@ -44,7 +46,9 @@ p { margin: 0; }
 .classes td:nth-child(2) { text-align: right; padding-right: 28px; font-variant-numeric: tabular-nums; }
 .classes td:nth-child(3) { color: var(--soft); width: 100%; }
 svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--soft); font: 11.5px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
+svg.narrow { display: none; }
+svg a rect { cursor: pointer; } svg a:hover rect { opacity: 0.7; }
+svg text { fill: var(--soft); font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
 svg .grid { stroke: var(--line); stroke-width: 1; }
 svg .axis { stroke: var(--faint); stroke-width: 1; }
 .caption { color: var(--soft); font-size: 13px; margin-top: 10px; }
@@ -80,6 +84,26 @@ code { font: 12.5px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono"
 footer { margin-top: 56px; color: var(--faint); font-size: 13px; }
 @media (max-width: 860px) {
   .plans { grid-template-columns: 1fr; } .figures { grid-template-columns: 1fr 1fr; } main { padding: 28px 16px 60px; }
+}
+@media (max-width: 600px) {
+  h1 { font-size: 22px; } h2 { margin: 36px 0 12px; }
+  .figures { gap: 10px; } .figures div { padding: 11px 14px; } .figures b { font-size: 21px; }
+  .verdict { padding: 14px 16px; } .card { padding: 14px 14px; }
+  svg.wide { display: none; } svg.narrow { display: block; }
+  .classes tr { display: grid; grid-template-columns: 1fr auto; padding: 9px 0; border-top: 1px solid var(--line); }
+  .classes tr:first-child { border-top: 0; }
+  .classes td { border: 0; padding: 0; } .classes td:nth-child(2) { padding: 0; }
+  .classes td:nth-child(3) { grid-column: 1 / -1; font-size: 13.5px; padding-top: 2px; }
+  .cards, .cards tbody { display: block; }
+  .cards tr:first-child { display: none; }
+  .cards tr { display: flex; flex-direction: column; padding: 10px 12px; margin-bottom: 10px; background: var(--paper);
+    border: 1px solid var(--line); border-radius: 8px; }
+  .cards td, .rows.cards .number, .rows.cards .differs { display: flex; justify-content: space-between; gap: 14px; padding: 3px 0;
+    border: 0; text-align: right; white-space: normal; overflow-wrap: anywhere; }
+  .cards td::before { content: attr(data-label); color: var(--soft); font-weight: 400; text-align: left; flex: none; max-width: 45%; }
+  .cards .missing { justify-content: flex-start; order: -3; } .cards .missing:empty { display: none; }
+  .cards .differs { order: -2; } .cards .key { order: -1; }
+  .scroll { padding: 0 12px 12px; max-height: none; }
 }
 @media print { details, .card, pre { break-inside: avoid; } pre, .scroll { max-height: none; } }
 """
