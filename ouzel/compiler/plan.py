@@ -225,6 +225,10 @@ class AssignWindow(Node):
         return f"AssignWindow {self.kind.value}({self.column}, size {self.size_us / 1e6:g} s{slide})"
 
 
+NEVER_NULL = frozenset({"count", "count_if"})
+"""Aggregates that are 0 of nothing, where others are NULL."""
+
+
 @dataclass(frozen=True)
 class AggregateCall:
     """One aggregate over columns of the input, which a Project below has already computed.
@@ -281,7 +285,9 @@ class Aggregate(Node):
     @property
     def schema(self) -> Schema:
         grouped = tuple(self.input.schema[key] for key in self.keys)
-        return Schema((*grouped, *(Field(call.name, call.type, call.function != "count") for call in self.calls)))
+        return Schema(
+            (*grouped, *(Field(call.name, call.type, call.function not in NEVER_NULL) for call in self.calls))
+        )
 
     @property
     def retracts(self) -> bool:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
 
 from ouzel.compiler.functions.lowering import backticked, column_name, quoted
 from ouzel.compiler.plan import Aggregate, AggregateCall
@@ -37,6 +39,8 @@ from ouzel.compiler.types import (
 )
 from ouzel.errors import NotSupported, QueryError
 
+Of = TypeVar("Of")
+
 ROWS = "$rows"
 """Name of the column that counts a group's rows in partial aggregates with a window (for late rows) or of a retracting input."""
 
@@ -53,12 +57,21 @@ class AggregateSignature:
     result: DataType
 
 
+class Keeps(Enum):
+    """What an operator keeps of a group's values."""
+
+    COUNT = "how many there are"
+    TOTAL = "their total and how many there are"
+    EXTREME = "the least or largest"
+
+
 @dataclass(frozen=True)
 class AggregateFunction:
     """One aggregate.
 
     Args:
         name: canonical name, lower case.
+        keeps: what an operator keeps for it.
         resolve: argument type -> (parameter, result), or None when it does not take this type.
         takes: the types it takes, in words for the error.
         doc: one line.
@@ -67,6 +80,7 @@ class AggregateFunction:
     """
 
     name: str
+    keeps: Keeps
     resolve: Callable[[DataType], tuple[DataType, DataType] | None]
     takes: str
     doc: str
@@ -117,23 +131,45 @@ _ORDERED_WORDS = "a number, text, bytes, a boolean, a date, a timestamp or an in
 AGGREGATES: tuple[AggregateFunction, ...] = (
     AggregateFunction(
         "count",
+        Keeps.COUNT,
         lambda kind: (kind, BIGINT),
         "any type",
         "rows, or those whose value is not NULL",
         "COUNT(*), COUNT(value)",
     ),
-    AggregateFunction("sum", _sum, "a number", "the total; NULL of no values", "SUM(value)"),
-    AggregateFunction("avg", _average, "a number", "the mean; NULL of no values", "AVG(value)", ("mean",)),
-    AggregateFunction("min", _extreme, _ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)"),
-    AggregateFunction("max", _extreme, _ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)"),
+    AggregateFunction("sum", Keeps.TOTAL, _sum, "a number", "the total; NULL of no values", "SUM(value)"),
+    AggregateFunction("avg", Keeps.TOTAL, _average, "a number", "the mean; NULL of no values", "AVG(value)", ("mean",)),
     AggregateFunction(
-        "bool_and", _boolean(BOOLEAN), "a BOOLEAN", "whether all values are TRUE", "BOOL_AND(condition)", ("every",)
+        "min", Keeps.EXTREME, _extreme, _ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)"
     ),
     AggregateFunction(
-        "bool_or", _boolean(BOOLEAN), "a BOOLEAN", "whether any value is TRUE", "BOOL_OR(condition)", ("some", "any")
+        "max", Keeps.EXTREME, _extreme, _ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)"
     ),
     AggregateFunction(
-        "count_if", _boolean(BIGINT), "a BOOLEAN", "rows where the condition is TRUE", "COUNT_IF(condition)"
+        "bool_and",
+        Keeps.EXTREME,
+        _boolean(BOOLEAN),
+        "a BOOLEAN",
+        "whether all values are TRUE",
+        "BOOL_AND(condition)",
+        ("every",),
+    ),
+    AggregateFunction(
+        "bool_or",
+        Keeps.EXTREME,
+        _boolean(BOOLEAN),
+        "a BOOLEAN",
+        "whether any value is TRUE",
+        "BOOL_OR(condition)",
+        ("some", "any"),
+    ),
+    AggregateFunction(
+        "count_if",
+        Keeps.COUNT,
+        _boolean(BIGINT),
+        "a BOOLEAN",
+        "rows where the condition is TRUE",
+        "COUNT_IF(condition)",
     ),
 )
 """All aggregates, in the order of the documentation."""
@@ -144,6 +180,24 @@ _BY_NAME = {name: function for function in AGGREGATES for name in (function.name
 def is_aggregate(name: str) -> bool:
     """Whether SQL's `name`, in any case, is an aggregate."""
     return name.lower() in _BY_NAME
+
+
+def keeps(function: str) -> Keeps:
+    """What an operator keeps for an aggregate."""
+    return _BY_NAME[function].keeps
+
+
+def by_function(call: AggregateCall, table: Mapping[str, Of]) -> Of:
+    """What a table says of the call's function.
+
+    Raises:
+        NotSupported: nothing, for it is not listed; nothing is computed by default.
+    """
+    if call.function not in table:
+        raise NotSupported(
+            f"{call.function.upper()} cannot be computed here", instead=f"write one of {', '.join(table).upper()}"
+        )
+    return table[call.function]
 
 
 def resolves(name: str, argument: DataType) -> bool:
@@ -177,7 +231,7 @@ def resolve_aggregate(name: str, argument: DataType | None) -> AggregateSignatur
 def is_combinable(aggregate: Aggregate) -> bool:
     """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back."""
     retracting = aggregate.input.retracts
-    return not any(_is_distinct(call) or (retracting and _is_extreme(call)) for call in aggregate.calls)
+    return not any(is_distinct(call) or (retracting and _is_extreme(call)) for call in aggregate.calls)
 
 
 def accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> tuple[Field, ...]:
@@ -230,7 +284,7 @@ def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None
 
 def names_columns(call: AggregateCall) -> bool:
     """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
-    return _is_distinct(call) and (call.function not in ("count", "sum") or call.filter is not None)
+    return is_distinct(call) and (call.function not in ("count", "sum") or call.filter is not None)
 
 
 def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
@@ -239,7 +293,7 @@ def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
 
     if names_columns(call):
         return f"F.expr({quoted(_sql(call))})"
-    function = f"{call.function}_distinct" if _is_distinct(call) else call.function
+    function = f"{call.function}_distinct" if is_distinct(call) else call.function
     if call.filter and not call.argument and function == "count":
         return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
     if call.filter:
@@ -261,10 +315,11 @@ def _sql(call: AggregateCall) -> str:
 
 
 def _is_extreme(call: AggregateCall) -> bool:
-    return call.function in ("min", "max", "bool_and", "bool_or")
+    return keeps(call.function) is Keeps.EXTREME
 
 
-def _is_distinct(call: AggregateCall) -> bool:
+def is_distinct(call: AggregateCall) -> bool:
+    """Whether DISTINCT makes a difference to the call."""
     return call.distinct and not _is_extreme(call)  # the least of distinct values is the least of all
 
 
@@ -272,7 +327,7 @@ def _accumulators(call: AggregateCall, argument: DataType | None, retracting: bo
     count: tuple[str, DataType, bool] = ("count", BIGINT, False)
     if _is_extreme(call):
         return [("value", call.type, True)]
-    if call.function in ("count", "count_if"):
+    if keeps(call.function) is Keeps.COUNT:
         return [count]
     if isinstance(argument, FloatType):
         special = ("nan", "infinity", "minus_infinity") if retracting else ()

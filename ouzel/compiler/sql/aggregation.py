@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk
-from ouzel.compiler.functions.aggregates import is_aggregate, resolve_aggregate, resolves
+from ouzel.compiler.functions.aggregates import Keeps, is_aggregate, keeps, resolve_aggregate, resolves
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
@@ -24,7 +24,6 @@ from ouzel.errors import NotSupported, QueryError
 
 _HIDDEN = "$"
 """Starts the name of every column that a query did not name: `$key0`, `$value0`, `$result0`."""
-_DISTINCT_MEANS_NOTHING = frozenset({"min", "max", "bool_and", "bool_or"})
 
 
 def is_grouped(tree: exp.Select) -> bool:
@@ -93,9 +92,10 @@ class _GroupBinder(Binder):
         if value and signature.parameter:
             value = cast_to(value, signature.parameter)
         where = row.condition(condition, "FILTER") if condition else None
-        return _Argument(
-            signature.name, value, signature.result, distinct and signature.name not in _DISTINCT_MEANS_NOTHING, where
-        )
+        distinct = (
+            distinct and keeps(signature.name) is not Keeps.EXTREME
+        )  # the least of distinct values is the least of all
+        return _Argument(signature.name, value, signature.result, distinct, where)
 
     def _value(self, row: Binder, node: exp.Expr, name: str) -> tuple[Expression | None, bool]:
         values = node.expressions

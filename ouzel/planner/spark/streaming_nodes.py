@@ -154,11 +154,16 @@ def _of_set(call: AggregateCall, kind: DataType) -> str:
             return f'F.array_contains({values}, True).cast("bigint")'
         case "sum":
             return _unless_empty(values, _total(values, to_spark_type(call.type)))
+        case "avg":
+            return _unless_empty(values, _mean(values, call, kind))
+    raise NotSupported(f"{call.function.upper()}(DISTINCT ...) cannot be computed of a set of values")
+
+
+def _mean(values: str, call: AggregateCall, kind: DataType) -> str:
     if isinstance(kind, DecimalType):
         total = _total(values, to_spark_type(DecimalType(kind.precision + 10, kind.scale)))
-        mean = f'({total} / F.size({values}).cast("decimal(10,0)")).cast({quoted(to_spark_type(call.type))})'
-        return _unless_empty(values, mean)
-    return _unless_empty(values, f"{_total(values, 'double')} / F.size({values})")
+        return f'({total} / F.size({values}).cast("decimal(10,0)")).cast({quoted(to_spark_type(call.type))})'
+    return f"{_total(values, 'double')} / F.size({values})"
 
 
 def _total(values: str, kind: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import fields, replace
 
 from ouzel.compiler.expressions import Case, Column, Literal
+from ouzel.compiler.functions.aggregates import Keeps, is_distinct, keeps
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -102,7 +103,7 @@ def _aggregation(node: Node, appends: bool) -> Node:
 
 
 def _needs_set(call: AggregateCall) -> bool:
-    return call.distinct and call.function in ("count", "count_if", "sum", "avg")
+    return is_distinct(call)
 
 
 def _gathered(node: Aggregate, call: AggregateCall) -> AggregateCall:
@@ -156,7 +157,7 @@ def _lowest(dag: Dag) -> list[Aggregate]:
 
 
 def _counts(node: Aggregate) -> frozenset[str] | None:
-    return None if node.keys else frozenset(call.name for call in node.calls if call.function in ("count", "count_if"))
+    return None if node.keys else frozenset(call.name for call in node.calls if keeps(call.function) is Keeps.COUNT)
 
 
 def _together(lowest: Sequence[Aggregate]) -> Aggregate:

@@ -6,7 +6,7 @@ row all that the aggregate can tell of it, so as many of its rows as are on file
 
 from __future__ import annotations
 
-from ouzel.compiler.functions.aggregates import ROWS
+from ouzel.compiler.functions.aggregates import ROWS, Keeps, by_function, keeps
 from ouzel.compiler.functions.lowering import backticked
 from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.plan import Aggregate, AggregateCall, Without
@@ -88,12 +88,13 @@ def _same(facts: tuple[Told, ...], places: range) -> str:
 def _alone(call: AggregateCall) -> str:
     """What the aggregate makes of one row."""
     conditions = [backticked(call.filter)] if call.filter else []
-    if call.function in ("count", "count_if"):
+    if keeps(call.function) is Keeps.COUNT:
         if call.argument:
             conditions.append(backticked(call.argument) + " IS NOT NULL" * (call.function == "count"))
         return f"CAST({_when(conditions, '1', ' ELSE 0')} AS bigint)"
     assert call.argument
-    return f"CAST({_when(conditions, backticked(call.argument), '')} AS {to_spark_type(call.type)})"
+    single = dict.fromkeys(("sum", "avg", "min", "max", "bool_and", "bool_or"), backticked(call.argument))
+    return f"CAST({_when(conditions, by_function(call, single), '')} AS {to_spark_type(call.type)})"
 
 
 def _when(conditions: list[str], value: str, otherwise: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import LIMB_BITS
+from ouzel.compiler.functions.aggregates import LIMB_BITS, by_function
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import BIGINT, DOUBLE, DataType, DecimalType, FloatType
 from ouzel.runtime.operators import kernels
@@ -19,6 +19,12 @@ from ouzel.runtime.operators.buffers import Ints, Mask, Values, counts_of, numbe
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
+
+IS_MEAN = {"sum": False, "avg": True}
+"""Of the aggregates that keep a total: whether it is divided by how many values there are."""
+
+LARGEST = {"min": False, "bool_and": False, "max": True, "bool_or": True}
+"""Of the aggregates that keep one value: whether it is the largest."""
 
 
 @dataclass(slots=True)
@@ -167,7 +173,7 @@ class ShortTotal(_Limbs):
             return _decimal(
                 self.call, self.kind, np.stack([(high << LIMB_BITS) | low, high >> LIMB_BITS], axis=1), counts, some
             )
-        if self.call.function == "avg":
+        if by_function(self.call, IS_MEAN):
             total = high.astype(np.float64) * float(1 << LIMB_BITS) + low
             return Values(DOUBLE, total / np.maximum(counts, 1), some)
         beyond = (high >= 1 << 31) | (high < -(1 << 31))
@@ -199,7 +205,7 @@ class WideTotal(_Limbs):
 
 def _decimal(call: AggregateCall, kind: DecimalType, words: Ints, counts: Ints, some: Mask | None) -> Values:
     assert isinstance(call.type, DecimalType)
-    if call.function == "avg":
+    if by_function(call, IS_MEAN):
         low, high = (np.ascontiguousarray(words[:, place]).view(np.uint64) for place in (0, 1))
         out = np.empty((2, len(words)), np.uint64)
         more = call.type.scale - kind.scale
@@ -259,7 +265,7 @@ class FloatTotal(Accumulators):
         total = self.columns["sum"][slots]
         finite = np.isfinite(total)
         total = self._special(slots, np.where(finite, total + self.columns["error"][slots], total))
-        if self.call.function == "avg":
+        if by_function(self.call, IS_MEAN):
             total = total / np.maximum(counts, 1)
         some = counts > 0
         return Values(DOUBLE, total, None if some.all() else some)
@@ -277,7 +283,7 @@ class Extreme(Accumulators):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.float = isinstance(call.type, FloatType)
-        self.largest = call.function in ("max", "bool_or")
+        self.largest = by_function(call, LARGEST)
         self.columns = SlotColumns({"value": np.float64 if self.float else np.int64, "seen": np.int64})
 
     def fold(self, batch: Batch, weights: Ints) -> None:

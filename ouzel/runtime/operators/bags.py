@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from ouzel.compiler.functions.aggregates import by_function
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import DataType, to_polars
 from ouzel.runtime.operators import kernels
-from ouzel.runtime.operators.accumulators import Accumulators, Batch
+from ouzel.runtime.operators.accumulators import LARGEST, Accumulators, Batch
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, valid_rows
 from ouzel.runtime.state import kernels as index_kernels
 from ouzel.runtime.state.columns import SlotColumns
@@ -66,7 +67,7 @@ class ExtremeRows(Accumulators):
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
-        self._largest = call.function == "max"
+        self._largest = by_function(call, LARGEST)
         self._best = RowStore({"value": to_polars(call.type)})
 
     def reserve(self, limit: int) -> None:
@@ -117,7 +118,7 @@ class ExtremeBag(Accumulators):
 
     def __init__(self, call: AggregateCall, kind: DataType, seed: int) -> None:
         super().__init__(call)
-        self._largest, self._seed = call.function in ("max", "bool_or"), seed
+        self._largest, self._seed = by_function(call, LARGEST), seed
         self._index = KeyIndex()
         self._pairs = SlotColumns(dict.fromkeys(("weight", "next", "previous", "group", "end", "mark"), np.int64))
         self._values = RowStore({"value": to_polars(kind)})

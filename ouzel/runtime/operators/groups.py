@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import ROWS, counts_rows
+from ouzel.compiler.functions.aggregates import ROWS, Keeps, counts_rows, keeps
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.runtime.operators import kernels
@@ -32,7 +32,7 @@ def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: 
     """The state that `call` of a column of type `argument` needs."""
     if argument is None:
         return Count(call)
-    if call.function not in ("count", "count_if", "sum", "avg"):
+    if keeps(call.function) is Keeps.EXTREME:
         if retracting:
             return ExtremeBag(call, argument, seed)
         return Extreme(call) if has_numbers(argument) else ExtremeRows(call)
@@ -42,7 +42,7 @@ def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: 
 
 
 def _total_of(call: AggregateCall, argument: DataType, retracting: bool) -> Accumulators:
-    if call.function in ("count", "count_if"):
+    if keeps(call.function) is Keeps.COUNT:
         return Count(call)
     match argument:
         case FloatType():
