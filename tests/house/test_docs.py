@@ -121,9 +121,20 @@ def test_the_readme_counts_words_in_sql(place: Path) -> None:
 @pytest.mark.server
 def test_the_readme_counts_words_in_a_topology(place: Path) -> None:
     _, topology = blocks(ROOT / "README.md", "python")
-    found = ast.literal_eval(said_by(topology, place))
+    most_frequent(ast.literal_eval(said_by(topology, place)), place)
+
+
+def most_frequent(found: list[tuple[str, int]], place: Path) -> None:
+    """These are three words of the text that no other is more frequent than."""
     assert [count for _, count in found] == [count for _, count in exact(place)[:3]]
     assert set(found) <= set(exact(place))
+
+
+@pytest.mark.server
+def test_python_in_the_docs_runs(place: Path) -> None:
+    words, numbers = blocks(ROOT / "docs/python.md", "python")
+    most_frequent(ast.literal_eval(said_by(words, place)), place)
+    assert said_by(numbers, place) == "{'n': 30, 'square': 900} STOPPED"
 
 
 @pytest.mark.server
