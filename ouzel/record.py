@@ -72,6 +72,7 @@ class RunRecord:
         events: (kind, text, count) of what the run told its user: late-rows, bad-record, state-lost, rows-lost, replayed.
         settings: the settings given beside the file's own, as (key, value).
         times: how far event time has come at the ends of `ranges`; partitions without event time are left out.
+        began: up to when a run before had closed the windows of a table that this one went on from.
         run: what tells the files of this run from those of others in the same directory; empty if nothing does.
         losses: what may have been lost, and when.
         sources: the files that were read.
@@ -90,6 +91,7 @@ class RunRecord:
     events: tuple[tuple[str, str, int], ...] = ()
     settings: tuple[tuple[str, str], ...] = field(default=())
     times: Times = field(default_factory=dict)
+    began: Mapping[str, int] = field(default_factory=dict)
     run: str = ""
     losses: tuple[Loss, ...] = ()
     seed: int = 0

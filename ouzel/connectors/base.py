@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,10 +115,18 @@ class SourceRequest:
     tasks: int = 1
 
 
+class Committed(NamedTuple):
+    """Where the next run starts in a partition, and a note of at most 1,000 characters for it."""
+
+    offset: int
+    note: str = ""
+
+
 class Source(Protocol):
     """An opened source. One per task; all of them see the same partitions.
 
     A source with an attribute `grows` that is true is asked for its partitions again, every few seconds.
+    One with an attribute `resumes` that is true starts where `committed` says, in another run too.
     One with an attribute `in_order` that is true has partitions whose rows follow those of the partition before.
     """
 
@@ -143,11 +151,14 @@ class Source(Protocol):
             ConnectorError: the source is gone or unreadable.
         """
 
-    def commit(self, offsets: Mapping[str, int]) -> bool:
-        """Keep, partition by partition, the offset up to which everything is wholly acked; False if the runtime must keep it itself."""
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """Begin to keep, partition by partition, where the next run starts; why an earlier call did not succeed, told once, else ''.
 
-    def committed(self) -> Mapping[str, int]:
-        """What was committed, for a source that keeps it itself; else empty."""
+        What did not succeed is part of the next call's work, and of `close`'s, which waits.
+        """
+
+    def committed(self) -> Mapping[str, Committed]:
+        """What was committed, for a source that keeps it and starts there; else empty."""
 
     def close(self) -> None:
         """Let go of everything."""

@@ -9,7 +9,17 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option, Partition, Reach, ReadBatch, ReadState, SourceRequest, before
+from ouzel.connectors.base import (
+    Committed,
+    Connector,
+    Option,
+    Partition,
+    Reach,
+    ReadBatch,
+    ReadState,
+    SourceRequest,
+    before,
+)
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError, QueryError
@@ -110,11 +120,11 @@ class DatagenSource:
         columns = [made(numbers).alias(name) for name, made in self._fields.items()]
         return pl.DataFrame(columns) if columns else pl.DataFrame(height=len(numbers))
 
-    def commit(self, offsets: Mapping[str, int]) -> bool:
-        """The runtime keeps offsets."""
-        return False
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """The next run starts at the beginning."""
+        return ""
 
-    def committed(self) -> Mapping[str, int]:
+    def committed(self) -> Mapping[str, Committed]:
         """Nothing."""
         return {}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ouzel.connectors.base import (
+    Committed,
     Connector,
     Option,
     Partition,
@@ -85,11 +86,11 @@ class MemorySource:
     def _share(self, partition: Partition) -> pl.DataFrame:
         return self._frame.gather_every(self._count, int(partition.id))
 
-    def commit(self, offsets: Mapping[str, int]) -> bool:
-        """The runtime keeps offsets."""
-        return False
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """The next run starts at the beginning."""
+        return ""
 
-    def committed(self) -> Mapping[str, int]:
+    def committed(self) -> Mapping[str, Committed]:
         """Nothing."""
         return {}
 

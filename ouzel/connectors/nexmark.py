@@ -19,6 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ouzel.connectors.base import (
+    Committed,
     Connector,
     Option,
     Partition,
@@ -302,11 +303,11 @@ class _NexmarkSource:
         end = max(start, clock.until(start + rows))
         return Reach(start, end, clock.end is not None and end >= clock.end)
 
-    def commit(self, offsets: Mapping[str, int]) -> bool:
-        """The runtime keeps offsets."""
-        return False
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """The next run starts at the beginning."""
+        return ""
 
-    def committed(self) -> Mapping[str, int]:
+    def committed(self) -> Mapping[str, Committed]:
         """Nothing is kept here."""
         return {}
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.plan import Program, Sink
+from ouzel.compiler.plan import Program, Scan, Sink
 from ouzel.planner.components import Part, cut
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
+from ouzel.planner.keeping import NOTHING, kept_of
 from ouzel.planner.rules import optimise
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.settings import Settings
@@ -36,6 +37,7 @@ def _component(part: Part, parts: dict[str, Part], program: Program, settings: S
     inputs = tuple(
         Input(source, grouping_of(part, parallelism, program.hints, [parts[source]])) for source in part.reads
     )
-    last = part.chain[-1]
+    first, last = part.chain[0], part.chain[-1]
     outputs = () if isinstance(last, Sink) else (Output(last.schema, last.retracts),)
-    return Component(part.name, parallelism, inputs, outputs, part.chain)
+    keeps = kept_of(program)[first.table] if isinstance(first, Scan) else NOTHING
+    return Component(part.name, parallelism, inputs, outputs, part.chain, keeps=keeps)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ouzel.compiler.plan import Node
 from ouzel.compiler.types import Schema
+from ouzel.planner.keeping import NOTHING, Keeps
 from ouzel.planner.settings import Settings
 
 DEFAULT_STREAM = "default"
@@ -74,7 +75,7 @@ class Component:
 
     A component from SQL has a `chain`: the fused plan nodes, upstream first; a chain that starts with a Scan is a spout. The first node's
     own `input` is not part of the component: its rows arrive by `inputs`; several inputs mean a union. One that an engineer wrote has
-    `user`, a planner.api.Spout or Bolt.
+    `user`, a planner.api.Spout or Bolt. `keeps` is what the topology still holds of a spout's rows when they are acked.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Component:
     chain: tuple[Node, ...] = ()
     user: Any = None
     resources: Resources = Resources()
+    keeps: Keeps = NOTHING
 
     @property
     def is_spout(self) -> bool:

@@ -80,6 +80,20 @@ def check_cut(sink: Sink, cut: Cut) -> None:
         )
 
 
+def begun(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
+    """The cut without the windows that a run before had answered when this one went on from it."""
+    found = extent(sink)
+    if not record.began or found is None or not found.windows:
+        return cut
+    grids = {(window.slide_us, window.offset_us) for window in found.windows}
+    slide_us, offset_us = grids.pop() if len(grids) == 1 else (1, 0)
+    earliest = (
+        max(record.began.values()) + 1 - found.size_us + 1
+    )  # it ends after what was closed, which is by its last microsecond
+    first = earliest + (offset_us - earliest) % slide_us
+    return replace(cut, from_us=first if cut.from_us is None else max(first, cut.from_us))
+
+
 def restricted(sink: Sink, cut: Cut) -> Sink:
     """The sink over no more of the input than the windows in the cut need; the same sink where there are none."""
     found = extent(sink)

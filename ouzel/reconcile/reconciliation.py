@@ -16,7 +16,7 @@ from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared
 from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, Without, classified
 from ouzel.reconcile.comparison import compare, stream_side, time_us
-from ouzel.reconcile.cut import Cut, check_cut, restricted, within
+from ouzel.reconcile.cut import Cut, begun, check_cut, restricted, within
 from ouzel.reconcile.holding import changed_parts, check_sources
 from ouzel.reconcile.horizon import delays
 from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, made_by, only_top, without
@@ -175,7 +175,7 @@ def reconcile(
     say("comparing the answers in Spark")
     tampered = changed_parts(sink, record, home, job, live or cut.closed_only)
     try:
-        return _compared(job, record, home, sink, spark, tolerance, cut.at(record), tampered)
+        return _compared(job, record, home, sink, spark, tolerance, begun(cut.at(record), sink, record), tampered)
     except Exception as error:
         if tampered:
             raise QueryError(f"the stream's answer is not what the run wrote: {', '.join(tampered)}") from error

@@ -204,6 +204,7 @@ class Recorder(Rows):
             events=tuple(_events(status)),
             settings=self._pairs,
             times=_by_table(job.topology, status.times),
+            began={_tables(job.topology)[spout]: time_us for spout, time_us in status.began.items()},
             run="" if self._engine == "spark" else job.topology.settings.run,  # its sinks name parts by micro-batch
             losses=losses,
             seed=job.topology.settings.seed if any(loss.tasks > 1 for loss in losses) else 0,
@@ -262,9 +263,14 @@ def _result_table(job: session.Job) -> ResultTable | None:
     return None if sink is None else ResultTable(sink.columns or sink.input.schema)
 
 
+def _tables(topology: Topology) -> dict[str, str]:
+    """Which table a spout reads."""
+    return {part.name: node.table for part in topology.components for node in part.chain if isinstance(node, Scan)}
+
+
 def _by_table(topology: Topology, by_spout: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
     """What a spout has read is what its table has given."""
-    tables = {part.name: node.table for part in topology.components for node in part.chain if isinstance(node, Scan)}
+    tables = _tables(topology)
     found: dict[str, dict[str, T]] = {}
     for spout, parts in by_spout.items():
         found.setdefault(tables.get(spout, spout), {}).update(parts)

@@ -42,7 +42,8 @@ class Status:
     of the sinks' inputs, None before the first; latencies are complete ones (emit to ack) in milliseconds over the last seconds;
     `restarts` counts processes started again; `reason` is why the run failed; `ranges` says of each spout what it has read and what of that
     is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
-    for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on.
+    for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on;
+    `began` up to when a run before had closed the windows of a spout that goes on from it.
     """
 
     state: RunState
@@ -63,6 +64,7 @@ class Status:
     times: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     watermarks: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
+    began: Mapping[str, int] = field(default_factory=dict)
 
 
 STATE_LOST = "state-lost"

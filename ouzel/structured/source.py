@@ -19,7 +19,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from ouzel.batch.arrow import polars_types
 from ouzel.batch.source import Span, Table, TableReader
 from ouzel.connectors import open_source
-from ouzel.connectors.base import Source, SourceRequest
+from ouzel.connectors.base import Committed, Source, SourceRequest
 from ouzel.structured.offsets import Position, Surveyor
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
 
     def commit(self, end: dict[str, Any]) -> None:
         """Tell a source that keeps offsets itself, as Kafka's groups do."""
-        self._source[0].commit({name: at for name, (_, at) in end["parts"].items()})
+        self._source[0].commit({name: Committed(at) for name, (_, at) in end["parts"].items()})
 
     def stop(self) -> None:
         """Let go of the source."""

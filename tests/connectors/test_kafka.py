@@ -15,7 +15,17 @@ import pytest
 from confluent_kafka import Producer
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
-from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, Source, SourceRequest, Unreachable
+from ouzel.connectors.base import (
+    BadRow,
+    Committed,
+    ReadBatch,
+    Reader,
+    ReadState,
+    SinkRequest,
+    Source,
+    SourceRequest,
+    Unreachable,
+)
 from ouzel.connectors.kafka.identity import topic_ids
 from ouzel.errors import ConnectorError, QueryError
 
@@ -147,21 +157,53 @@ def test_reading_goes_on_where_it_was_committed(kafka: KafkaBroker) -> None:
     first = open_source("kafka", request_for(kafka.address, "resumed", end="latest"))
     frame, _, ends = read_all(first)
     assert frame.height == 1_000
-    assert first.commit({name: end - 100 for name, end in ends.items()})
+    assert first.commit({name: Committed(end - 100, "a note") for name, end in ends.items()}) == ""
     first.close()
     second = open_source("kafka", request_for(kafka.address, "resumed", end="latest"))
-    assert second.committed() == {name: end - 100 for name, end in ends.items()}
+    assert second.committed() == {name: Committed(end - 100, "a note") for name, end in ends.items()}
     again, _, _ = read_all(second)
     second.close()
     assert sorted(again["id"]) == list(range(800, 1_000))
     third = open_source("kafka", request_for(kafka.address, "resumed", start="earliest", end="latest"))
-    assert third.committed() == {}
+    assert third.committed() == {}, "it starts at the earliest, whatever is committed"
     everything, _, ends = read_all(third)
-    assert not third.commit(ends), (
-        "a task that is started again must not begin at the earliest: the runtime keeps its offsets"
-    )
     third.close()
     assert everything.height == 1_000
+
+
+@pytest.mark.server
+def test_a_commit_that_fails_is_told_and_made_good(kafka: KafkaBroker) -> None:
+    kafka.create_topic("uncommitted", 1)
+    source = open_source("kafka", request_for(kafka.address, "uncommitted", **{"properties.socket.timeout.ms": "1000"}))
+    reader = source.reader(source.partitions()[0], None)
+    kafka.kill()
+    told, deadline = source.commit({"uncommitted-0": Committed(7)}), time.monotonic() + 60
+    while not told:
+        assert time.monotonic() < deadline
+        reader.read(10)
+        told = source.commit({"uncommitted-0": Committed(7)})
+    assert "a commit of offsets on Kafka at" in told
+    assert told.endswith("it is tried again")
+    kafka.start()
+    source.commit({})
+    source.close()
+    second = open_source("kafka", request_for(kafka.address, "uncommitted"))
+    assert second.committed() == {"uncommitted-0": Committed(7)}
+    second.close()
+
+
+@pytest.mark.server
+def test_the_latest_record_of_the_first_start_is_where_the_next_one_begins(kafka: KafkaBroker) -> None:
+    kafka.create_topic("pinned", 1)
+    kafka.produce("pinned", events(0, 10))
+    first = open_source("kafka", request_for(kafka.address, "pinned", start="committed-or-latest"))
+    first.reader(first.partitions()[0], None)
+    first.commit({})
+    first.close()
+    kafka.produce("pinned", events(10, 20))
+    second = open_source("kafka", request_for(kafka.address, "pinned", start="committed-or-latest"))
+    assert second.committed() == {"pinned-0": Committed(10)}
+    second.close()
 
 
 @pytest.mark.server

@@ -9,7 +9,7 @@ import pytest
 
 from ouzel.runtime.process import instance
 from ouzel.runtime.process.instance import Offsets
-from ouzel.runtime.protocol.messages import Commit
+from ouzel.runtime.protocol.messages import Commit, Place
 
 
 class FullDisk:
@@ -32,9 +32,9 @@ def test_a_commit_that_fails_is_tried_again_and_told_once(monkeypatch: pytest.Mo
     monkeypatch.setattr(instance, "_AGAIN_S", 0.001)
     state = FullDisk(3)
     offsets = Offsets(state, "/offsets/job/1")  # type: ignore[arg-type]
-    offsets.note(Commit({"p": 7}, 1))
+    offsets.note(Commit({"p": Place(7, 9)}, 1))
     assert offsets.kept.get(timeout=30) == 1
-    assert json.loads(state.written) == {"p": 7}
+    assert json.loads(state.written) == {"p": [7, 9]}
     assert "No space left on device" in offsets.problems.get(timeout=30)
     with pytest.raises(Empty):
         offsets.problems.get_nowait()

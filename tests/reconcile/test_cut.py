@@ -13,7 +13,7 @@ from ouzel.compiler.plan import AssignWindow, Filter, Sink, walk
 from ouzel.errors import NotSupported
 from ouzel.reconcile import Class, Cut, reconcile
 from ouzel.reconcile.answers import batch_answer, compared_sink
-from ouzel.reconcile.cut import EPOCH, check_cut, restricted, within
+from ouzel.reconcile.cut import EPOCH, begun, check_cut, restricted, within
 from ouzel.reconcile.extent import Extent, extent
 from ouzel.reconcile.lineage import DAY_US
 from ouzel.record import RunRecord
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HOUR_US = 3_600_000_000
 HOURS = "FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end, window_time"
+SIX_WINDOWS = HOURS.replace("TUMBLE(", "HOP(").replace("(ts), ", "(ts), INTERVAL '10' MINUTE, ")
 
 
 def sink_of(query: str) -> Sink:
@@ -55,6 +56,18 @@ def test_a_row_stands_for_its_window_or_its_moment(
     found = extent(sink_of(query))
     assert found is not None
     assert (found.column, found.shift_us, found.size_us, bool(found.windows)) == (column, shift, size, windows)
+
+
+def test_windows_that_a_run_before_had_answered_are_not_compared() -> None:
+    hourly = sink_of(f"SELECT window_start, COUNT(*) AS n {HOURS};")
+    hopping = sink_of(f"SELECT window_start, COUNT(*) AS n {SIX_WINDOWS};")
+    record = RunRecord("q", "", "", "heron", "at-least-once", {}, began={"flights": us(2013, 1, 1, 5) - 1})
+    assert begun(Cut(), hourly, record).from_us == us(2013, 1, 1, 5), (
+        "the watermark of its last microsecond closes a window"
+    )
+    assert begun(Cut(), hopping, record).from_us == us(2013, 1, 1, 4, 10)
+    assert begun(Cut(from_us=us(2014, 1, 1)), hourly, record).from_us == us(2014, 1, 1)
+    assert begun(Cut(), sink_of(ORIGINS), record) == Cut()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ouzel.connectors.base import Partition, ReadBatch, ReadState, before
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.tasks.journal import Cut, FileJournal, Journal, MemoryJournal
 from ouzel.runtime.tasks.partitions import Alive, Partitions, Progress
 
@@ -48,9 +48,9 @@ class Fitful:
         return ReadBatch(pl.DataFrame({"n": range(start, self.at)}), start, self.at)
 
 
-def batches(moods: list[int], journal: Journal, offsets: dict[str, int], most: int = 1_000) -> list[list[int]]:
+def batches(moods: list[int], journal: Journal, places: dict[str, Place], most: int = 1_000) -> list[list[int]]:
     """What one life of a task emits, noting each cut first."""
-    (progress,) = Partitions(Task(1, "s", 0), 1, Fitful(list(moods)), offsets, journal).fresh()
+    (progress,) = Partitions(Task(1, "s", 0), 1, Fitful(list(moods)), places, journal).fresh()
     emitted = []
     while len(emitted) < most and (batch := progress.read(17)) is not ReadState.END:
         if isinstance(batch, ReadBatch):
@@ -66,8 +66,8 @@ def test_what_was_emitted_is_cut_the_same_again(first: list[int], second: list[i
     journal = MemoryJournal()
     before = batches(first, journal, {}, most=life)
     known = before[: min(acked, len(before))]
-    offsets = {"p": known[-1][-1] + 1} if known else {}
-    after = batches(second, journal, offsets)
+    places = {"p": Place(known[-1][-1] + 1, 0)} if known else {}
+    after = batches(second, journal, places)
     again = before[len(known) :]
     assert after[: len(again)] == again
     assert [n for batch in known + after for n in batch] == list(range(ROWS))
@@ -124,7 +124,7 @@ def test_a_partition_that_is_gone_is_an_error_while_it_is_not_wholly_acked() -> 
     journal.note(Cut("rotated.csv", 30, 40, 10))
     with pytest.raises(ConnectorError, match=r"rotated\.csv is gone, and what it held from offset 30 on"):
         Partitions(Task(1, "s", 0), 1, Fitful([]), {}, journal).fresh()
-    assert Partitions(Task(1, "s", 0), 1, Fitful([]), {"rotated.csv": 40}, journal).fresh()
+    assert Partitions(Task(1, "s", 0), 1, Fitful([]), {"rotated.csv": Place(40, 0)}, journal).fresh()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=30))

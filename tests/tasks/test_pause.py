@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Sink
+from ouzel.connectors.base import Committed
 from ouzel.planner.api import Collector, Spout, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Component, Output, Task
@@ -114,7 +115,12 @@ def test_a_source_that_has_ended_has_finished_though_it_is_paused() -> None:
 def test_a_source_at_rest_has_committed_what_was_read() -> None:
     source = Hand("a")
     committed: list[dict[str, int]] = []
-    source.commit = lambda offsets: not committed.append(offsets)  # type: ignore[method-assign, func-returns-value]
+
+    def commit(places: dict[str, Committed]) -> str:
+        committed.append({name: place.offset for name, place in places.items()})
+        return ""
+
+    source.commit = commit  # type: ignore[method-assign]
     machine = spout(source, "at-least-once")
     for now_ms in (1_000, 1_100):
         source.waiting["a"].append(NOON)

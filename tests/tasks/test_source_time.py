@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Watermark
-from ouzel.connectors.base import Partition, ReadBatch, ReadState, Unreachable
+from ouzel.connectors.base import Committed, Partition, ReadBatch, ReadState, Unreachable
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.operators.build import build_chain
@@ -39,11 +39,11 @@ class Hand:
     def partitions(self) -> list[Partition]:
         return [Partition(name, False) for name in self.waiting]
 
-    def committed(self) -> dict[str, int]:
+    def committed(self) -> dict[str, Committed]:
         return {}
 
-    def commit(self, offsets: dict[str, int]) -> bool:
-        return True
+    def commit(self, places: dict[str, Committed]) -> str:
+        return ""
 
     def reader(self, partition: Partition, offset: int | None) -> HandReader:
         return HandReader(self, partition.id)
@@ -53,7 +53,7 @@ class HandReader:
     def __init__(self, source: Hand, name: str) -> None:
         self.waiting, self.source, self.name, self.at = source.waiting[name], source, name, 0
 
-    def read(self, rows: int) -> ReadBatch | ReadState | Unreachable:
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         if self.name in self.source.away:
             return Unreachable("broker away")
         if not self.waiting:

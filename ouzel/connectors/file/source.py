@@ -6,7 +6,7 @@ import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ouzel.connectors.base import Partition, Reach, Reader, SourceRequest
+from ouzel.connectors.base import Committed, Partition, Reach, Reader, SourceRequest
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.parquet import ParquetReader, held_types, read_footer, row_ranges
 from ouzel.connectors.file.text import TextReader
@@ -86,11 +86,11 @@ class FileSource:
             self._passed.pop(partition.id).close()
         return reach
 
-    def commit(self, offsets: Mapping[str, int]) -> bool:
-        """The runtime keeps offsets."""
-        return False
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """The next run starts at the beginning."""
+        return ""
 
-    def committed(self) -> Mapping[str, int]:
+    def committed(self) -> Mapping[str, Committed]:
         """Nothing."""
         return {}
 

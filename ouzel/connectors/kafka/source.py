@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from ouzel.connectors.base import Partition, Reach, SourceRequest
+from ouzel.connectors.base import Committed, Partition, Reach, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, topics_of
 from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
@@ -42,15 +42,24 @@ class KafkaSource:
         self._options = Options(CONNECTOR, request.options)
         self._failure = Failure(self._options.text("bootstrap.servers"))
         self._timeout_s = self._options.integer("connect.timeout.ms") / 1000
-        self._resumes = self._options.text("start").startswith("committed")
+        self.resumes = self._options.text("start").startswith("committed")
         self._decoder = RecordDecoder(request, self._options)
         self._readers: dict[tuple[str, int], KafkaReader] = {}
         self._opened: set[tuple[str, int]] = set()
-        self._acked: dict[str, int] = {}
+        self._acked: dict[str, Committed] = {}
+        self._pinned: dict[str, Committed] = {}
+        self._asked: dict[str, Committed] | None = None
+        self._kept: dict[str, Committed] = {}
+        self._refusal = ""
         self._ends: dict[str, int | None] = {}
         group = self._options.text("group") or f"ouzel-{request.name or request.table}"
         self._reachability = Reachability(self._failure.servers)
-        callbacks = {"group.id": group, "error_cb": self._note, "stats_cb": self._reachability.note}
+        callbacks = {
+            "group.id": group,
+            "error_cb": self._note,
+            "stats_cb": self._reachability.note,
+            "on_commit": self._answered,
+        }
         try:
             self._consumer = Consumer(configuration(self._options, _DEFAULTS, {**_FIXED, **callbacks}), logger=LOG)
         except (KafkaException, ValueError) as error:
@@ -89,6 +98,8 @@ class KafkaSource:
         """Read on from `offset`; None is where 'start' says."""
         place = _place(partition.id)
         start = self._start(partition.id) if offset is None else offset
+        if offset is None and self._options.text("start") == "committed-or-latest":
+            self._pinned[partition.id] = Committed(start)
         reader = KafkaReader(self, place, start, self._end(partition.id), self._decoder)
         self._readers[place] = reader
         self._opened.add(place)
@@ -111,10 +122,10 @@ class KafkaSource:
 
     def _start(self, name: str) -> int:
         how = self._options.text("start")
-        if self._resumes:
+        if self.resumes:
             kept = self._committed_of([name]).get(name)
             if kept is not None:
-                return kept
+                return kept.offset
         if how == "offsets" and name in self._given("start"):
             return self._given("start")[name]
         low, high = self._bounds(name)
@@ -198,26 +209,38 @@ class KafkaSource:
         }:
             self._consumer.incremental_unassign([TopicPartition(*place)])
 
-    def commit(self, offsets: Mapping[str, int]) -> bool:
-        """Commit to the group, without waiting; `close` waits.
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """Commit to the group, without waiting; `close` waits. What was the latest record when reading began is where it began."""
+        self._acked = self._pinned | self._acked | dict(places)
+        if self._asked is None and self._acked != self._kept:
+            self._asked = dict(self._acked)
+            try:
+                self._consumer.commit(offsets=_positions(self._asked), asynchronous=True)
+            except KafkaException as error:
+                self._answered(error.args[0], ())
+        refusal, self._refusal = self._refusal, ""
+        return refusal
 
-        Whether that is where the next run starts, 'start' says; if not, the runtime must remember for a task that is started again.
-        """
-        self._acked |= offsets
-        if offsets:
-            self._consumer.commit(offsets=_positions(offsets), asynchronous=True)
-        return self._resumes
+    def _answered(self, error: KafkaError | None, places: Sequence[TopicPartition]) -> None:
+        """The broker has answered a commit, or there was no answer; each partition may have an error of its own."""
+        error = next((place.error for place in places if place.error), error)
+        if error:
+            self._refusal = f"{self._failure.sentence(error, 'a commit of offsets')}; it is tried again"
+        else:
+            self._kept = self._asked or self._kept
+        self._asked = None
 
-    def committed(self) -> Mapping[str, int]:
+    def committed(self) -> Mapping[str, Committed]:
         """What the group has committed, if 'start' asks for it."""
-        if not self._resumes:
+        if not self.resumes:
             return {}
         return self._committed_of([partition.id for partition in self.partitions()])
 
-    def _committed_of(self, names: Sequence[str]) -> dict[str, int]:
+    def _committed_of(self, names: Sequence[str]) -> dict[str, Committed]:
         asked = [TopicPartition(*_place(name)) for name in names]
         found = self._ask(lambda seconds: self._consumer.committed(asked, timeout=seconds), "the group's offsets")
-        return {name: place.offset for name, place in zip(names, found, strict=True) if place.offset >= 0}
+        pairs = zip(names, found, strict=True)
+        return {name: Committed(place.offset, place.metadata or "") for name, place in pairs if place.offset >= 0}
 
     def close(self) -> None:
         """Commit for good and leave.
@@ -226,7 +249,7 @@ class KafkaSource:
             ConnectorError: the last commit failed: those records come again next time.
         """
         try:
-            if self._acked:
+            if self._acked != self._kept:
                 self._consumer.commit(offsets=_positions(self._acked), asynchronous=False)
         except KafkaException as error:
             raise self._failure.sentence(error.args[0], "the last commit of offsets") from None
@@ -239,5 +262,5 @@ def _place(name: str) -> tuple[str, int]:
     return topic, int(number)
 
 
-def _positions(offsets: Mapping[str, int]) -> list[TopicPartition]:
-    return [TopicPartition(*_place(name), offset) for name, offset in offsets.items()]
+def _positions(places: Mapping[str, Committed]) -> list[TopicPartition]:
+    return [TopicPartition(*_place(name), offset, note) for name, (offset, note) in places.items()]

@@ -281,12 +281,15 @@ class Heard:
         self._events: list[Event] = []
         self._ranges: dict[str, dict[str, tuple[int, int]]] = {}
         self._times: dict[str, dict[str, int]] = {}
+        self._began: dict[str, int] = {}
 
     def status(self, message: wire_pb2.TopologyStatus) -> Status | None:
         """How the topology stands; None if the message is not the whole of it."""
         self._events += map(_event_of, message.events)
         for span in message.ranges:
             self._ranges.setdefault(span.component, {})[span.partition] = span.start, span.end
+            if span.HasField("began_us"):
+                self._began[span.component] = span.began_us
             if span.HasField("time_us"):
                 self._times.setdefault(span.component, {})[span.partition] = span.time_us
         return None if message.partial else self._status(message)
@@ -311,6 +314,7 @@ class Heard:
             times={component: dict(sorted(times.items())) for component, times in self._times.items()},
             watermarks=dict(sorted(message.watermarks.items())),
             waiting=tuple(map(_waiting_of, message.waiting)),
+            began=dict(self._began),
         )
 
 

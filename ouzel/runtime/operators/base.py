@@ -25,9 +25,10 @@ class RefusedRow:
 
 @dataclass(slots=True)
 class Counters:
-    """What an operator counts: `late` rows dropped, `refused` rows, rows of state kept."""
+    """What an operator counts: `late` rows dropped, `answered` ones that a run before has answered for, `refused` rows."""
 
     late: int = 0
+    answered: int = 0
     refused: int = 0
 
 
@@ -113,6 +114,17 @@ class Chain:
         for operator in self.operators:
             operator.late_frames.clear()
         return taken
+
+    def leave_out(self, before_us: int, read_before: bool) -> None:
+        """Drop what is older than that from now on: a run before has answered for it, or if it had not read it, it is late."""
+        for operator in self.operators:
+            if hasattr(operator, "sight"):
+                operator.answered_us, operator.read_before = before_us, read_before  # type: ignore[attr-defined]
+
+    @property
+    def answered(self) -> int:
+        """Rows so dropped."""
+        return sum(operator.counters.answered for operator in self.operators)
 
     @property
     def late(self) -> int:

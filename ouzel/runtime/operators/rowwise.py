@@ -127,6 +127,8 @@ class TimeSight(_Computing):
         self._column = node.column
         self._us = us_of(node.expression.type)
         self.sight: Sight | None = None
+        self.answered_us: int | None = None
+        self.read_before = False
 
     def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         """The rows whose watermark could be computed, unchanged."""
@@ -134,7 +136,16 @@ class TimeSight(_Computing):
         largest, times = computed.to_series().to_physical().max(), kept[self._column].to_physical()
         bounds = [largest if bound is None else bound for bound in (times.min(), times.max(), largest)]
         self.sight = None if largest is None else Sight(*(int(bound) * self._us for bound in bounds))  # type: ignore[arg-type]
-        return kept
+        return kept if self.answered_us is None else self._fresh(kept, self.answered_us)
+
+    def _fresh(self, frame: pl.DataFrame, answered_us: int) -> pl.DataFrame:
+        times = frame[self._column].to_physical()
+        fresh = frame.filter((times >= -(-answered_us // self._us)).fill_null(True))
+        if self.read_before:
+            self.counters.answered += frame.height - fresh.height
+        else:
+            self.counters.late += frame.height - fresh.height
+        return fresh
 
 
 def us_of(kind: DataType) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -31,7 +30,18 @@ from ouzel.runtime.process.results import ResultWriter
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.process.watchdog import Watchdog
 from ouzel.runtime.protocol.back_pressure import Pause
-from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, Message, Send, Write
+from ouzel.runtime.protocol.messages import (
+    Commit,
+    Event,
+    Failed,
+    Finished,
+    Flush,
+    Instruction,
+    Message,
+    Place,
+    Send,
+    Write,
+)
 from ouzel.runtime.run import STATE_LOST
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import Codec
@@ -117,7 +127,12 @@ class Reporter:
             if self._ranges_told.get(partition) != (span, time_us):
                 self._ranges_told[partition] = span, time_us
                 yield wire_pb2.Range(
-                    component=self._task.component, partition=partition, start=span[0], end=span[1], time_us=time_us
+                    component=self._task.component,
+                    partition=partition,
+                    start=span[0],
+                    end=span[1],
+                    time_us=time_us,
+                    began_us=metrics.began_us,
                 )
 
 
@@ -181,8 +196,11 @@ class Instance:
         if self._sink is not None:
             self._sink.close()
         if self._machine is not None:
-            with contextlib.suppress(Exception):
+            try:
                 self._machine.close()
+            except Exception as error:
+                self._reporter.event(Event("commit-failed", str(error)))
+                self._reporter.report(self._machine)
 
     def stop(self) -> None:
         """Leave `run` soon."""
@@ -333,7 +351,7 @@ class Offsets(Thread):
         self._noted: SimpleQueue[Commit | None] = SimpleQueue()
         self.kept: SimpleQueue[int] = SimpleQueue()
         self.problems: SimpleQueue[str] = SimpleQueue()
-        self.known: dict[str, int] = json.loads(state.get(path) or "{}")
+        self.known = {name: Place(*place) for name, place in json.loads(state.get(path) or "{}").items()}
 
     def note(self, commit: Commit) -> None:
         """These are to be kept."""
@@ -344,7 +362,7 @@ class Offsets(Thread):
     def run(self) -> None:
         """The thread's work."""
         while (commit := self._noted.get()) is not None:
-            self.known.update(commit.offsets)
+            self.known.update(commit.places)
             self._write()
             self.kept.put(commit.number)
 
@@ -391,7 +409,7 @@ def run_instance(job: Job, container: int, task_id: int, incarnation: int, life:
     os._exit(0)
 
 
-def _make(job: Job, container: int, task: Task, offsets: dict[str, int], incarnation: int) -> TaskMachine:
+def _make(job: Job, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
     from ouzel.runtime.tasks.factory import Setting, make_task
     from ouzel.runtime.tasks.journal import FileJournal
 
@@ -399,4 +417,4 @@ def _make(job: Job, container: int, task: Task, offsets: dict[str, int], incarna
     results = ResultWriter(job.home, task.id).write
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
-    return make_task(task, Setting(job.topology, job.directory, local, offsets, results, incarnation, journal, notes))
+    return make_task(task, Setting(job.topology, job.directory, local, places, results, incarnation, journal, notes))

@@ -145,11 +145,18 @@ class Flush:
     number: int
 
 
+class Place(NamedTuple):
+    """Where a successor of a task reads on in a partition, and the newest event time (us) of the rows before that."""
+
+    offset: int
+    newest_us: int
+
+
 @dataclass(slots=True)
 class Commit:
-    """Instruction: keep these offsets (partition id -> offset) for this task's successor; `TaskMachine.kept` says when they are."""
+    """Instruction: keep these places, by partition id, for this task's successor; `TaskMachine.kept` says when they are."""
 
-    offsets: dict[str, int]
+    places: dict[str, Place]
     number: int
 
 

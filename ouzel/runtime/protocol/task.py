@@ -48,7 +48,8 @@ class TaskMetrics:
     """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows.
 
     `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
-    event time has come at that end, in microseconds; `waiting` what a source's event time waits for.
+    event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
+    `began_us` is how far a run before had closed windows, when this one goes on from it.
     """
 
     rows_in: int = 0
@@ -64,15 +65,21 @@ class TaskMetrics:
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
+    began_us: int | None = None
 
 
 @dataclass(frozen=True)
 class Links:
-    """Who a task hears from and who it speaks to: source tasks of its inputs, its outlets, and every task upstream of it."""
+    """Who a task hears from and who it speaks to: source tasks of its inputs, its outlets, and every task upstream of it.
+
+    A sink tells `spouts` how far it has written: those of whose rows the topology keeps windows. They hear that of their `sinks`.
+    """
 
     sources: tuple[int, ...]
     outlets: dict[str, Outlet]
     upstream: frozenset[int]
+    spouts: tuple[int, ...] = ()
+    sinks: tuple[int, ...] = ()
 
 
 class TaskMachine:
@@ -132,7 +139,7 @@ class TaskMachine:
                 case Fail():
                     self._fail(message)
                 case Watermark():
-                    self.clock.observe(message.source, Moment(message.time_us, message.status, message.pause))
+                    self._observe(message)
         if arrived:
             self.counts.batches_in += len(arrived)
             self._work(arrived)
@@ -194,6 +201,10 @@ class TaskMachine:
         """Let go of readers and writers."""
 
     # What a kind of task fills in.
+
+    def _observe(self, message: Watermark) -> None:
+        """An input says how far its time has come."""
+        self.clock.observe(message.source, Moment(message.time_us, message.status, message.pause))
 
     def _work(self, arrived: list[Data]) -> None:
         """Handle what has arrived."""

@@ -81,6 +81,7 @@ class MemoryHandle(Rows):
             times=self._by_spout(lambda counts: counts.times),
             watermarks=self._spout_watermarks(),
             waiting=tuple(waiting for count in spouts for waiting in count.waiting),
+            began=self._began(),
         )
 
     def _watermark(self) -> int | None:
@@ -100,6 +101,11 @@ class MemoryHandle(Rows):
                 time_us = BEGINNING_OF_TIME if time_us is None else time_us
                 found[host.task.component] = min(time_us, found.get(host.task.component, END_OF_TIME))
         return found
+
+    def _began(self) -> dict[str, int]:
+        hosts = list(self._world.hosts.values())
+        began = ((host.task.component, host.machine.metrics().began_us) for host in hosts)
+        return {component: time_us for component, time_us in began if time_us is not None}
 
     def _by_spout(self, what: Callable[[TaskMetrics], dict[str, T]]) -> dict[str, dict[str, T]]:
         found: dict[str, dict[str, T]] = {}

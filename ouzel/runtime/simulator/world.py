@@ -18,7 +18,18 @@ from ouzel.errors import ConnectorError, OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Task, Topology
-from ouzel.runtime.protocol.messages import Commit, Event, Failed, Finished, Flush, Instruction, Message, Send, Write
+from ouzel.runtime.protocol.messages import (
+    Commit,
+    Event,
+    Failed,
+    Finished,
+    Flush,
+    Instruction,
+    Message,
+    Place,
+    Send,
+    Write,
+)
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Results, Setting, make_task
 from ouzel.runtime.tasks.journal import MemoryJournal
@@ -39,7 +50,7 @@ class Host:
 
     task: Task
     machine: TaskMachine
-    offsets: dict[str, int] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
     epoch: int = 0
     tick_at: float = 0.0
     stalled_until: float = 0.0
@@ -165,8 +176,8 @@ class World:
             if task in link:
                 messages.clear()
         for _ in range(self.random.randint(0, len(host.commits))):  # the others had not been carried out yet
-            host.offsets.update(host.commits.popleft()[1].offsets)
-        self.hosts[task] = self._start(host.task, host.offsets, host.epoch + 1)
+            host.places.update(host.commits.popleft()[1].places)
+        self.hosts[task] = self._start(host.task, host.places, host.epoch + 1)
 
     def lose(self, matches: Callable[[int, int], bool]) -> int:
         """Drop what is on the links (from, to) that match; how many messages that were."""
@@ -193,14 +204,14 @@ class World:
             for host in ready
         )
 
-    def _start(self, task: Task, offsets: dict[str, int], epoch: int) -> Host:
+    def _start(self, task: Task, places: dict[str, Place], epoch: int) -> Host:
         local = self.container_tasks(task.id)
         journal = self._journals[task.id]
-        setting = Setting(self.topology, self.directory, local, dict(offsets), self.results, epoch, journal)
+        setting = Setting(self.topology, self.directory, local, dict(places), self.results, epoch, journal)
         machine = make_task(task, setting)
         if self.pause:
             machine.deactivate(self.pause, self.now_ms)
-        return Host(task, machine, offsets, epoch, self.now_ms + TICK_MS)
+        return Host(task, machine, places, epoch, self.now_ms + TICK_MS)
 
     def _keep(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Keep a result; one that comes again, with the same id, is the same."""
@@ -210,7 +221,7 @@ class World:
         if not host.commits or host.commits[0][0] > self.now_ms:
             return False
         commit = host.commits.popleft()[1]
-        host.offsets.update(commit.offsets)
+        host.places.update(commit.places)
         host.machine.kept(commit.number, self.now_ms)
         return True
 

@@ -20,11 +20,14 @@ from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.protocol.anchors import edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
-from ouzel.runtime.protocol.messages import Data, Flush, Instruction, Root, TimeStatus, Write
+from ouzel.runtime.protocol.messages import Data, Flush, Instruction, Root, TimeStatus, Watermark, Write
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import Moment
 from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
+
+TELL_SPOUTS_MS = 100
+"""At most so often a sink says upstream how far it has written."""
 
 
 class SinkEnd:
@@ -93,6 +96,7 @@ class ChainBolt(TaskMachine):
         self.chain, self.refusals, self.sink = chain, refusals, sink
         self.stateful = chain.stateful
         self._columns = [*columns, WEIGHT] if retracts else list(columns)
+        self._tell_spouts_at = 0.0
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
     def _work(self, arrived: list[Data]) -> None:
@@ -220,6 +224,17 @@ class ChainBolt(TaskMachine):
             self._release()
             self._flush_if_due()
         return self._take()
+
+    def _tell(self, moment: Moment) -> None:
+        """A sink says also upstream how far it has written, now and then, and when it comes to rest."""
+        super()._tell(moment)
+        rests = moment.status in (TimeStatus.PAUSED, TimeStatus.FINISHED)
+        if self.links.spouts and (rests or self.now_ms >= self._tell_spouts_at):
+            self._tell_spouts_at = self.now_ms + TELL_SPOUTS_MS
+            self._send(
+                Watermark(self.task.id, spout, moment.time_us, moment.status, moment.pause)
+                for spout in self.links.spouts
+            )
 
     def _tick(self) -> None:
         try:

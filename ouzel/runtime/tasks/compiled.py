@@ -39,7 +39,9 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     options = dict(scan.options)
     source = open_source(scan.connector, _source_request(scan, options, component.parallelism, setting))
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
-    partitions = Partitions(task, component.parallelism, source, setting.offsets or {}, setting.journal, idle)
+    partitions = Partitions(
+        task, component.parallelism, source, setting.places or {}, setting.journal, idle, component.keeps
+    )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)
     refusals = (Refusals(policy, letters), _row_refusals(setting))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ouzel.planner.api import Bolt, Spout
-from ouzel.planner.topology import Component, Task
+from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.groupings import outlets, stream_numbers
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.setting import Results, Setting
@@ -44,8 +44,24 @@ def _links(setting: Setting, task: Task, component: Component) -> Links:
                 upstream.add(link.component)
                 todo.append(link.component)
     tasks = topology.tasks()
+    spouts, sinks = _feedback(topology, component, upstream)
     return Links(
         sources=tuple(other.id for other in tasks if other.component in writers),
         outlets=outlets(topology, component, setting.local_tasks),
         upstream=frozenset(other.id for other in tasks if other.component in upstream),
+        spouts=tuple(other.id for other in tasks if other.component in spouts),
+        sinks=tuple(other.id for other in tasks if other.component in sinks),
     )
+
+
+def _feedback(topology: Topology, component: Component, upstream: set[str]) -> tuple[set[str], set[str]]:
+    """The spouts that a sink tells how far it has written, and the sinks that tell a spout."""
+    spouts = {name for name in upstream if topology.component(name).keeps.paths} if not component.outputs else set()
+    todo = [component.name] if component.keeps.paths else []
+    below: set[str] = set()
+    while todo:
+        for reader in topology.readers_of(todo.pop()):
+            if reader.name not in below:
+                below.add(reader.name)
+                todo.append(reader.name)
+    return spouts, {name for name in below if not topology.component(name).outputs}

@@ -11,20 +11,23 @@ import polars as pl
 
 from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source, Unreachable
 from ouzel.errors import ConnectorError
+from ouzel.planner.keeping import NOTHING, Keeps
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.ids import name_id
 from ouzel.runtime.protocol.lag import Lag
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
 from ouzel.runtime.tasks.journal import Cut, Journal
+from ouzel.runtime.tasks.resuming import Marks, past_of
 
 
 @dataclass(slots=True)
 class Emitted:
-    """A batch on its way: where it ends, how far the partition's event time is there, and whether it is wholly acked."""
+    """A batch on its way: where it ends, how far the partition's watermark is there, the newest row before, whether it is wholly acked."""
 
     end: int
     time_us: int
+    newest_us: int
     acked: bool = False
 
 
@@ -34,8 +37,8 @@ class Progress:
 
     `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
     not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silence` is how long it has given
-    nothing, `lag` how far its rows were behind the wall clock; `committed` is the offset before which all is acked, and `committed_us` the
-    event time there.
+    nothing, `lag` how far its rows were behind the wall clock; `committed` is the offset before which all is acked, `committed_us` the
+    event time there, and `marks` what of it needs no state. `newest_us` is the newest row read. A run before had read up to `read_before`.
     """
 
     partition: Partition
@@ -51,7 +54,19 @@ class Progress:
     first: int = -1
     committed: int | None = None
     committed_us: int = BEGINNING_OF_TIME
+    place: Place | None = None
+    marks: Marks = field(default_factory=Marks)
+    newest_us: int = BEGINNING_OF_TIME
+    read_before: int = -1
+    resumed: bool = False
+    replays: bool = False
+    at: int = -1
     _part: ReadBatch | None = None
+
+    @property
+    def emitted_to(self) -> int:
+        """The offset up to which this task, or one before it in this run or the last, has emitted batches."""
+        return max(self.read_before, self.place.offset if self.place else -1, self.cuts[-1].end if self.cuts else -1)
 
     def settle(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""
@@ -59,6 +74,8 @@ class Progress:
         while self.emitted and self.emitted[0].acked:
             first = self.emitted.popleft()
             self.committed, self.committed_us = first.end, first.time_us
+            self.place = Place(first.end, first.newest_us)
+            self.marks.acked(first.end, first.newest_us)
             moved = True
         return moved
 
@@ -68,9 +85,16 @@ class Progress:
         Raises:
             ConnectorError: what was cut before holds other rows now.
         """
-        if self.cuts:
-            return self._read_again(self.cuts[0])
-        batch = self.reader.read(rows)
+        self.replays = bool(self.cuts)
+        batch = self._read_again(self.cuts[0]) if self.cuts else self._read_on(rows)
+        if isinstance(batch, ReadBatch):
+            self.at = batch.end
+            if self.marks.offset is None and not self.resumed:
+                self.marks.offset = batch.start
+        return batch
+
+    def _read_on(self, rows: int) -> ReadBatch | ReadState | Unreachable:
+        batch = self.reader.read(rows, self.read_before if self.at < self.read_before else None)
         if isinstance(batch, ReadBatch):
             self.journal.note(Cut(self.partition.id, batch.start, batch.end, count(batch)))
         return batch
@@ -152,16 +176,20 @@ def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:
 class Partitions:
     """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
-    They are dealt in turn; those of a source that grows by their ids: whoever asks, and whenever, gets the same answer.
+    What the source's own say of a run before is `past`. They are dealt in turn; those of a source that grows by their ids: whoever asks,
+    and whenever, gets the same answer.
     """
 
     def __init__(
-        self, task: Task, parallelism: int, source: Source, offsets: Mapping[str, int], journal: Journal,
-        idle_after_ms: int | None = None,
+        self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
+        idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
     ) -> None:  # fmt: skip
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
-        self._offsets = {**source.committed(), **offsets}
+        self._committed = committed = source.committed()
+        self.keeps, self.past, self._places = keeps, past_of(committed, keeps), places
+        self._offsets = {name: place.offset for name, place in committed.items()}
+        self._offsets |= {name: place.offset for name, place in places.items()}
         self._grows = getattr(source, "grows", False)
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
@@ -186,11 +214,26 @@ class Partitions:
             )
         return found
 
+    @property
+    def answered_us(self) -> int | None:
+        """The time before which rows lie in windows that a run before has answered; None if there was none."""
+        return self.keeps.answered(self.past.closed_us) if self.past.closed_us > BEGINNING_OF_TIME else None
+
     def _open(self, partition: Partition) -> Progress:
-        cuts = self._cuts.pop(partition.id, [])
-        reader = self.source.reader(partition, cuts[0].start if cuts else self._offsets.get(partition.id))
+        name = partition.id
+        cuts = self._cuts.pop(name, [])
+        start = cuts[0].start if cuts else self._offsets.get(name)
+        reader = self.source.reader(partition, start)
         lag = Lag(1000 * (self.idle_after_ms or 0))
-        return Progress(partition, reader, name_id(partition.id), self.journal, lag, cuts=deque(cuts))
+        progress = Progress(partition, reader, name_id(name), self.journal, lag, self.past.closed_us, cuts=deque(cuts))
+        progress.read_before, progress.at = self.past.read.get(name, -1), -1 if start is None else start
+        progress.marks.offset = self._committed[name].offset if name in self._committed else None
+        progress.resumed = name in self._places
+        if progress.resumed:
+            progress.newest_us = self._places[name].newest_us
+            progress.place = self._places[name]
+            progress.marks.acked(*progress.place)
+        return progress
 
     def _cuts_left(self) -> dict[str, list[Cut]]:
         """What was on its way when this task was last stopped, by partition."""

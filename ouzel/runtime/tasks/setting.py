@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.planner.topology import Topology
+from ouzel.runtime.protocol.messages import Place
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
 Results = Callable[[int, pl.DataFrame], None]
@@ -19,14 +20,14 @@ Results = Callable[[int, pl.DataFrame], None]
 class Setting:
     """What a task is placed in: its topology, the tasks that share its container, where relative paths start, and its past.
 
-    `offsets` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's; `epoch` counts how
+    `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's; `epoch` counts how
     often it was started before.
     """
 
     topology: Topology
     directory: Path
     local_tasks: frozenset[int] = frozenset()
-    offsets: Mapping[str, int] | None = None
+    places: Mapping[str, Place] | None = None
     results: Results | None = None
     epoch: int = 0
     journal: Journal = field(default_factory=MemoryJournal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from typing import NamedTuple, cast
@@ -14,13 +15,24 @@ from ouzel.planner.topology import DEFAULT_STREAM, Task
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.acker import Held
 from ouzel.runtime.protocol.ids import mix
-from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, UNKNOWN_FIELD, Commit, Instruction, TimeStatus, Waiting
+from ouzel.runtime.protocol.messages import (
+    BEGINNING_OF_TIME,
+    END_OF_TIME,
+    UNKNOWN_FIELD,
+    Commit,
+    Instruction,
+    Place,
+    TimeStatus,
+    Waiting,
+    Watermark,
+)
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
 from ouzel.runtime.tasks.origins import MOST_PLACED, placed
 from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
+from ouzel.runtime.tasks.resuming import lasting, told_at_start, told_at_stop
 
 COMMIT_MS = 1_000
 """How often offsets are committed."""
@@ -43,11 +55,11 @@ REMEMBERED = 16 * SPAN
 
 
 class Keeping(NamedTuple):
-    """A Commit on its way: its number, the sequence below which all batches were acked then, and the offsets."""
+    """A Commit on its way: its number, the sequence below which all batches were acked then, and the places."""
 
     number: int
     settled: int
-    offsets: dict[str, int]
+    places: dict[str, Place]
 
 
 class SourceSpout(TaskMachine):
@@ -81,6 +93,17 @@ class SourceSpout(TaskMachine):
         self._commits = 0
         self._keeping: Keeping | None = None
         self.acker.safe = self.acker.settled
+        self._written_us = dict.fromkeys(links.sinks, BEGINNING_OF_TIME)
+        self._rests_in = dict.fromkeys(links.sinks, 0)
+        self._told_of_open = False
+        self._resumes = getattr(partitions.source, "resumes", False)
+        self._answered = 0
+        self._answered_us = partitions.answered_us
+        if self._answered_us is not None:
+            self.counts.began_us = partitions.past.closed_us
+        if not epoch and (text := told_at_start(partitions.past, partitions.keeps, self._resumes)):
+            again = sum(max(0, progress.read_before - progress.at) for progress in self._progress)
+            self.tell_user("resumed", f"{task.component}: {text}", again)
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""
@@ -115,7 +138,13 @@ class SourceSpout(TaskMachine):
             and ahead
             and not self.acker.is_behind(self.now_ms)
             and self.acker.newest - self.acker.forgettable < REMEMBERED
+            and self._past_is_known
         )
+
+    @property
+    def _past_is_known(self) -> bool:
+        """Whether all down to the sinks know how far a run before had closed windows, so that nobody opens one of those again."""
+        return min(self._written_us.values(), default=END_OF_TIME) >= self._partitions.past.closed_us
 
     def _read_one(self) -> None:
         with closing(self._alive.in_turn()) as in_turn:
@@ -143,21 +172,34 @@ class SourceSpout(TaskMachine):
         refuse(self, self._read_refusals, unread)
         for note in batch.notes:
             self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
+        if self._answered_us is not None:
+            self.chain.leave_out(self._answered_us, progress.replays or batch.end <= progress.read_before)
         made = self.chain.process(batch.frame) if batch.frame.height else None
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
         uncomputable = placed(uncomputed(self, self.chain), self.chain, batch, progress.partition.id, most)
         refuse(self, self._row_refusals, uncomputable)
+        self._count_answered()
         sight = self.chain.sight if batch.frame.height else None
         if sight is not None:
             progress.watermark_us = max(progress.watermark_us, sight.watermark_us)
+            progress.newest_us = max(progress.newest_us, sight.newest_us)
             progress.lag.observe(self.wall_us, sight)
         if progress.first < 0:
             progress.first = batch.start
-        emitted = Emitted(batch.end, progress.watermark_us)
+        emitted = Emitted(batch.end, progress.watermark_us, progress.newest_us)
         progress.emitted.append(emitted)
         frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
         frame_id = mix(progress.id, batch.start, batch.end)
         self.emit_root(frames, batch.frame.height, (progress, emitted), frame_id)
+
+    def _count_answered(self) -> None:
+        answered, self._answered = self.chain.answered - self._answered, self.chain.answered
+        if answered:
+            text = f"{self.task.component}: rows that were read again are of windows that the run before has answered"
+            self.tell_user("answered", text, answered)
+        late, self.counts.rows_late = self.chain.late - self.counts.rows_late, self.chain.late
+        if late:
+            self.tell_user("late-rows", f"{self.task.component}: rows came after their window had closed", late)
 
     def _completed(self, held: Held) -> None:
         progress, emitted = cast(tuple[Progress, Emitted], held.token)
@@ -176,8 +218,11 @@ class SourceSpout(TaskMachine):
             self.counts.waiting = self._waiting()
         if self._grows and not self._pause and self.now_ms >= self._look_at:
             self._look_for_more()
-        if self._uncommitted and self._keeping is None and self.now_ms >= self._commit_at:
-            self._commit()
+        if self.now_ms >= self._commit_at:
+            self._commit_at = self.now_ms + COMMIT_MS
+            if self._uncommitted and self._keeping is None:
+                self._commit()
+            self._commit_to_source()
 
     def _look_for_more(self) -> None:
         self._look_at = self.now_ms + LOOK_MS
@@ -188,20 +233,40 @@ class SourceSpout(TaskMachine):
 
     def _commit(self) -> None:
         """Have what is acked without a gap kept: a successor of this task reads on from there."""
-        self._uncommitted, self._commit_at = False, self.now_ms + COMMIT_MS
-        offsets = {
-            progress.partition.id: progress.committed for progress in self._progress if progress.committed is not None
-        }
+        self._uncommitted = False
+        places = {progress.partition.id: progress.place for progress in self._progress if progress.place is not None}
         self._commits += 1
-        self._keeping = Keeping(self._commits, self.acker.settled, offsets)
-        self._out.append(Commit(offsets, self._commits))
-        self.source.commit(offsets)
+        self._keeping = Keeping(self._commits, self.acker.settled, places)
+        self._out.append(Commit(places, self._commits))
+
+    def _commit_to_source(self) -> None:
+        """Have the source keep where the next run starts: behind what is acked and in no window that is still open."""
+        told_us = (
+            self._told.time_us if self._told else BEGINNING_OF_TIME
+        )  # of what this task, not one before it, has read
+        keeps, past_us = self._partitions.keeps, self._partitions.past.closed_us
+        closed_us = max(past_us, min([told_us, *self._written_us.values()]))
+        places = {
+            progress.partition.id: found
+            for progress in self._progress
+            if progress.place
+            and (found := lasting(progress.marks, progress.place.offset, progress.emitted_to, keeps, closed_us))
+        }
+        if problem := self.source.commit(places):
+            self.tell_user("commit-failed", problem)
+
+    def _observe(self, message: Watermark) -> None:
+        """A sink says how far it has written."""
+        if message.source in self._written_us:
+            self._written_us[message.source] = max(self._written_us[message.source], message.time_us)
+            rests = message.pause if message.status is TimeStatus.PAUSED else 0
+            self._rests_in[message.source] = sys.maxsize if message.status is TimeStatus.FINISHED else rests
 
     def kept(self, number: int, now_ms: float) -> None:
         """Nothing before these offsets is read again, so receivers may forget what came of it."""
         if self._keeping is not None and self._keeping.number == number:
             self.acker.safe = self._keeping.settled
-            self._partitions.journal.forget(self._keeping.offsets)
+            self._partitions.journal.forget({name: place.offset for name, place in self._keeping.places.items()})
             self._keeping = None
 
     def _say_time(self) -> None:
@@ -250,6 +315,7 @@ class SourceSpout(TaskMachine):
     def _finish(self) -> None:
         if not self.finished:
             self._commit()
+            self._commit_to_source()
         super()._finish()
 
     def _tell(self, moment: Moment) -> None:
@@ -260,9 +326,20 @@ class SourceSpout(TaskMachine):
     def _rested(self) -> None:
         if self._uncommitted:
             self._commit()
+        text = told_at_stop(self._partitions.keeps)
+        if text and self._resumes and not self._told_of_open:
+            self._told_of_open = True
+            self.tell_user("open", f"{self.task.component}: {text}")
+        self._commit_to_source()
+
+    @property
+    def paused(self) -> int:
+        """It is at rest when it has heard that the sinks are: what they have written by then goes with its offsets."""
+        return super().paused if all(pause >= self._pause for pause in self._rests_in.values()) else 0
 
     def close(self) -> None:
         """Close the readers and the source."""
+        self._commit_to_source()
         for progress in self._progress:
             if not progress.ended:
                 progress.reader.close()

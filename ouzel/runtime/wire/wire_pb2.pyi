@@ -210,18 +210,20 @@ class Waiting(_message.Message):
     def __init__(self, component: _Optional[str] = ..., partition: _Optional[str] = ..., others: _Optional[int] = ..., reason: _Optional[str] = ..., since_us: _Optional[int] = ..., until_us: _Optional[int] = ...) -> None: ...
 
 class Range(_message.Message):
-    __slots__ = ("component", "partition", "start", "end", "time_us")
+    __slots__ = ("component", "partition", "start", "end", "time_us", "began_us")
     COMPONENT_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
     TIME_US_FIELD_NUMBER: _ClassVar[int]
+    BEGAN_US_FIELD_NUMBER: _ClassVar[int]
     component: str
     partition: str
     start: int
     end: int
     time_us: int
-    def __init__(self, component: _Optional[str] = ..., partition: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., time_us: _Optional[int] = ...) -> None: ...
+    began_us: int
+    def __init__(self, component: _Optional[str] = ..., partition: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., time_us: _Optional[int] = ..., began_us: _Optional[int] = ...) -> None: ...
 
 class StreamManagerReport(_message.Message):
     __slots__ = ("container", "incarnation", "frames", "bytes", "dropped", "waiting_bytes", "slow")

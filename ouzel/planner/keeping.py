@@ -1,0 +1,86 @@
+"""What a topology still holds of rows that were acked: windows that are open, or counts that never end. State dies with the run, so a
+start after a stop must read again whatever only such state knew of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ouzel.compiler.plan import Aggregate, AssignWindow, Node, Program, Scan
+
+WINDOW_TIME_US = 1_000
+"""The time of a window's result is its end less so much."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of `size_us`, one of which begins every `slide_us`, on a grid that is shifted by `offset_us`."""
+
+    size_us: int
+    slide_us: int
+    offset_us: int
+
+    def answered(self, ended_us: int) -> int:
+        """The time before which a row lies in no window that ends after `ended_us`."""
+        begin = ended_us - self.size_us
+        last = begin - (begin - self.offset_us) % self.slide_us
+        return min(last + self.slide_us, ended_us)
+
+
+Path = tuple[Windows, ...]
+"""The windows that a row goes through on its way to a sink, the first one first."""
+
+
+@dataclass(frozen=True)
+class Keeps:
+    """What is kept of one table's rows on their ways to the sinks; `forever` if something is that no window ends."""
+
+    paths: frozenset[Path] = frozenset()
+    forever: bool = False
+
+    def answered(self, closed_us: int) -> int:
+        """The time before which all rows lie in windows that are closed by the watermark `closed_us`: nothing of them is kept."""
+        return min(_answered(path, closed_us + 1) for path in self.paths)
+
+    def __str__(self) -> str:
+        """The same text for the same windows, to tell a query from a former one of its name."""
+        return "; ".join(
+            sorted(" ".join(f"{one.size_us}/{one.slide_us}+{one.offset_us}" for one in path) for path in self.paths)
+        )
+
+
+NOTHING = Keeps()
+
+
+def _answered(path: Path, ended_us: int) -> int:
+    before = ended_us
+    for windows in reversed(path):
+        before = windows.answered(min(before + WINDOW_TIME_US - 1, ended_us) if before < ended_us else ended_us)
+    return before
+
+
+def kept_of(program: Program) -> dict[str, Keeps]:
+    """What the program keeps of each table that it reads."""
+    found: dict[str, Keeps] = {}
+    for sink in program.sinks:
+        for table, path in _paths(sink, (), False):
+            known = found.get(table, NOTHING)
+            paths = known.paths | {path} if path else known.paths
+            found[table] = Keeps(paths, known.forever or path is None)
+    return found
+
+
+def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str, Path | None]]:
+    """(table, the windows on the way from it), None for what is kept for ever; `awaited` if an aggregate further down has windows."""
+    if isinstance(node, Scan):
+        yield node.table, None if awaited else below
+        return
+    if isinstance(node, AssignWindow) and awaited and below is not None:
+        below, awaited = (Windows(node.size_us, node.slide_us, node.offset_us), *below), False
+    elif isinstance(node, Aggregate) and node.window is not None:
+        awaited = True
+    elif node.state_bound:
+        below = None
+    for child in node.inputs:
+        yield from _paths(child, below, awaited)

@@ -1,0 +1,77 @@
+"""A query over Kafka is stopped in the middle of a window and started anew: the window is answered once, with all of its rows."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.runtime.run import Handle, Status
+from ouzel.session import load_text, start
+
+if TYPE_CHECKING:
+    from tests.servers.kafka import KafkaBroker
+
+pytestmark = pytest.mark.server
+
+BEGIN = datetime(2024, 1, 1)
+QUERY = """
+CREATE TABLE clicks (id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+  'connector' = 'kafka', 'bootstrap.servers' = '{address}', 'topic' = 'clicks', 'format' = 'json', 'end' = '{end}');
+SELECT window_start, COUNT(*) AS many
+FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end;
+"""
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    from tests.servers.kafka import KafkaBroker
+
+    broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
+    yield broker
+    broker.kill()
+
+
+def produce(kafka: KafkaBroker, first: int, last: int) -> None:
+    """A click a second."""
+    rows = ({"id": n, "ts": str(BEGIN + timedelta(seconds=n))} for n in range(first, last))
+    kafka.produce("clicks", [json.dumps(row).encode() for row in rows])
+
+
+def finished(handle: Handle, acked: int) -> tuple[Status, list[pl.DataFrame]]:
+    """Stop it when so many rows are handled, or it ends."""
+    frames, deadline = [], time.monotonic() + 90
+    while not handle.wait(0.1) and handle.status().rows_acked < acked:
+        frames += handle.results()
+        assert time.monotonic() < deadline, handle.status()
+    time.sleep(1.5)  # offsets are committed once a second
+    status = handle.stop()
+    return status, frames + handle.results()
+
+
+def test_a_window_that_was_open_at_the_stop_is_answered_wholly_by_the_next_run(
+    kafka: KafkaBroker, tmp_path: Path
+) -> None:
+    kafka.create_topic("clicks", 2)
+    produce(kafka, 0, 5_400)
+    engines = ("heron", "heron")
+    settings = (("parallelism", "2"), ("batch.rows", "500"))
+    first = start(load_text(QUERY.format(address=kafka.address, end="none"), tmp_path, "hourly", settings), engines[0])
+    status, frames = finished(first, 5_400)
+    assert "the next start reads their rows again" in " ".join(event.text for event in status.events)
+    produce(kafka, 5_400, 10_000)
+    second = start(
+        load_text(QUERY.format(address=kafka.address, end="latest"), tmp_path, "hourly", settings), engines[1]
+    )
+    status, later = finished(second, 1 << 60)
+    found = {row[0]: row[1] for frame in (*frames, *later) for row in frame.select("window_start", "many").rows()}
+    assert sum(frame.height for frame in (*frames, *later)) == 3, "each window is answered once"
+    assert found == {BEGIN + timedelta(hours=hour): many for hour, many in enumerate((3_600, 3_600, 2_800))}
+    assert status.rows_late == 0
+    assert "were answered by the run before" in " ".join(event.text for event in status.events)
