@@ -33,6 +33,14 @@ def test_it_forgets_what_is_settled() -> None:
     assert ledger.recall(frame(5, Root(1, 5, 1, 9_990))) is None
 
 
+def test_forgetting_keeps_pace_with_notes_of_many_frames() -> None:
+    ledger = Ledger()
+    for note in range(1, 201):
+        numbers = range(200 * note, 200 * note + 200)
+        ledger.note([frame(number, Root(1, number, 0, max(1, number - 300))) for number in numbers], [])
+    assert len(ledger) <= 300 + 200
+
+
 def test_a_holder_that_fell_silent_stops_nobody_else_from_being_forgotten() -> None:
     ledger = Ledger()
     for number in range(1, 5):

@@ -49,9 +49,7 @@ class TextReader:
         if isinstance(self._decoder, CsvDecoder):
             self._headed = self._decoder.dialect.header
             self._dialect = self._decoder.dialect if self._decoder.dialect.quote else None
-        self._file = (
-            -1
-        )  # open only between the first block and the last, for there may be more files than a process may open
+        self._file = -1  # open from the first block to the last: a process may not have thousands of files open
         self._block = _Block(b"", 0, np.empty(0, np.int64), np.empty(0, np.int64))
         self._taken = 0  # records of the block that were given out
         self._line = 0  # the line that the next record starts on

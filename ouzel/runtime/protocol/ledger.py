@@ -14,6 +14,9 @@ from ouzel.runtime.protocol.messages import Data, Root
 EPOCH_MEMORY = 4_096
 """After a root's holder has come up anew, what it emitted before is remembered for so many of its new batches."""
 
+LOOKED_AT = 64
+"""So many old entries are looked at for each note, and two more for each frame in it: forgetting keeps pace with what is added."""
+
 
 class Entry:
     """One handled frame: what was emitted for it, and the newest roots it came under."""
@@ -46,23 +49,24 @@ class Ledger:
 
     def note(self, frames: Iterable[Data], outputs: Sequence[Data]) -> None:
         """These frames have been handled together, and that is what was emitted for them."""
+        before = len(self._order)
         for frame in frames:
             self._entries[frame.id] = Entry(frame.roots, outputs)
             self._order.append(frame.id)
             for root in frame.roots:
                 if root.settled > self._settled.get(root.task, 0):
                     self._settled[root.task] = root.settled
-        self._forget()
+        self._forget(LOOKED_AT + 2 * (len(self._order) - before))
 
-    def _forget(self) -> None:
-        """Drop settled entries from the old end; one that is not settled goes to the young end, so that it stops nothing."""
-        for _ in range(min(len(self._order), 64)):
+    def _forget(self, most: int) -> None:
+        """Drop settled ones of the `most` oldest entries; one that is not settled goes to the young end, so that it stops nothing."""
+        for _ in range(min(len(self._order), most)):
             frame_id = self._order[0]
             entry = self._entries.get(frame_id)
             if entry is not None and not all(
                 self._is_settled(task, sequence) for task, sequence in entry.roots.items()
             ):
-                if len(self._order) <= 64:
+                if len(self._order) <= LOOKED_AT:
                     return
                 self._order.rotate(-1)
                 continue
