@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.accumulators import AccumulatorParam
 
+from ouzel.batch.wheel import refuse_connect
 from ouzel.connectors.dead_letters import Refused, write_dead_letters
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class BadRecords:
     """What the tables of one job leave out."""
 
     def __init__(self, spark: SparkSession) -> None:
+        refuse_connect(spark)
         self.found: Accumulator[Found] = spark.sparkContext.accumulator({}, _Together())
         self._files: dict[str, Path] = {}
 

@@ -60,11 +60,11 @@ def write_table(
     if given.connector in ON_DRIVER:
         sys.stdout.flush()
         return given.write(frame.toArrow().to_batches(ROWS), 0)
+    hand_on(frame.sparkSession)
     if not given.repeatable and frame.sparkSession.sparkContext.getConf().get("spark.speculation") == "true":
         raise OuzelError(
             f"table '{table}': with spark.speculation a task may run twice, and write each of its rows twice; set it to false"
         )
-    hand_on(frame.sparkSession)
     counts = frame.mapInArrow(given.task, "rows bigint").collect()
     return sum(row["rows"] for row in counts)
 

@@ -8,14 +8,16 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ouzel.errors import OuzelError
+from ouzel.errors import NotSupported, OuzelError
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
@@ -35,9 +37,10 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     master = master or os.environ.get("SPARK_MASTER") or LOCAL
+    refuse_connect(master)
     given = {"spark.ui.showConsoleProgress": "false", f"spark.executorEnv.{_SAFE_PATH}": "1"}
-    if master.startswith("local"):  # 200 tasks are for a cluster
-        given |= {"spark.sql.shuffle.partitions": str(os.cpu_count() or 2), "spark.driver.host": "127.0.0.1"}
+    if master.startswith("local"):
+        given["spark.driver.host"] = "127.0.0.1"
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in [*given.items(), *settings]:
         builder = builder.config(key, value)
@@ -48,9 +51,53 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
     try:
         with _stderr_to(log), _safe_path():
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+            shuffle_by_cores(session)
+            return session
     except Exception as error:
         raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
+
+
+def refuse_connect(master: str) -> None:
+    """See that a master is no server of Spark Connect.
+
+    Raises:
+        NotSupported: it is one.
+    """
+    if master.startswith("sc://"):
+        raise NotSupported(
+            f"{master}: Spark Connect has no way to Ouzel's own readers and writers",
+            instead="write the job with `ouzel batch --emit job.py`, which over files needs none of them, and run it there: "
+            f"SPARK_REMOTE={master} python job.py",
+        )
+
+
+def shuffle_by_cores(spark: SparkSession) -> None:
+    """Cut a shuffle into as many parts as there are cores, unless somebody has said into how many.
+
+    Spark's own 200 is many where each part is a state store that every micro-batch opens. A cluster's executors come after the session
+    has begun: the first ones are waited for.
+    """
+    context = spark.sparkContext
+    if context.getConf().get("spark.sql.shuffle.partitions") is not None:
+        return
+    if not context.master.startswith("local"):
+        _await_executors(context)
+    spark.conf.set("spark.sql.shuffle.partitions", str(max(1, context.defaultParallelism)))
+
+
+def _await_executors(context: SparkContext) -> None:
+    deadline, before = time.monotonic() + EXECUTORS_S, 0
+    while time.monotonic() < deadline:
+        there = context._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver is among them
+        if there > 0 and there == before:
+            return
+        before = there
+        time.sleep(SETTLED_S)
+
+
+EXECUTORS_S, SETTLED_S = 15.0, 0.5
+"""How long a cluster's first executors are waited for; and when no more seem to come."""
 
 
 def require() -> None:
@@ -108,6 +155,12 @@ def _reason(error: Exception, log: Path) -> str:
     return (lines or str(error).splitlines() or [type(error).__name__])[-1].strip()
 
 
+def _version() -> str:
+    import pyspark
+
+    return str(pyspark.__version__)
+
+
 def explained(error: Exception) -> OuzelError:
     """What Spark raised, in one sentence: our own error if one is at its bottom."""
     text = str(error)
@@ -128,7 +181,7 @@ def explained(error: Exception) -> OuzelError:
     if "Failed to find data source: kafka" in text:
         return OuzelError(
             "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
-            "org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION, or leave it out and Ouzel reads the topic"
+            f"org.apache.spark:spark-sql-kafka-0-10_2.13:{_version()}, or leave it out and Ouzel reads the topic"
         )
     python = re.findall(r"^[a-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
     told = re.findall(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ouzel.batch.spark import explained, start_spark
+from ouzel.batch.wheel import hand_on
 from ouzel.errors import OuzelError
 from ouzel.planner.spark.streaming import StreamingQuery, streaming_queries
 from ouzel.runtime.protocol.messages import Event
@@ -163,6 +164,7 @@ class StructuredHandle(Rows):
         from ouzel.structured.listener import Listener
         from ouzel.structured.stream import Stream
 
+        hand_on(spark)
         spark.conf.set("spark.sql.ansi.enabled", "true")
         spark.conf.set("spark.sql.session.timeZone", "UTC")
         listener = Listener(self._progressed, self._terminated)

@@ -23,15 +23,19 @@ class PlainPython:
     python: Path
     wheel: Path
 
-    def submit(self, job: Path, *arguments: str) -> str:
+    def environment(self) -> dict[str, str]:
+        """What processes are started with, so that Spark's workers run this Python."""
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment["PYSPARK_PYTHON"] = environment["PYSPARK_DRIVER_PYTHON"] = str(self.python)
+        return environment
+
+    def submit(self, job: Path, *arguments: str, master: str = "local[2]") -> str:
         """What the job prints when PySpark's own script runs it, somewhere else than in the project."""
         script = Path(sys.executable).with_name("spark-submit")
         settings = ("spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR")
-        command = [str(script), "--master", "local[2]", *(part for each in settings for part in ("--conf", each))]
+        command = [str(script), "--master", master, *(part for each in settings for part in ("--conf", each))]
         command += ["--driver-java-options", "-XX:TieredStopAtLevel=1", *arguments, str(job)]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        environment["PYSPARK_PYTHON"] = environment["PYSPARK_DRIVER_PYTHON"] = str(self.python)
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd="/", check=False)
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment(), cwd="/", check=False)
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout + done.stderr
 
@@ -48,9 +52,11 @@ def plain_python(folder: Path) -> PlainPython:
         package = Path(spark.origin).parents[1] / name
         if package.exists():
             (site / name).symlink_to(package)
-    missing = subprocess.run([python, "-c", "import ouzel"], cwd="/", capture_output=True, text=True, check=False)
+    made = PlainPython(python, _wheel(folder))
+    command = [str(python), "-c", "import ouzel"]
+    missing = subprocess.run(command, cwd="/", env=made.environment(), capture_output=True, text=True, check=False)
     assert "No module named 'ouzel'" in missing.stderr
-    return PlainPython(python, _wheel(folder))
+    return made
 
 
 def _wheel(folder: Path) -> Path:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pyspark
 import pytest
 from typer.testing import CliRunner, Result
 
 from ouzel.batch.spark import explained, start_spark
 from ouzel.cli.main import app
-from ouzel.errors import OuzelError
+from ouzel.errors import NotSupported, OuzelError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -125,9 +126,18 @@ def test_a_missing_jdk_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path
         start_spark("q")
 
 
+def test_spark_connect_is_refused_in_one_sentence() -> None:
+    with pytest.raises(NotSupported) as refused:
+        start_spark("q", "sc://there:15002")
+    assert str(refused.value) == (
+        "sc://there:15002: Spark Connect has no way to Ouzel's own readers and writers; write the job with `ouzel batch --emit job.py`, "
+        "which over files needs none of them, and run it there: SPARK_REMOTE=sc://there:15002 python job.py"
+    )
+
+
 NO_JARS = (
     "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
-    "org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION, or leave it out and Ouzel reads the topic"
+    f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}, or leave it out and Ouzel reads the topic"
 )
 
 

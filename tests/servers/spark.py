@@ -1,0 +1,60 @@
+"""A standalone cluster of Spark on this machine, from the package of PySpark: a master and a worker."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pyspark
+
+from tests.servers.kafka import free_port
+
+HOME = Path(pyspark.__file__).parent
+START_S = 60.0
+
+
+class StandaloneCluster:
+    """One worker with two cores; its executors start with `environment`."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._environment = {**environment, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._folder = folder
+        port, pages = free_port(), free_port()
+        self.url = f"spark://127.0.0.1:{port}"
+        self._start("master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(pages))
+        self._wait(f"http://127.0.0.1:{pages}/json/", b'"status"')
+        self._start(
+            "worker.Worker", "-c", "2", "-m", "2g", "-d", str(folder), "--webui-port", str(free_port()), self.url
+        )
+        self._wait(f"http://127.0.0.1:{pages}/json/", b'"ALIVE"', times=2)
+
+    def _start(self, kind: str, *arguments: str) -> None:
+        command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *arguments]
+        log = (self._folder / f"{kind}.log").open("wb")
+        self._processes.append(
+            subprocess.Popen(command, stdout=log, stderr=log, env=self._environment, cwd=self._folder)
+        )
+
+    def _wait(self, page: str, text: bytes, times: int = 1) -> None:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            try:
+                if urlopen(page, timeout=5).read().count(text) >= times:
+                    return
+            except (URLError, OSError):
+                pass
+            time.sleep(0.2)
+        self.stop()
+        raise AssertionError("\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log")))
+
+    def stop(self) -> None:
+        """End both."""
+        for process in reversed(self._processes):
+            process.terminate()
+        for process in self._processes:
+            process.wait(30)
