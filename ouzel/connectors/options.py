@@ -83,8 +83,34 @@ def _find(allowed: Iterable[Option], name: str) -> Option | None:
     return next((option for option in allowed if fnmatchcase(name, option.name)), None)
 
 
+ELSEWHERE = {
+    "scan.startup.mode": "'start' = 'earliest', 'latest', 'committed', 'timestamp' or 'offsets'",
+    "scan.startup.timestamp-millis": "'start' = 'timestamp' and 'start.timestamp' = '...'",
+    "scan.startup.specific-offsets": "'start' = 'offsets' and 'start.offsets' = 'topic-0:42'",
+    "scan.bounded.mode": "'end' = 'latest', 'timestamp' or 'offsets'",
+    "scan.bounded.timestamp-millis": "'end' = 'timestamp' and 'end.timestamp' = '...'",
+    "scan.bounded.specific-offsets": "'end' = 'offsets' and 'end.offsets' = 'topic-0:42'",
+    "properties.group.id": "'group' = '...'",
+    "topic-pattern": "'topic.pattern' = '...'",
+    "value.format": "'format' = '...'",
+    "key.fields-prefix": "the name of the column in 'key.fields'",
+    "json.ignore-parse-errors": "'bad.record' = 'skip'",
+    "csv.ignore-parse-errors": "'bad.record' = 'skip'",
+    "csv.field-delimiter": "'csv.delimiter' = '...'",
+    "csv.quote-character": "'csv.quote' = '...'",
+    "csv.null-literal": "'csv.null' = '...'",
+    "rows-per-second": "'rate' = '...'",
+    "number-of-rows": "'rows' = '...'",
+}
+"""What Flink calls options, and what to write here."""
+
+
 def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> QueryError:
     names = [option.name for option in allowed]
+    if name in ELSEWHERE:
+        return QueryError(
+            f"the connector '{connector.name}' has no option '{name}'", instead=f"write {ELSEWHERE[name]}"
+        )
     near = difflib.get_close_matches(name, names, 2)
     hint = f"did you mean {' or '.join(repr(other) for other in near)}?" if near else f"it takes {', '.join(names)}"
     return QueryError(f"the connector '{connector.name}' has no option '{name}'", instead=hint)

@@ -138,6 +138,7 @@ def _parse(key: str, value: str, kind: type[Any]) -> Any:
             raise ValueError
         return parsed
     except ValueError:
-        numbers = {int: "a whole number", float: "a number"}
+        least = "" if key.replace(".", "_").replace("-", "_") in MAY_BE_ZERO else " of at least 1"
+        numbers = {int: f"a whole number{least}", float: f"a number{least}"}
         allowed = ", ".join(member.value for member in kind) if issubclass(kind, Enum) else numbers.get(kind, "text")
         raise QueryError(f"'{key}' cannot be '{value}'", instead=f"write {allowed}", about=("SET", key)) from None

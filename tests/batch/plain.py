@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+import pyspark
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs")
 """What must stand beside the wheel."""
@@ -26,12 +28,13 @@ class PlainPython:
     def environment(self) -> dict[str, str]:
         """What processes are started with, so that Spark's workers run this Python."""
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
         environment["PYSPARK_PYTHON"] = environment["PYSPARK_DRIVER_PYTHON"] = str(self.python)
         return environment
 
     def submit(self, job: Path, *arguments: str, master: str = "local[2]") -> str:
         """What the job prints when PySpark's own script runs it, somewhere else than in the project."""
-        script = Path(sys.executable).with_name("spark-submit")
+        script = Path(pyspark.__file__).parent / "bin" / "spark-submit"
         settings = ("spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR")
         command = [str(script), "--master", master, *(part for each in settings for part in ("--conf", each))]
         command += ["--driver-java-options", "-XX:TieredStopAtLevel=1", *arguments, str(job)]

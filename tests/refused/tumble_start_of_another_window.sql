@@ -1,3 +1,3 @@
--- error: TUMBLE_START has no window here; write GROUP BY TUMBLE(time, INTERVAL '5' SECOND) in this query
+-- error: TUMBLE_START is of another window than GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE); write TUMBLE_START(ts, INTERVAL '1' MINUTE)
 -- at: TUMBLE_START(ts, INTERVAL '2' MINUTE)
 SELECT TUMBLE_START(ts, INTERVAL '2' MINUTE) FROM flights GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE);

@@ -119,11 +119,14 @@ def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> 
     for number, argument in enumerate(arguments):
         for wanted in (VARCHAR, BIGINT, INT, DOUBLE, BOOLEAN, DATE, TIMESTAMP):
             if can_cast(argument.type, wanted) and function.resolve([*types[:number], wanted, *types[number + 1 :]]):
+                takes = str(wanted)
+                if wanted == BIGINT and len(types) == 1 and function.resolve([DOUBLE]):
+                    wanted, takes = DOUBLE, "a number"
                 cast = [str(other) for other in arguments]
                 cast[number] = f"CAST({argument} AS {str(wanted).removesuffix('(6)')})"
                 called = _SIGNS.get(name.lower(), name.upper())
                 problem = (
-                    f"{called} takes {wanted}, not {argument.type}"
+                    f"{called} takes {takes}, not {argument.type}"
                     if len(types) == 1
                     else f"{called} does not take {shown}"
                 )

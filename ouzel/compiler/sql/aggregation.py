@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk
 from ouzel.compiler.functions.aggregates import Keeps, is_aggregate, keeps, resolve_aggregate, resolves
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
+from ouzel.compiler.sql.advice import of_aggregate
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.output import Output, outputs_of, project, star_of, unaliased
@@ -88,6 +90,8 @@ class _GroupBinder(Binder):
             if value and value.type == VARCHAR and resolves(name, DOUBLE):
                 first, last = place(node.expressions[0])
                 error.instead = f"write {name.upper()}(CAST({self.source.text[first:last]} AS DOUBLE))"
+            elif value:
+                error.instead = of_aggregate(name, self._text(node.expressions[0]), value.type) or error.instead
             raise error.located(self.source.text, start, end - start) from None
         if value and signature.parameter:
             value = cast_to(value, signature.parameter)
@@ -116,8 +120,16 @@ class _GroupBinder(Binder):
     def window_part(self, node: exp.Expr, name: str) -> Expression:
         kind, part = name.split("_")
         window = self.window
-        if window is None or window.kind.value != kind.upper() or window.node.expressions != node.expressions:
+        if window is None or window.kind.value != kind.upper():
             return super().window_part(node, name)
+        if window.node.expressions != node.expressions:
+            grouped = self._text(window.node)
+            arguments = grouped[grouped.index("(") :]
+            raise self.source.error(
+                f"{name.upper()} is of another window than GROUP BY {grouped}",
+                place(node),
+                f"write {name.upper()}{arguments}",
+            )
         if part == "proctime":
             raise self.source.error(
                 f"{name.upper()} is not supported: time is event time",
@@ -196,6 +208,12 @@ def _group_items(source: Source, tree: exp.Select) -> list[exp.Expr]:
     group = tree.args.get("group")
     if group is None:
         return []
+    if group.args.get("all"):
+        at = re.compile(r"GROUP\s+BY\s+ALL\b", re.IGNORECASE).search(source.blanked())
+        span = at.span() if at else place(tree)
+        raise source.error(
+            "GROUP BY ALL is not supported", span, "name the columns that are not aggregated", NotSupported
+        )
     consume(source, group, "expressions")
     return [item.unnest() if isinstance(item, exp.Paren) else item for item in group.expressions]
 

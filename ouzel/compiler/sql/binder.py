@@ -13,6 +13,7 @@ from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField,
 from ouzel.compiler.functions import lookup, resolve_call
 from ouzel.compiler.functions.aggregates import is_aggregate
 from ouzel.compiler.sql import literals
+from ouzel.compiler.sql.advice import of_function, of_operator
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.rewrite import LITERAL
 from ouzel.compiler.sql.scope import Relation, find_column, name_of, near, pick
@@ -86,17 +87,8 @@ class Binder:
             return self._located(node, lambda: resolve_call(function, [left, right]))
         except TypeMismatch as error:
             problem = f"{left.type} {sign} {right.type} is not possible"
-            advice = self._advised_cast((node.this, left), (node.expression, right)) or error.instead
-            if sign == "+" and left.type == right.type == VARCHAR:
-                advice = f"write {self._text(node.this)} || {self._text(node.expression)}"
-            raise self.source.error(problem, place(node), advice) from None
-
-    def _advised_cast(self, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]) -> str:
-        """Text becomes what it meets; otherwise the right side becomes what the left is."""
-        (node, value), (_, other) = (left, right) if left[1].type == VARCHAR else (right, left)
-        if value.type == other.type or not can_cast(value.type, other.type):
-            return ""
-        return f"CAST one of them, for example CAST({self._text(node)} AS {other.type})"
+            advice = of_operator(sign, (self._text(node.this), left), (self._text(node.expression), right))
+            raise self.source.error(problem, place(node), advice or error.instead) from None
 
     def _text(self, node: exp.Expr) -> str:
         start, end = place(node)
@@ -113,12 +105,13 @@ class Binder:
             )
         return bound
 
-    def resolve(self, node: exp.Expr, function: str, arguments: Sequence[Expression]) -> Expression:
-        """A call of a registered function, its errors placed at `node`."""
+    def resolve(self, node: exp.Expr, function: str, arguments: Sequence[Expression], advice: str = "") -> Expression:
+        """A call of a registered function, its errors placed at `node`, with an advice that is better than theirs."""
         try:
             return resolve_call(function, arguments)
         except QueryError as error:
             start, end = place(node)
+            error.instead = advice or error.instead
             raise error.located(self.source.text, start, end - start) from None
 
     def literal(self, node: exp.Expr) -> Expression:
@@ -302,8 +295,11 @@ class Binder:
         )
 
     def _function(self, node: exp.Expr, name: str) -> Expression:
+        advice = of_function(name, [self._text(part) for part in node.expressions])
+        if advice and (name == "datediff" and len(node.expressions) == 3):
+            raise self.source.error("DATEDIFF takes two dates and no unit", place(node), advice)
         if lookup(name) is None and name not in _SHAPES:
-            self.resolve(node, name, [])  # what does not exist is said before what is wrong inside it
+            self.resolve(node, name, [], advice)  # what does not exist is said before what is wrong inside it
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         if name == "extract":
             return self._extract(node, node.expressions[0].name, arguments[-1])
@@ -312,7 +308,7 @@ class Binder:
         if name == "trim from":
             side = node.expressions[0].name.lower()
             return self.resolve(node, _TRIMS[side], arguments[:0:-1])
-        return self.resolve(node, name, arguments)
+        return self.resolve(node, name, arguments, advice)
 
     def _extract(self, node: exp.Expr, unit: str, time: Expression) -> Expression:
         """EXTRACT(YEAR FROM t) is YEAR(t)."""

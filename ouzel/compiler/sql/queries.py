@@ -101,6 +101,8 @@ def _syntax_error(source: Source, tokens: list[Token], error: ParseError) -> Que
             return source.error(problem, (at, end))
     if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
+    if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()):
+        return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
     return source.error(
         f"{source.text[at:end]} does not belong here", (at, end), "see docs/sql.md for what a query may hold"
     )

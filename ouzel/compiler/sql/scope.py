@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -122,7 +123,12 @@ def _only(
     tables = {column.table for column in columns if column.table}
     names = [column.name for column in columns]
     if qualified:
-        raise source.error(f"there is no table or column {name.text}", name.span, near(name.text, [*tables, *names]))
+        advice = near(name.text, [*tables, *names])
+        if len(tables) == 1 and not pick(name, tables):
+            after = re.match(r"\s*\.\s*(\w+)", source.text[name.span[1] :])
+            if after and pick(Name(after[1], False, name.span), names):
+                advice = f"the table is called {next(iter(tables))} here: write {next(iter(tables))}.{after[1]}"
+        raise source.error(f"there is no table or column {name.text}", name.span, advice)
     where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
     advice = near(name.text, names)
     if source.text.startswith('"', name.span[0]) and not advice.startswith("did you mean"):

@@ -121,7 +121,7 @@ _FOREIGN = {
     ("CREATE", "DATABASE"): "CREATE DATABASE is not supported: a file of SQL creates the tables it reads",
     ("DROP",): "DROP is not supported: a file of SQL starts without tables",
     ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
-    ("SHOW",): "SHOW is not supported",
+    ("SHOW",): "SHOW is not supported: a file of SQL creates the tables it reads; EXPLAIN shows their columns",
     ("DESCRIBE",): "DESCRIBE is not supported: EXPLAIN shows the schema of every operator",
     ("USE",): "USE is not supported: a file of SQL creates the tables it reads",
     ("RESET",): "RESET is not supported: remove the SET",

@@ -1,0 +1,84 @@
+"""What to write instead of what people write first, where the types alone do not say it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ouzel.compiler.coercion import can_cast
+from ouzel.compiler.expressions import Expression, Literal
+from ouzel.compiler.types import (
+    BOOLEAN,
+    DATE,
+    VARCHAR,
+    DataType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    TimestampType,
+)
+
+Written = tuple[str, Expression]
+"""An operand as it was written, and what it is."""
+
+_NUMBERS = (IntegerType, FloatType, DecimalType)
+
+
+def of_operator(sign: str, left: Written, right: Written) -> str:
+    """Advice for operands whose types an operator does not take; empty if there is none."""
+    (text, value), (other_text, other) = left, right
+    if sign == "+" and value.type == other.type == VARCHAR:
+        return f"write {text} || {other_text}"
+    if sign == "||":
+        shown = (part if of.type == VARCHAR else f"CAST({part} AS VARCHAR)" for part, of in (left, right))
+        return f"write {' || '.join(shown)}"
+    if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
+        count, unit = other_text if other_text.isdigit() else "1", "DAY" if value.type == DATE else "SECOND"
+        return f"write {text} {sign} INTERVAL '{count}' {unit}"
+    return _of_text_and_number(left, right) or _of_cast(left, right)
+
+
+def _of_text_and_number(left: Written, right: Written) -> str:
+    """A text that is no number is no typing error of the text but of the comparison."""
+    (text, value), (number, other) = (left, right) if left[1].type == VARCHAR else (right, left)
+    if not isinstance(value, Literal) or not isinstance(other.type, _NUMBERS) or _is_number(str(value.value)):
+        return ""
+    return f"{number} is {other.type} and {text} is no number: write a number, or CAST({number} AS VARCHAR)"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _of_cast(left: Written, right: Written) -> str:
+    """Text becomes what it meets; otherwise the right side becomes what the left is."""
+    (text, value), (_, other) = (left, right) if left[1].type == VARCHAR else (right, left)
+    if value.type == other.type or not can_cast(value.type, other.type):
+        return ""
+    return f"CAST one of them, for example CAST({text} AS {other.type})"
+
+
+def of_aggregate(name: str, text: str, kind: DataType) -> str:
+    """Advice for an aggregate of a value that it does not take; empty if there is none."""
+    if kind == BOOLEAN and name == "sum":
+        return f"write COUNT_IF({text})"
+    if kind == BOOLEAN and name == "avg":
+        return f"write AVG(CASE WHEN {text} THEN 1e0 ELSE 0e0 END)"
+    return ""
+
+
+def of_function(name: str, arguments: Sequence[str]) -> str:
+    """Advice for calls as other dialects write them; empty if there is none."""
+    if name == "datediff" and len(arguments) == 3:
+        unit, start, end = arguments
+        return f"write TIMESTAMPDIFF({unit.strip(chr(39)).upper()}, {start}, {end})"
+    if name == "datediff" and len(arguments) == 2:
+        end, start = arguments
+        return f"write TIMESTAMPDIFF(DAY, {start}, {end}), or DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE))"
+    if name == "safe_divide" and len(arguments) == 2:
+        return f"write {arguments[0]} / NULLIF({arguments[1]}, 0)"
+    return ""

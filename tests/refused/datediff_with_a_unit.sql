@@ -1,0 +1,5 @@
+-- error: DATEDIFF takes two dates and no unit; write TIMESTAMPDIFF(DAY, ts, other)
+-- at: DATEDIFF(day, ts, other)
+CREATE TABLE flights (ts TIMESTAMP(3), other TIMESTAMP(3), origin VARCHAR, flight INT, dep_delay INT, WATERMARK FOR ts AS ts)
+WITH ('connector' = 'file', 'path' = 'f.parquet', 'format' = 'parquet');
+SELECT DATEDIFF(day, ts, other) AS d FROM flights;
