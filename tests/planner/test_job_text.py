@@ -121,6 +121,20 @@ def test_every_job_is_python(query: str) -> None:
     compile(job_of(f"{table} SELECT {query} AS n FROM t;"), "job.py", "exec")
 
 
+def test_what_a_comment_says_is_needed_by_nobody() -> None:
+    """A job takes and imports what its code names."""
+    said = "args bad_records OFFSETS[ at(args.folder read_table( BadRecords( F.col"
+    text = job_of(
+        f"""CREATE TABLE t (a VARCHAR) WITH ('connector' = 'file', 'path' = '/t', 'format' = 'raw');
+        -- {said}
+        SELECT a FROM t WHERE a <> '{said}';"""
+    )
+    (query,) = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == "query")
+    assert [argument.arg for argument in query.args.args] == ["spark", "args"]
+    assert "ouzel.batch" not in text
+    assert "def at(" not in text
+
+
 def test_long_expressions_are_laid_out() -> None:
     """As ruff's formatter does it; the golden jobs are checked with that itself."""
     name = "a_name_that_is_as_long_as_names_may_be"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -78,7 +78,7 @@ class _Job:
             part for part in (self._at(), parquet, self._query(), self._parse_args(), self._main()) if part
         )
         constants = ""
-        if f"{OFFSETS}[" in self.body:
+        if OFFSETS in self._names:
             note = comment("What is read of each partition: from the first offset to just before the second.")
             constants = "\n".join([note, *assignment(OFFSETS, [_ranges(self.ours)]), "", ""])
         run = 'if __name__ == "__main__":\n    main()\n'
@@ -90,9 +90,10 @@ class _Job:
         return docstring(f"{self.title} as a PySpark job, in batch.\n\n{meaning}{asked}\n") + "\n"
 
     def _imports(self, code: str) -> str:
-        used = ", ".join(name for name in OURS if re.search(rf"\b{name}\(", code))
-        functions = "from pyspark.sql import functions as F\n" if "F." in code else ""
-        functions += "from pyspark.sql import types as T\n" if re.search(r"\bT\.", code) else ""
+        names = _names_in(code)
+        used = ", ".join(name for name in OURS if name in names)
+        functions = "from pyspark.sql import functions as F\n" if "F" in names else ""
+        functions += "from pyspark.sql import types as T\n" if "T" in names else ""
         lines = [
             "import argparse\n" if self._arguments else "",
             f"from pyspark.sql import DataFrame, SparkSession\n{functions}",
@@ -101,7 +102,12 @@ class _Job:
         return "\n".join(line for line in lines if line)
 
     def _at(self) -> str:
-        return AT if "at(args.folder" in self.body + "".join(self._endings()) else ""
+        return AT if "at" in self._names | _names_in("\n".join(self._endings())) else ""
+
+    @property
+    def _names(self) -> set[str]:
+        """What the frames need by name; texts and comments may say anything."""
+        return _names_in(f"def query():\n{self.body}")
 
     @property
     def _arguments(self) -> dict[str, tuple[str, str]]:
@@ -121,7 +127,7 @@ class _Job:
     def _parameters(self) -> dict[str, str]:
         """What `query` is given: name -> type."""
         given = {"spark": "SparkSession", "args": "argparse.Namespace", BAD_RECORDS: "BadRecords"}
-        return {name: kind for name, kind in given.items() if name == "spark" or re.search(rf"\b{name}\b", self.body)}
+        return {name: kind for name, kind in given.items() if name == "spark" or name in self._names}
 
     def _query(self) -> str:
         one = len(self.program.sinks) == 1
@@ -157,6 +163,10 @@ class _Job:
 
     def _endings(self) -> Iterator[str]:
         return iter(job_endings(self.program).values())
+
+
+def _names_in(code: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
 
 
 ANSWER = "answer"
