@@ -7,9 +7,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from random import Random
 
-from tests.attack.arena import Arena, Breach
+from tests.attack.arena import Arena, Breach, seeded
 from tests.attack.attacks import ATTACKS
 
 
@@ -30,7 +29,7 @@ def attack(name: str, seed: int) -> bool:
     """Whether the topology held against one attack; says how it went in a line."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="at") as directory:
-        arena = Arena(Path(directory), Random(f"{name} {seed}"))
+        arena = Arena(Path(directory), seeded(name, seed))
         try:
             ATTACKS[name](arena)
             outcome = "held"

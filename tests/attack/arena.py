@@ -164,6 +164,11 @@ class Arena:
             raise Breach(f"{len(missing):,} rows missing {missing[:3]}, {len(extra):,} too many {extra[:3]}")
 
 
+def seeded(name: str, seed: int) -> Random:
+    """The choices of one attack under a seed."""
+    return Random(f"{name} {seed}")
+
+
 def resident_mb(pid: int) -> float:
     """Memory of a process, in megabytes; 0 when it is gone."""
     try:

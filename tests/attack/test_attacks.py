@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from tests.attack.arena import Arena
+from tests.attack.arena import Arena, seeded
 from tests.attack.attacks import ATTACKS
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """A directory of a short name, for the sake of the sockets in it."""
+    with tempfile.TemporaryDirectory(prefix="at") as name:
+        yield Path(name)
+
+
 @pytest.mark.parametrize("name", ATTACKS)
-def test_the_topology_holds(name: str, tmp_path: Path) -> None:
-    arena = Arena(tmp_path, Random(f"{name} 1"))
+def test_the_topology_holds(name: str, directory: Path) -> None:
     try:
-        ATTACKS[name](arena)
+        ATTACKS[name](Arena(directory, seeded(name, 1)))
     except PermissionError as reason:
         pytest.skip(str(reason))
