@@ -14,7 +14,9 @@ from pathlib import Path
 import pyspark
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs")
+PACKAGES = (
+    "pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs",
+)  # fmt: skip
 """What must stand beside the wheel."""
 
 

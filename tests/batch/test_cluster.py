@@ -78,7 +78,7 @@ def test_a_stream_on_a_cluster(plain: PlainPython, cluster: StandaloneCluster, f
 
 def test_a_submitted_job_on_a_cluster(plain: PlainPython, cluster: StandaloneCluster, folder: Path) -> None:
     for name, answer in (("words", ("|a|3|", "|b|2|")), ("numbers", ("|x|4|", "|y|2|"))):
-        job = folder / f"{name}.py"
+        job = folder / f"{name}_job.py"
         job.write_text(batch(load(folder / f"{name}.sql")).text())
         wheel = ("--py-files", str(plain.wheel)) if name == "numbers" else ()
         printed = plain.submit(job, *wheel, "--conf", "spark.driver.host=127.0.0.1", master=cluster.url)
@@ -94,7 +94,7 @@ def test_a_job_over_files_runs_in_spark_connect(folder: Path) -> None:
 
 
 def connected(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
-    job = folder / f"{name}.py"
+    job = folder / f"{name}_job.py"
     job.write_text(batch(load(folder / f"{name}.sql")).text())
     environment = {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [sys.executable, str(job)]

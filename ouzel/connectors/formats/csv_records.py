@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numba import types
+
+from ouzel.connectors.formats.compiled import compiled
 
 BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 PLACES = types.Array(types.int64, 1, "C", readonly=True)
@@ -21,7 +22,7 @@ FIELDS, KIND, FIELD, AT = 0, 1, 2, 3
 """Places in a record's facts: how many fields, one of the above, in which field, and where that field starts."""
 
 
-@numba.njit(types.int64(BYTES, types.int64, types.int64, types.int64, PLACES_OUT, PLACES_OUT), cache=True, nogil=True)
+@compiled(types.int64(BYTES, types.int64, types.int64, types.int64, PLACES_OUT, PLACES_OUT))
 def _find_ends(data, quote, delimiter, limit, ends, lines):  # type: ignore[no-untyped-def]
     """Fill in the places of line ends that end a record and how many lines there are up to each; returns how many.
 
@@ -51,7 +52,7 @@ def _find_ends(data, quote, delimiter, limit, ends, lines):  # type: ignore[no-u
     return found
 
 
-@numba.njit(types.void(BYTES, PLACES, PLACES, types.int64, types.int64, FACTS_OUT), cache=True, nogil=True)
+@compiled(types.void(BYTES, PLACES, PLACES, types.int64, types.int64, FACTS_OUT))
 def _judge(data, starts, ends, quote, delimiter, facts):  # type: ignore[no-untyped-def]
     """Fill in each record's facts; its worst kind is told, and where it comes first."""
     for record in range(starts.size):

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from numba import njit
 
 from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.compiled import compiled
 
 _QUOTE, _BACKSLASH, _COMMA, _SPACE = map(ord, '"\\, ')
 _OPEN, _CLOSE, _OPEN_LIST, _CLOSE_LIST, _MINUS, _ZERO, _NINE = map(ord, "{}[]-09")
@@ -40,7 +40,7 @@ def _texts(blob: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> pl.Seri
     return series
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _places(
     blob: np.ndarray, starts: np.ndarray, ends: np.ndarray, keys: np.ndarray, key_ends: np.ndarray
 ) -> np.ndarray:
@@ -74,7 +74,7 @@ def _places(
     return places
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _key(blob: np.ndarray, start: int, end: int, keys: np.ndarray, key_ends: np.ndarray) -> int:
     """Which of the keys the name is; -1 if none."""
     begin = 0
@@ -90,14 +90,14 @@ def _key(blob: np.ndarray, start: int, end: int, keys: np.ndarray, key_ends: np.
     return -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _past_space(blob: np.ndarray, at: int, end: int) -> int:
     while at < end and blob[at] <= _SPACE:
         at += 1
     return at
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _past_string(blob: np.ndarray, at: int, end: int) -> int:
     at += 1
     while at < end and blob[at] != _QUOTE:
@@ -105,7 +105,7 @@ def _past_string(blob: np.ndarray, at: int, end: int) -> int:
     return min(at + 1, end)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _past_value(blob: np.ndarray, at: int, end: int) -> int:
     depth = 0
     while at < end:
@@ -129,7 +129,7 @@ def _past_value(blob: np.ndarray, at: int, end: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled()
 def _gathered(blob: np.ndarray, begins: np.ndarray, lengths: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """The text at these places, one after the other."""
     text = np.empty(offsets[-1], np.uint8)
