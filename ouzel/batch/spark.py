@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.batch.wheel import package
 from ouzel.errors import NotSupported, OuzelError
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     given = {"spark.ui.showConsoleProgress": "false", f"spark.executorEnv.{_SAFE_PATH}": "1"}
     if master.startswith("local"):
         given["spark.driver.host"] = "127.0.0.1"
+    else:  # Spark plans streams in a process beside the driver, which sees nothing of what executors are given
+        found = (str(package()), os.environ.get("PYTHONPATH", ""))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, found))
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in [*given.items(), *settings]:
         builder = builder.config(key, value)

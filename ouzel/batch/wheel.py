@@ -49,11 +49,11 @@ def hand_on(spark: SparkSession) -> None:
             archive = Path(tempfile.mkdtemp(prefix="ouzel-wheel-")) / name
             context.addPyFile(str(shutil.copy(wheel, archive)))
     elif not context.master.startswith("local") and PACKAGE not in context._python_includes:
-        context.addPyFile(str(_package()))
+        context.addPyFile(str(package()))
 
 
 @cache
-def _package() -> Path:
+def package() -> Path:
     """The installed package as an archive."""
     root = Path(ouzel.__file__).parent
     archive = Path(tempfile.mkdtemp(prefix="ouzel-package-")) / PACKAGE

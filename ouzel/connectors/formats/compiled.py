@@ -1,4 +1,4 @@
-"""Loops over bytes, compiled by Numba, and kept compiled where this package lies in a folder: a wheel given to Spark has no place for it."""
+"""Loops over bytes, compiled by Numba, and kept so where this package lies in a folder: a wheel given to Spark has no place for it."""
 
 from __future__ import annotations
 
