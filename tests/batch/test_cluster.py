@@ -65,17 +65,6 @@ def test_workers_are_given_ouzel(plain: PlainPython, cluster: StandaloneCluster,
     assert "t: 1 bad record left out" in done.stderr
 
 
-def test_a_stream_on_a_cluster(plain: PlainPython, cluster: StandaloneCluster, folder: Path) -> None:
-    query = folder / "stream.sql"
-    distinct = f"{NUMBERS.splitlines()[0]}\nSELECT DISTINCT k FROM t;"
-    query.write_text(f"SET 'checkpoint.path' = '{folder / 'checkpoint'}';\n{distinct}")
-    done = ouzel(plain, "run", query, "--engine", "spark", "--master", cluster.url, "--format", "jsonl", *SETTINGS)
-    assert done.returncode == 0, done.stderr
-    assert rows(done.stdout) == [{"k": "x"}, {"k": "y"}]
-    parts = [path.name for path in folder.glob("checkpoint/**/state/0/*") if path.name.isdigit()]
-    assert sorted(parts) == ["0", "1"], "a state store for each core"
-
-
 def test_a_submitted_job_on_a_cluster(plain: PlainPython, cluster: StandaloneCluster, folder: Path) -> None:
     for name, answer in (("words", ("|a|3|", "|b|2|")), ("numbers", ("|x|4|", "|y|2|"))):
         job = folder / f"{name}_job.py"
