@@ -287,14 +287,6 @@ def test_nothing_outlives_the_server_though_it_is_stopped(
     assert_nothing_is_left(handle)
 
 
-def test_from_start_to_first_rows_in_little_time(tmp_path: Path, started: list[HeronHandle]) -> None:
-    topology = numbers(tmp_path, 10**6, SETTINGS)
-    began = time.monotonic()
-    started.append(start_heron(topology, packed(topology), tmp_path))
-    wait_until(lambda: len(kept(tmp_path)) > 0)
-    assert time.monotonic() - began < 6, "about one second on a quiet machine"
-
-
 def test_a_client_that_leaves_at_the_end_leaves_nothing(tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
         import os, time
