@@ -51,7 +51,9 @@ def test_what_was_read_before_a_stop_is_committed() -> None:
             walk(world, 1)
         for host in world.hosts.values():
             ranges = host.machine.metrics().ranges
-            assert {part: end for part, (_, end) in ranges.items()} == (host.offsets if host.machine.is_spout else {})
+            kept = {part: place.offset for part, place in host.places.items()}
+            assert {part: end for part, (_, end) in ranges.items()} == kept
+            assert bool(kept) == host.machine.is_spout
 
 
 def test_nobody_resumes_what_is_to_stop() -> None:
