@@ -9,6 +9,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app
+from ouzel.compiler import plan
 from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
 from ouzel.compiler.plan import FinalAggregate, Node, PartialAggregate, Program, Without, walk
@@ -72,7 +73,9 @@ def batch() -> str:
     streamed = list(_streamed())
     runs = {type(node) for _, program, _ in streamed for sink in program.sinks for node in walk(sink)}
     planned = (PartialAggregate, FinalAggregate, Without)  # no query has them: the planner makes them
-    nodes = [kind for kind in Node.__subclasses__() if kind.__module__ == Node.__module__ and kind not in planned]
+    nodes = [
+        kind for kind in Node.__subclasses__() if kind.__module__.startswith(plan.__name__) and kind not in planned
+    ]
     words = {True: "yes", False: "no"}
     rows = [
         (f"`{kind.__name__}`", _sentence(kind), "yes", "yes", words[kind in lower.registry], words[kind in runs])

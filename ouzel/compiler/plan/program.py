@@ -1,0 +1,59 @@
+"""What one file of statements asks to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ouzel.compiler.catalog import Secret
+from ouzel.compiler.plan.sinks import Sink
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Hints of one SELECT by alias or table name: PARALLELISM('a'='2'), GROUPING('a'='shuffle')."""
+
+    parallelism: tuple[tuple[str, int], ...] = ()
+    grouping: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Reconcile:
+    """RECONCILE: a sink's rows are to be compared with what the batch job returns for the same input.
+
+    Attributes:
+        table: the sink.
+        from_us: where the part of time to compare begins, in microseconds since the epoch; None is the beginning of time.
+        to_us: where it ends, and is no longer in it; None is the end of time.
+        closed_windows: compare only windows that the watermark has closed.
+        tolerance: how far apart, relative to the larger, equal floats may be; None is the default.
+        report: the directory of the report, relative to the file of SQL; empty for none.
+        master: where Spark runs; empty for the default.
+    """
+
+    table: str
+    from_us: int | None = None
+    to_us: int | None = None
+    closed_windows: bool = False
+    tolerance: float | None = None
+    report: str = ""
+    master: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What one file of statements asks to run: its sinks (they may share nodes), its SET options, its hints.
+
+    `explain` is set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",), or () for plain EXPLAIN.
+    `reconciles` are its RECONCILE statements, in order.
+    `secrets` are those that its text holds; the plan holds only where they are to be found.
+    `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
+    """
+
+    sinks: tuple[Sink, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+    hints: Hints = Hints()
+    explain: tuple[str, ...] | None = None
+    reconciles: tuple[Reconcile, ...] = ()
+    places: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
