@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words reconcile test quick test-servers attack check format docs wire data clean jdk
+.PHONY: help run run-words reconcile test quick test-servers attack law check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,6 +36,12 @@ SECONDS ?= 600
 
 attack: $(INSTALLED) ## Attack topologies from SEED for SECONDS: kills, stops, stalls, full disks, sparse offsets, unread pipes
 	$(BIN)/python -m tests.attack --seed $(SEED) --seconds $(SECONDS)
+
+SEEDS ?= 300
+
+law: $(INSTALLED) ## Run the law in the simulator under SEEDS seeds a query, others every day; what fails says how to run it again
+	first=$$(( $$(date +%Y%j) * 1000 )); LAW_SEEDS=$$first:$$(( first + $(SEEDS) - 1 )) \
+	    $(BIN)/python -m pytest -n auto --timeout=0 tests/law/test_memory.py
 
 check: $(INSTALLED) ## Lint, format, types, and the tests of the house itself: layers, tidiness, docs
 	$(BIN)/ruff check .

@@ -36,9 +36,10 @@ class Answer:
 
 
 def seeds() -> tuple[int, ...]:
-    """The seeds to run: 50, or those that the environment names, separated by commas."""
-    chosen = os.environ.get(SEEDS_VARIABLE)
-    return tuple(map(int, chosen.split(","))) if chosen else tuple(range(50))
+    """The seeds to run: ten, or those that the environment names: some, separated by commas, or `first:last` (see `make law`)."""
+    chosen = os.environ.get(SEEDS_VARIABLE, "0:9")
+    first, _, last = chosen.partition(":")
+    return tuple(range(int(first), int(last) + 1)) if last else tuple(map(int, chosen.split(",")))
 
 
 @cache
