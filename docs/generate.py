@@ -12,6 +12,8 @@ from ouzel.cli.main import app
 from ouzel.compiler import plan
 from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
+from ouzel.compiler.functions.elsewhere import DIFFERENCES
+from ouzel.compiler.functions.spark import to_spark
 from ouzel.compiler.plan import FinalAggregate, Node, PartialAggregate, Program, Without, walk
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, Option
@@ -173,8 +175,19 @@ def functions() -> str:
             _table(head, aggregates),
             "## Scalar functions and operators",
             _table(head, scalars),
+            "## Where Flink, Spark and Postgres differ",
+            (DOCS / "functions_elsewhere.txt").read_text().strip(),
+            _table(("call", "here", "Spark", "Postgres", "in the PySpark job"), _elsewhere()),
         ]
     )
+
+
+def _elsewhere() -> Iterator[tuple[str, ...]]:
+    """Calls that engines answer in different ways, and the Spark expression that gives our answer."""
+    empty = "CREATE TABLE t (i INT) WITH ('connector' = 'file', 'path' = 't', 'format' = 'json');"
+    for one in DIFFERENCES:
+        (sink,) = load_text(f"{empty}\nSELECT {one.call} AS x FROM t;", DOCS, "elsewhere").program.sinks
+        yield f"`{one.call}`", one.here, one.spark, one.postgres, f"`{to_spark(sink.input.items[0][1])}`"
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

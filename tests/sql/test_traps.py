@@ -7,6 +7,7 @@ import pytest
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, Literal
 from ouzel.compiler.plan import AssignWindow, Project, WindowKind, walk
 from ouzel.compiler.types import BIGINT, DOUBLE, INT, TIMESTAMP, VARCHAR, DecimalType
+from ouzel.errors import QueryError
 from tests.sql.connectors import compiled
 
 
@@ -175,3 +176,30 @@ def test_case_without_else_is_null() -> None:
     value = bound("CASE delay WHEN 1 THEN 'a' END")
     assert isinstance(value, Case)
     assert value.otherwise == Literal(VARCHAR, None)
+
+
+def test_is_unknown_is_no_column() -> None:
+    assert str(bound("(delay > 1) IS UNKNOWN")) == str(bound("(delay > 1) IS NULL"))
+    with pytest.raises(QueryError, match="IS UNKNOWN takes BOOLEAN, not INT; write IS NULL"):
+        bound("delay IS UNKNOWN")
+
+
+def test_bits_bind_as_operators() -> None:
+    assert str(bound("(delay & 3) | (~delay ^ 1)")) == str(bound("BITOR(BITAND(delay, 3), BITXOR(BITNOT(delay), 1))"))
+    assert str(bound("delay & 3 + 1 & 7 = 1")) == str(bound("BITAND(BITAND(delay, 3 + 1), 7) = 1"))
+    with pytest.raises(
+        QueryError, match=r"which of & and \| comes first is not said; write \(delay & 3\) in parentheses"
+    ):
+        bound("delay & 3 | delay")
+
+
+def test_an_index_in_brackets_is_not_element_at() -> None:
+    assert call("SPLIT(origin, ',')[1]").function == "item"
+    assert call("MAP['a', 1]['a']").function == "element_at"
+
+
+@pytest.mark.parametrize(
+    ("digits", "precision", "scale"), [("", 29, 0), (", 1", 30, 1), (", 12", 38, 10), (", -30", 31, 0)]
+)
+def test_a_rounded_decimal_has_room_before_its_point(digits: str, precision: int, scale: int) -> None:
+    assert bound(f"ROUND(CAST(delay AS DECIMAL(38, 10)){digits})").type == DecimalType(precision, scale)

@@ -29,6 +29,7 @@ def families() -> dict[str, tuple[Function, ...]]:
     """The entries by family, which is the name of the module that has them."""
     from ouzel.compiler.functions import (
         arithmetic,
+        array_sets,
         collection,
         comparison,
         conditional,
@@ -43,7 +44,7 @@ def families() -> dict[str, tuple[Function, ...]]:
     )
 
     numbers, texts = (arithmetic, comparison, logic, conditional, mathematics), (string, search, hashing, json_path)
-    modules = (*numbers, *texts, temporal, formats, collection)
+    modules = (*numbers, *texts, temporal, formats, collection, array_sets)
     return {module.__name__.rsplit(".", 1)[1]: module.FUNCTIONS for module in modules}
 
 
@@ -79,6 +80,8 @@ def resolve_call(name: str, arguments: Sequence[Expression]) -> Expression:
         raise _refusal(name, function, arguments)
     if function.check is not None:
         function.check(arguments)
+    if function.refine is not None:
+        signature = function.refine(arguments, signature)
     cast = tuple(cast_to(argument, kind) for argument, kind in zip(arguments, signature.parameters, strict=True))
     return Call(signature.result, function.name, cast)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ouzel.compiler.coercion import can_coerce, common_type
 from ouzel.compiler.functions.lowering import (
     batched,
+    constant_of,
     grouped,
     mapped,
     plain,
@@ -96,6 +97,26 @@ def _element_at(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     return with_errors(value, arguments, outside, "array index out of bounds")
 
 
+def _item_types(types: Sequence[DataType]) -> Signature | None:
+    match types:
+        case [ArrayType(element), index] if can_coerce(index, INT):
+            return Signature((types[0], INT), element)
+    return None
+
+
+def _item(array: pl.Expr, index: pl.Expr) -> pl.Expr:
+    import polars as pl
+
+    return array.list.get(pl.when(index > 0).then(index.cast(pl.Int64) - 1), null_on_oob=True)
+
+
+def _spark_item(arguments: Sequence[str], signature: Signature) -> str:
+    array, index = arguments
+    constant = constant_of(index)
+    from_zero = f"F.lit({int(constant) - 1})" if constant.isdigit() else f"F.try_subtract({index}, F.lit(1))"
+    return f"F.get({array}, {from_zero})"
+
+
 def _looked_up(entries: pl.Expr, key: pl.Expr, kind: pl.DataType) -> pl.Expr:
     return batched((entries, key), lambda rows: _find_in_maps(rows, kind), kind)
 
@@ -116,7 +137,8 @@ def _array_types(types: Sequence[DataType]) -> Signature | None:
     return Signature((kind,) * len(types), ArrayType(kind)) if kind else None
 
 
-def _array(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+def make_array(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    """An array of the arguments."""
     import polars as pl
 
     kind = to_polars(signature.result)
@@ -238,7 +260,8 @@ def _arrays(least: int, most: int) -> TypeRule:
     return alike(least, most, None, lambda kind: isinstance(kind, ArrayType))
 
 
-def _concat(*arrays: pl.Expr) -> pl.Expr:
+def concat_lists(*arrays: pl.Expr) -> pl.Expr:
+    """The elements of all lists, in order; NULL if one of them is."""
     import polars as pl
 
     known = pl.all_horizontal(*(array.is_not_null() for array in arrays))
@@ -312,7 +335,8 @@ def _spark_row(arguments: Sequence[str], signature: Signature) -> str:
     return f"F.struct({', '.join(fields)})"
 
 
-def _distinct(array: pl.Expr) -> pl.Expr:
+def drop_repeated(array: pl.Expr) -> pl.Expr:
+    """Each element once."""
     import polars as pl
 
     return array.list.eval(pl.element().unique(maintain_order=True))
@@ -339,10 +363,11 @@ def _without(array: pl.Expr, item: pl.Expr) -> pl.Expr:
         known = pl.col("0").is_not_null() & pl.col("1").is_not_null()
         return answer.select(pl.when(known).then(pl.coalesce("kept", pl.col("0").list.head(0))).alias("kept"))["kept"]
 
-    return _same_type(array, item, batch)
+    return batch_lists(array, item, batch)
 
 
-def _same_type(array: pl.Expr, item: pl.Expr, batch: Callable[[pl.DataFrame], pl.Series]) -> pl.Expr:
+def batch_lists(array: pl.Expr, item: pl.Expr, batch: Callable[[pl.DataFrame], pl.Series]) -> pl.Expr:
+    """What `batch` makes of lists and items (columns "0" and "1"): lists of the same type."""
     import polars as pl
 
     row = pl.struct(array.alias("0"), item.alias("1"))
@@ -357,11 +382,14 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function(
         "element_at", _element_types, _element_at, spark_builtin("element_at"),
-        "An element by position (beyond the array fails), or a value by key (NULL if there is none).", "a[i], ELEMENT_AT(a, i)",
+        "An element by position (beyond the array fails), or a value by key (NULL if there is none).", "ELEMENT_AT(a, i), map[key]",
         null_in_null_out=True,
     ),
     Function(
-        "array", _array_types, _array, spark_call("array"), "An array of the arguments.", "ARRAY[a, b, ...]",
+        "item", _item_types, plain(_item), _spark_item, "An element by position; NULL outside the array.", "a[i]",
+    ),
+    Function(
+        "array", _array_types, make_array, spark_call("array"), "An array of the arguments.", "ARRAY[a, b, ...]",
         null_in_null_out=False,
     ),
     Function(
@@ -373,7 +401,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "Position of the first equal element; 0 if there is none.", "ARRAY_POSITION(array, item)",
     ),
     Function(
-        "array_distinct", _alone(ordered=True), plain(_distinct), spark_call("array_distinct"), "Without repeated elements.",
+        "array_distinct", _alone(ordered=True), plain(drop_repeated), spark_call("array_distinct"), "Without repeated elements.",
         "ARRAY_DISTINCT(array)",
     ),
     Function(
@@ -399,7 +427,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "ARRAY_JOIN(array, separator [, null])",
     ),
     Function(
-        "array_concat", _arrays(2, 100), plain(_concat), spark_call("concat"), "The elements of all arrays, in order.",
+        "array_concat", _arrays(2, 100), plain(concat_lists), spark_call("concat"), "The elements of all arrays, in order.",
         "ARRAY_CONCAT(a, b, ...)",
     ),
     Function(

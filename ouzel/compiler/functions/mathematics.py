@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.coercion import adjusted_decimal, is_numeric
+from ouzel.compiler.expressions import Expression, Literal
 from ouzel.compiler.functions import decimals
 from ouzel.compiler.functions.arithmetic import OVERFLOW, ZERO, bounds
 from ouzel.compiler.functions.lowering import (
@@ -100,11 +101,19 @@ def _whole(up: bool) -> KernelLowering:
 def _round_types(types: Sequence[DataType]) -> Signature | None:
     if not types or len(types) > 2 or (len(types) == 2 and types[1] != INT) or not is_numeric(types[0]):
         return None
-    kind = types[0]
-    if isinstance(kind, DecimalType):
-        scale = kind.scale if len(types) == 2 else 0
-        kind = DecimalType(min(38, kind.precision - kind.scale + 1 + scale), scale)
-    return Signature(tuple(types), kind)
+    return Signature(tuple(types), types[0])
+
+
+def _round_to(arguments: Sequence[Expression], signature: Signature) -> Signature:
+    """A decimal has as many digits behind its point as it is rounded to, and one more before it."""
+    kind, digits = signature.result, arguments[1] if len(arguments) == 2 else Literal(INT, 0)
+    if not isinstance(kind, DecimalType):
+        return signature
+    assert isinstance(digits, Literal)
+    assert isinstance(digits.value, int)
+    whole = max(kind.precision - kind.scale + 1, 1 - digits.value)
+    scale = min(kind.scale, max(digits.value, 0))
+    return Signature(signature.parameters, DecimalType(min(38, whole + scale), scale))
 
 
 def _round(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -267,7 +276,7 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         "round", _round_types, _round, lambda a, s: _spark_round(a, s),
         "Rounded half away from zero, to digits after the point. Overflow fails.", "ROUND(x [, digits])",
-        check=literal_at("round", 1), examples=((1, (0, 1, 2, -1, -3)),),
+        refine=_round_to, check=literal_at("round", 1), examples=((1, (0, 1, 2, -1, -3)),),
     ),
     Function(
         "sign", overloads(((DOUBLE,), DOUBLE)), plain(lambda a: a.sign()), spark_call("sign"), "-1, 0 or 1.", "SIGN(x)",
@@ -310,14 +319,16 @@ FUNCTIONS: tuple[Function, ...] = (
         "pmod", _TWO_INTEGERS, _pmod, spark_call("pmod"),
         "Remainder that is never negative for a positive divisor. Division by zero fails.", "PMOD(a, b)",
     ),
-    Function("bitand", _TWO_INTEGERS, _bits("&"), _spark_bits("bitwiseAND"), "Bitwise and.", "BITAND(a, b)", aliases=("bitwise_and",)),
-    Function("bitor", _TWO_INTEGERS, _bits("|"), _spark_bits("bitwiseOR"), "Bitwise or.", "BITOR(a, b)", aliases=("bitwise_or",)),
     Function(
-        "bitxor", _TWO_INTEGERS, _bits("^"), _spark_bits("bitwiseXOR"), "Bitwise exclusive or.", "BITXOR(a, b)",
+        "bitand", _TWO_INTEGERS, _bits("&"), _spark_bits("bitwiseAND"), "Bitwise and.", "a & b, BITAND(a, b)", aliases=("bitwise_and",),
+    ),
+    Function("bitor", _TWO_INTEGERS, _bits("|"), _spark_bits("bitwiseOR"), "Bitwise or.", "a | b, BITOR(a, b)", aliases=("bitwise_or",)),
+    Function(
+        "bitxor", _TWO_INTEGERS, _bits("^"), _spark_bits("bitwiseXOR"), "Bitwise exclusive or.", "a ^ b, BITXOR(a, b)",
         aliases=("bitwise_xor",),
     ),
     Function(
-        "bitnot", alike(1, 1, None, _is_integer), plain(lambda a: ~a), spark_call("bitwise_not"), "Bitwise not.", "BITNOT(a)",
+        "bitnot", alike(1, 1, None, _is_integer), plain(lambda a: ~a), spark_call("bitwise_not"), "Bitwise not.", "~a, BITNOT(a)",
         aliases=("bitwise_not",),
     ),
     Function(
@@ -348,7 +359,4 @@ FUNCTIONS: tuple[Function, ...] = (
 
 
 def _spark_round(arguments: Sequence[str], signature: Signature) -> str:
-    text = f"F.round({', '.join([arguments[0], *map(bare, arguments[1:])])})"
-    if isinstance(signature.result, DecimalType):
-        return f'{text}.cast("decimal({signature.result.precision},{signature.result.scale})")'
-    return text
+    return f"F.round({', '.join([arguments[0], *map(bare, arguments[1:])])})"

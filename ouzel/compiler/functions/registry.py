@@ -65,6 +65,7 @@ class Function:
         aliases: other names SQL may use.
         null_in_null_out: any NULL argument gives NULL (documentation, and tested).
         deterministic: the same arguments always give the same answer; only such functions are constant-folded.
+        refine: the signature once the arguments are known, where a constant decides on the type; None where it does not.
         check: refuses at plan time what the types do not show, such as a date pattern that must be a literal; raises QueryError.
         examples: literal arguments that the differential test tries, where an argument must be a literal: position to values.
     """
@@ -78,5 +79,6 @@ class Function:
     aliases: tuple[str, ...] = ()
     null_in_null_out: bool = True
     deterministic: bool = True
+    refine: Callable[[Sequence[Expression], Signature], Signature] | None = None
     check: Callable[[Sequence[Expression]], None] | None = None
     examples: tuple[tuple[int, tuple[object, ...]], ...] = ()

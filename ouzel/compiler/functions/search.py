@@ -142,16 +142,25 @@ def _extract(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         text = arguments[0].value
         import polars as pl
 
-        return with_errors(
-            pl.when(text.is_not_null()).then(text.str.extract(regex.rust, group).fill_null("")), arguments
-        )
+        found = text.str.extract(regex.rust, group).fill_null("")  # a group that takes no part in a match is empty
+        return with_errors(pl.when(text.str.contains(regex.rust)).then(found), arguments)
     compiled = re.compile(regex.python, re.ASCII)
 
-    def extract(text: str) -> str:
+    def extract(text: str) -> str | None:
         found = compiled.search(text)
-        return (found[group] or "") if found else ""
+        return (found[group] or "") if found else None
 
     return _by_python(extract, arguments, VARCHAR)
+
+
+def _instr(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    compiled = re.compile(_regex_of(arguments[1]).python, re.ASCII)
+
+    def position(text: str) -> int:
+        found = compiled.search(text)
+        return found.start() + 1 if found else 0
+
+    return _by_python(position, arguments, INT)
 
 
 def _replace(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -173,8 +182,8 @@ def _count(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 
 
 def _spark_extract(arguments: Sequence[str], signature: Signature) -> str:
-    group = constant_of(arguments[2]) if len(arguments) == 3 else "0"
-    return f"F.regexp_extract({arguments[0]}, {constant_of(arguments[1])}, {group})"
+    text, pattern, group = arguments[0], arguments[1], constant_of(arguments[2]) if len(arguments) == 3 else "0"
+    return f"F.when(F.rlike({text}, {pattern}), F.regexp_extract({text}, {constant_of(pattern)}, {group}))"
 
 
 # --- split
@@ -232,9 +241,18 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function(
         "regexp_extract", overloads(((V, V, INT), V), ((V, V), V)), _extract, _spark_extract,
-        "The first match of a regular expression, or of a group in it; empty if there is none.",
+        "The first match of a regular expression, or of a group in it; NULL if there is none.",
         "REGEXP_EXTRACT(text, pattern [, group])", check=_check_pattern("regexp_extract"),
         examples=((1, (*_PATTERNS, r"(a)|(b)")), (2, (0, 1))),
+    ),
+    Function(
+        "regexp_substr", overloads(((V, V), V)), _extract, _spark_extract, "The first match; NULL if there is none.",
+        "REGEXP_SUBSTR(text, pattern)", check=_check_pattern("regexp_substr"), examples=((1, _PATTERNS),),
+    ),
+    Function(
+        "regexp_instr", overloads(((V, V), INT)), _instr, spark_call("regexp_instr"),
+        "Where the first match of a regular expression begins; 0 if there is none.", "REGEXP_INSTR(text, pattern)",
+        check=_check_pattern("regexp_instr"), examples=((1, _PATTERNS),),
     ),
     Function(
         "regexp_replace", overloads(((V, V, V), V)), _replace, spark_call("regexp_replace", 1, 2),

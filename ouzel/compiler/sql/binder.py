@@ -20,16 +20,18 @@ from ouzel.compiler.sql.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.type_names import read_type
-from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, DataType, NullType, RowType
+from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, ArrayType, DataType, NullType, RowType
 from ouzel.errors import NotSupported, QueryError, TypeMismatch
 
 _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Add: ("add", "+"), exp.Sub: ("subtract", "-"), exp.Mul: ("multiply", "*"), exp.Div: ("divide", "/"), exp.IntDiv: ("divide", "DIV"),
     exp.Mod: ("modulo", "%"), exp.EQ: ("eq", "="), exp.NEQ: ("ne", "<>"), exp.LT: ("lt", "<"), exp.LTE: ("le", "<="),
     exp.GT: ("gt", ">"), exp.GTE: ("ge", ">="), exp.And: ("and", "AND"), exp.Or: ("or", "OR"), exp.DPipe: ("concat", "||"),
+    exp.BitwiseAnd: ("bitand", "&"), exp.BitwiseOr: ("bitor", "|"), exp.BitwiseXor: ("bitxor", "^"),
     exp.NullSafeEQ: ("is_not_distinct_from", "IS NOT DISTINCT FROM"), exp.NullSafeNEQ: ("is_distinct_from", "IS DISTINCT FROM"),
 }  # fmt: skip
-_PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false"}
+_BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false", "unknown": "is_null"}
 _CLOCK_LIST = (
     "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
     "unix_timestamp current_watermark"
@@ -82,6 +84,7 @@ class Binder:
         """A binary operator."""
         consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
         function, sign = _BINARY[type(node)]
+        self._refuse_mixed_bits(node)
         left, right = self.bind(node.this), self.bind(node.expression)
         try:
             return self._located(node, lambda: resolve_call(function, [left, right]))
@@ -89,6 +92,15 @@ class Binder:
             problem = f"{left.type} {sign} {right.type} is not possible"
             advice = of_operator(sign, (self._text(node.this), left), (self._text(node.expression), right))
             raise self.source.error(problem, place(node), advice or error.instead) from None
+
+    def _refuse_mixed_bits(self, node: exp.Expr) -> None:
+        """Which of & ^ | binds tighter is another in each database."""
+        inner = node.this
+        if isinstance(node, _BITS) and isinstance(inner, _BITS) and type(inner) is not type(node):
+            signs = f"{_BINARY[type(inner)][1]} and {_BINARY[type(node)][1]}"
+            raise self.source.error(
+                f"which of {signs} comes first is not said", place(node), f"write ({self._text(inner)}) in parentheses"
+            )
 
     def _text(self, node: exp.Expr) -> str:
         start, end = place(node)
@@ -164,17 +176,26 @@ class Binder:
         return GetField(kind, operand, field)
 
     def test(self, node: exp.Expr) -> Expression:
-        """IS NULL, IS TRUE, IS FALSE."""
+        """IS NULL, IS TRUE, IS FALSE, IS UNKNOWN."""
         consume(self.source, node, "this", "expression")
-        right = node.expression
-        kind = (
-            "null" if isinstance(right, exp.Null) else str(right.this).lower() if isinstance(right, exp.Boolean) else ""
-        )
+        kind = self._predicate(node.expression)
         if kind not in _PREDICATES:
             raise self.source.error(
-                "IS is followed by something else", place(node), "write IS NULL, IS TRUE, IS FALSE or IS DISTINCT FROM"
+                "IS is followed by something else",
+                place(node),
+                "write IS NULL, IS TRUE, IS FALSE, IS UNKNOWN or IS DISTINCT FROM",
             )
-        return self.resolve(node, _PREDICATES[kind], [self.bind(node.this)])
+        value = self.bind(node.this)
+        if kind == "unknown" and value.type not in (BOOLEAN, NULL):
+            raise self.source.error(f"IS UNKNOWN takes BOOLEAN, not {value.type}", place(node), "write IS NULL")
+        return self.resolve(node, _PREDICATES[kind], [value])
+
+    def _predicate(self, right: exp.Expr) -> str:
+        """What follows IS, in lower case."""
+        if isinstance(right, exp.Null):
+            return "null"
+        start, end = place(right)
+        return str(right.this).lower() if isinstance(right, exp.Boolean) else self.source.text[start:end].lower()
 
     def between(self, node: exp.Expr) -> Expression:
         """BETWEEN low AND high."""
@@ -254,7 +275,8 @@ class Binder:
         consume(self.source, node, "this", "expressions", "offset", "safe", "returns_list_for_maps")
         if len(node.expressions) != 1:
             raise self.source.error("one index belongs between the brackets", place(node))
-        return self.resolve(node, "element_at", [self.bind(node.this), self.bind(node.expressions[0])])
+        whole, index = self.bind(node.this), self.bind(node.expressions[0])
+        return self.resolve(node, "item" if isinstance(whole.type, ArrayType) else "element_at", [whole, index])
 
     def filtered(self, node: exp.Expr) -> Expression:
         """FILTER (WHERE ...), which only an aggregate takes."""
@@ -387,6 +409,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Paren: lambda binder, node: binder.bind(node.this),
     exp.Not: lambda binder, node: binder.resolve(node, "not", [binder.bind(node.this)]),
     exp.Neg: Binder.negated,
+    exp.BitwiseNot: lambda binder, node: binder.resolve(node, "bitnot", [binder.bind(node.this)]),
     exp.Column: lambda binder, node: binder.column(node),
     exp.Dot: Binder.dot,
     exp.Is: Binder.test,

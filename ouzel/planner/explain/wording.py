@@ -90,6 +90,7 @@ _SHAPES: dict[str, tuple[Callable[[Sequence[str]], str], int]] = {
     "negate": (lambda parts: f"-{parts[0]}", 7),
     "in": (lambda parts: f"{parts[0]} IN ({', '.join(parts[1:])})", 4),
     "between": (lambda parts: f"{parts[0]} BETWEEN {parts[1]} AND {parts[2]}", 4),
+    "item": (lambda parts: f"{parts[0]}[{parts[1]}]", 8),
     "element_at": (lambda parts: f"{parts[0]}[{parts[1]}]", 8),
     "array": (lambda parts: f"ARRAY[{', '.join(parts)}]", TIGHTEST),
 }
