@@ -61,7 +61,7 @@ def _job(what: What) -> session.Job:
     if isinstance(what, session.Job):
         return what
     if isinstance(what, Topology):
-        return session.Job("", Path.cwd(), Program(()), what.settings, what, pack(what))
+        return session.Job("", Path.cwd(), Program(()), what, pack(what))
     return query(what)
 
 

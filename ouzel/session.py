@@ -30,9 +30,13 @@ class Job:
     text: str
     directory: Path
     program: Program
-    settings: Settings
     topology: Topology
     packing: PackingPlan
+
+    @property
+    def settings(self) -> Settings:
+        """The topology's, whichever engine runs the query."""
+        return self.topology.settings
 
     def _repr_html_(self) -> str:
         """What the query becomes, for a notebook."""
@@ -93,7 +97,7 @@ def load_text(text: str, directory: Path, name: str, pairs: Iterable[tuple[str, 
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
     with _placed(text, program):
         topology = plan_topology(program, settings, name, filters)
-    return Job(_hidden(text, program), directory, replace(program, secrets=()), settings, topology, pack(topology))
+    return Job(_hidden(text, program), directory, replace(program, secrets=()), topology, pack(topology))
 
 
 def _hidden(text: str, program: Program) -> str:
@@ -121,12 +125,16 @@ def _placed(text: str, program: Program) -> Iterator[None]:
         raise
 
 
+def configured(job: Job, settings: Settings) -> Job:
+    """The job with other settings."""
+    return replace(job, topology=replace(job.topology, settings=settings))
+
+
 def seeded(job: Job) -> Job:
     """The job with a seed drawn for its run, unless it has one."""
-    settings = job.topology.settings
-    if settings.seed:
+    if job.settings.seed:
         return job
-    return replace(job, topology=replace(job.topology, settings=replace(settings, seed=secrets.randbits(63))))
+    return configured(job, replace(job.settings, seed=secrets.randbits(63)))
 
 
 def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iterable[tuple[str, str]] = ()) -> Handle:

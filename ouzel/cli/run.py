@@ -62,7 +62,7 @@ def run_job(
             status, rows = handle.end(), Nothing()
         finally:
             handle.stop()
-        return _end(status, rows, progress, job.topology.settings)
+        return _end(status, rows, progress, job.settings)
 
 
 def _say_what_is_there(job: session.Job) -> None:
@@ -87,7 +87,7 @@ def _recorded(
 ) -> Handle:
     from ouzel.reconcile.recorder import Recorder, recordable
 
-    job = recordable(job, home)
+    job = recordable(job, home, engine.value)
     return Recorder(start(job), job, engine.value, home, pairs)
 
 

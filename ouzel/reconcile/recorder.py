@@ -41,8 +41,9 @@ LOOK_SECONDS = 30.0
 T = TypeVar("T")
 
 
-def recordable(job: session.Job, home: Path) -> session.Job:
-    """The job with a seed, and with its late rows kept in the record in `home`, unless the query has a file of its own for them.
+def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
+    """The job with a seed, and with its late rows kept in the record in `home`, unless the query has a file of its own for them or
+    `engine` is Spark, which gives none away.
 
     What an earlier run left there is removed.
 
@@ -57,10 +58,9 @@ def recordable(job: session.Job, home: Path) -> session.Job:
     for name in (RECORD, RESULTS, LATE, LIVE):
         (home / name).unlink(missing_ok=True)
     job = session.seeded(job)
-    if job.settings.late_path:
+    if job.settings.late_path or engine == "spark":
         return job
-    settings = replace(job.topology.settings, late_path=str(home.resolve() / LATE))
-    return replace(job, topology=replace(job.topology, settings=settings))
+    return session.configured(job, replace(job.settings, late_path=str(home.resolve() / LATE)))
 
 
 class Recorder(Rows):
@@ -205,9 +205,9 @@ class Recorder(Rows):
             settings=self._pairs,
             times=_by_table(job.topology, status.times),
             began={_tables(job.topology)[spout]: time_us for spout, time_us in status.began.items()},
-            run="" if self._engine == "spark" else job.topology.settings.run,  # its sinks name parts by micro-batch
+            run="" if self._engine == "spark" else job.settings.run,  # its sinks name parts by micro-batch
             losses=losses,
-            seed=job.topology.settings.seed if any(loss.tasks > 1 for loss in losses) else 0,
+            seed=job.settings.seed if any(loss.tasks > 1 for loss in losses) else 0,
         )
 
 
@@ -236,7 +236,7 @@ def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> 
     Raises:
         TopologyError: it failed.
     """
-    job = recordable(job, home)
+    job = recordable(job, home, engine)
     with _stopped(Recorder(session.start(job, engine), job, engine, home, pairs)) as handle:
         while not handle.wait(WAIT_SECONDS):
             handle.status()

@@ -76,4 +76,4 @@ def job(schema: Schema, explain: tuple[str, ...] | None = None, connector: str =
     sink = Sink(scan, "result", connector, (), SinkMode.RETRACT, columns=schema)
     topology = Topology("fake", (Component("t", 1, (), (), (scan, sink)),), Settings())
     packing = PackingPlan((Container(1, topology.tasks(), Resources()),))
-    return Job("", Path("."), Program((sink,), explain=explain), Settings(), topology, packing)
+    return Job("", Path("."), Program((sink,), explain=explain), topology, packing)

@@ -63,7 +63,7 @@ def job(query: str, tmp_path: Path) -> Job:
 @pytest.fixture
 def recorder(job: Job, tmp_path: Path) -> Iterator[Recorder]:
     home = tmp_path / "record"
-    job = recordable(job, home)
+    job = recordable(job, home, "heron")
     recorder = Recorder(start(job, "heron"), job, "heron", home, SETTINGS)
     following = Following(recorder)
     following.start()

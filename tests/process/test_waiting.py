@@ -24,7 +24,7 @@ SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), 
 def test_a_window_that_stays_open_is_explained(tmp_path: Path) -> None:
     (tmp_path / "ticks.jsonl").write_text('{"ts": "2013-01-01 12:34:56"}\n')
     home = tmp_path / "record"
-    job = recordable(load_text(TEXT, tmp_path, "ticks", [("parallelism", "1")]), home)
+    job = recordable(load_text(TEXT, tmp_path, "ticks", [("parallelism", "1")]), home, "heron")
     recorder = Recorder(start(job), job, "heron", home)
     try:
         deadline = time.monotonic() + LIMIT_S

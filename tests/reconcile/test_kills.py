@@ -69,7 +69,7 @@ def at_home(name: str, directory: Path) -> tuple[Path, int]:
 
 def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[float, Victim]]) -> Status:
     """Run the job on processes, kill while rows flow, let it end, and keep its record in `home`."""
-    job = recordable(job, home)
+    job = recordable(job, home, "heron")
     handle = Recorder(session.start(job, "heron"), job, "heron", home, SETTINGS)
     try:
         for share, victim in victims:

@@ -47,7 +47,7 @@ def job(query: str, tmp_path: Path) -> Job:
 @pytest.fixture
 def run(spark: SparkSession, job: Job, tmp_path: Path) -> Iterator[Recorder]:
     """The job on its way in processes, once Spark has started; its results are taken as they come."""
-    job = recordable(job, tmp_path / "record")
+    job = recordable(job, tmp_path / "record", "heron")
     recorder, over = Recorder(start(job), job, "heron", tmp_path / "record"), Event()
 
     def follow() -> None:

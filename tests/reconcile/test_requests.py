@@ -121,7 +121,7 @@ def test_nobody_is_there(tmp_path: Path) -> None:
 
 def recorded(tmp_path: Path) -> tuple[Job, Recorder]:
     home = tmp_path / "record"
-    job = recordable(load_text(COUNTS, tmp_path, "counts", (("batch.rows", "100"),)), home)
+    job = recordable(load_text(COUNTS, tmp_path, "counts", (("batch.rows", "100"),)), home, "memory")
     return job, Recorder(start(job, "memory"), job, "memory", home)
 
 
@@ -131,7 +131,7 @@ def test_a_paused_run_in_one_process_is_exact_without_windows(tmp_path: Path) ->
     try:
         wait_until(lambda: recorder.status().rows_acked > 1_000)
         with pytest.raises(QueryError, match="is the record of a run that goes on; stop that run, or choose another"):
-            recordable(job, home)
+            recordable(job, home, "memory")
         for _ in range(3):
             with paused(home) as record:
                 assert recorder.status().state is RunState.PAUSED

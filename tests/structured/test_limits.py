@@ -11,8 +11,10 @@ from typer.testing import CliRunner
 from ouzel.cli.main import app
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark.streaming import streaming_queries
+from ouzel.reconcile.recorder import recordable
 from ouzel.session import Job
 from ouzel.structured.checkpoint import checkpoint_of
+from ouzel.structured.limits import check
 from ouzel.structured.run import start_structured
 
 ROWS = "CREATE TABLE t (ts TIMESTAMP(3), n INT, WATERMARK FOR ts AS ts) WITH ('connector' = 'file', 'path' = 't', 'format' = 'json');\n"
@@ -31,6 +33,15 @@ COUNT = "SELECT n, COUNT(*) AS many FROM t GROUP BY n EMIT CHANGES"
 def test_settings(job: Callable[..., Job], text: str, setting: tuple[str, str], sentence: str) -> None:
     with pytest.raises(NotSupported, match=sentence):
         start_structured(job(ROWS + text, setting))
+
+
+def test_a_recorded_run_asks_spark_for_no_late_rows(job: Callable[..., Job], tmp_path: Path) -> None:
+    for engine, late in (("spark", ""), ("heron", str(tmp_path / "late.jsonl"))):
+        made = recordable(job(ROWS + SELECT), tmp_path, engine)
+        assert made.settings is made.topology.settings
+        assert made.settings.late_path == late
+        assert made.settings.seed != 0
+    check(recordable(job(ROWS + SELECT), tmp_path, "spark"))
 
 
 def test_a_cluster_needs_a_checkpoint_that_is_shared(job: Callable[..., Job]) -> None:
