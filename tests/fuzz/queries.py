@@ -7,11 +7,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from ouzel.compiler.functions.aggregates import AGGREGATES, resolves
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    VARCHAR,
+    DataType,
+    DecimalType,
+)  # fmt: skip
 from ouzel.session import load_text
 from tests.fuzz.expressions import Expressions, kind_of
 from tests.fuzz.tables import Table
 
-GROUPABLE = ("number", "text", "bool", "decimal", "double", "date", "time", "instant", "bytes")
+TYPES: dict[str, DataType] = {
+    "number": BIGINT, "text": VARCHAR, "bool": BOOLEAN, "decimal": DecimalType(10, 2), "double": DOUBLE, "date": DATE, "time": TIMESTAMP,
+    "instant": TIMESTAMP_LTZ, "bytes": BYTES,
+}  # fmt: skip
+GROUPABLE = tuple(TYPES)
+NAMES = tuple(function.name.upper() for function in AGGREGATES)
 SPANS = (
     "INTERVAL '10' SECOND",
     "INTERVAL '1' MINUTE",
@@ -145,16 +163,11 @@ class Queries:
         return [f"{self._aggregate(make)} AS a{number}" for number in range(self.dice.randint(1, 4))]
 
     def _aggregate(self, make: Expressions) -> str:
-        name = self.dice.choice(["COUNT(*)", "COUNT", "SUM", "AVG", "MIN", "MAX", "BOOL_AND", "BOOL_OR", "COUNT_IF"])
+        name = self.dice.choice(["COUNT(*)", *NAMES])
         condition = f" FILTER (WHERE {make.of('bool', 1)})" if self.dice.random() < 0.25 else ""
         if name == "COUNT(*)":
             return name + condition
-        kinds = {"SUM": ("number", "decimal", "double"), "AVG": ("number", "decimal", "double")}.get(name, GROUPABLE)
-        kind = (
-            "bool"
-            if name in ("BOOL_AND", "BOOL_OR", "COUNT_IF")
-            else self.dice.choice([one for one in kinds if make.has(one)])
-        )
+        kind = self.dice.choice([one for one in GROUPABLE if make.has(one) and resolves(name, TYPES[one])])
         distinct = "DISTINCT " * (self.dice.random() < 0.25)
         return f"{name}({distinct}{make.of(kind, 1)}){condition}"
 

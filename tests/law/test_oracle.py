@@ -7,16 +7,38 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.law.cases import CASES, Case
+from ouzel.compiler.functions.aggregates import AGGREGATES
+from ouzel.compiler.plan import Aggregate, walk
+from ouzel.session import load_text
+from tests.law.cases import CASES, PRELUDE, Case
 from tests.law.compare import difference, plain_fold
 from tests.law.oracle import oracle_answer
 
+DISTINCT_IS_NOTHING = {"min", "max", "bool_and", "bool_or"}
 EMPTY_ON_PURPOSE = {"where_nothing_passes", "empty_projection", "empty_grouped", "empty_window"}
 
 
 def test_enough_cases_with_names_of_their_own() -> None:
     assert len(CASES) >= 70
     assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_every_aggregate_stands_in_a_case_over_rows_and_over_changes() -> None:
+    asked = [
+        (call.function, node.input.retracts, call.filter is not None, call.distinct)
+        for case in CASES
+        for sink in load_text(f"{PRELUDE}\n{case.text}", Path(), case.name).program.sinks
+        for node in walk(sink)
+        if isinstance(node, Aggregate)
+        for call in node.calls
+    ]
+    for retracts in (False, True):
+        for name in (function.name for function in AGGREGATES):
+            found = [
+                (filtered, once) for function, over, filtered, once in asked if (function, over) == (name, retracts)
+            ]
+            assert {(False, False), (True, False)} <= set(found), f"{name} over {'changes' if retracts else 'rows'}"
+            assert name in DISTINCT_IS_NOTHING or any(once for _, once in found), f"{name} of DISTINCT"
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -65,3 +65,20 @@ SELECT kind, COUNT(*) AS n FROM events GROUP BY kind HAVING COUNT(*) % 2 = 0;
 -- query: three_levels
 SELECT MAX(users) AS widest FROM (
   SELECT n, COUNT(*) AS users FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS counts GROUP BY n) AS sizes;
+
+-- query: every_aggregate_of_changes
+SELECT n % 5 AS bucket, COUNT(*) AS users, COUNT(total) AS totals, SUM(total) AS total, AVG(n) AS mean, MIN(total) AS low, MAX(last_kind) AS high,
+  BOOL_AND(n > 20) AS every_one, BOOL_OR(n > 20) AS any_one, COUNT_IF(n > 20) AS many,
+  COUNT(DISTINCT last_kind) AS kinds, SUM(DISTINCT n) AS once, AVG(DISTINCT n) AS once_mean, COUNT_IF(DISTINCT n > 20) AS some,
+  COUNT(total) FILTER (WHERE n > 20) AS f1, SUM(total) FILTER (WHERE n > 20) AS f2, AVG(n) FILTER (WHERE n > 20) AS f3,
+  MIN(total) FILTER (WHERE n > 20) AS f4, MAX(total) FILTER (WHERE n > 20) AS f5, BOOL_AND(total > 9) FILTER (WHERE n > 20) AS f6,
+  BOOL_OR(total > 9) FILTER (WHERE n > 20) AS f7, COUNT_IF(total > 9) FILTER (WHERE n > 20) AS f8
+FROM (SELECT user_id, COUNT(*) AS n, SUM(price) AS total, MAX(kind) AS last_kind FROM events GROUP BY user_id) AS counts GROUP BY n % 5 EMIT CHANGES;
+-- duckdb:
+SELECT n % 5 AS bucket, COUNT(*) AS users, COUNT(total) AS totals, SUM(total) AS total, AVG(n) AS mean, MIN(total) AS low, MAX(last_kind) AS high,
+  BOOL_AND(n > 20) AS every_one, BOOL_OR(n > 20) AS any_one, COUNT_IF(n > 20) AS many,
+  COUNT(DISTINCT last_kind) AS kinds, SUM(DISTINCT n) AS once, AVG(DISTINCT n) AS once_mean, COUNT(DISTINCT CASE WHEN n > 20 THEN 1 END) AS some,
+  COUNT(total) FILTER (WHERE n > 20) AS f1, SUM(total) FILTER (WHERE n > 20) AS f2, AVG(n) FILTER (WHERE n > 20) AS f3,
+  MIN(total) FILTER (WHERE n > 20) AS f4, MAX(total) FILTER (WHERE n > 20) AS f5, BOOL_AND(total > 9) FILTER (WHERE n > 20) AS f6,
+  BOOL_OR(total > 9) FILTER (WHERE n > 20) AS f7, COUNT(CASE WHEN total > 9 THEN 1 END) FILTER (WHERE n > 20) AS f8
+FROM (SELECT user_id, COUNT(*) AS n, SUM(price) AS total, MAX(kind) AS last_kind FROM events GROUP BY user_id) GROUP BY 1;

@@ -74,3 +74,28 @@ SELECT id, COUNT(*) AS n, SUM(amount) AS total FROM events GROUP BY id;
 SELECT kind, COUNT_IF(DISTINCT amount > 0) AS any_positive, BOOL_AND(DISTINCT flag) AS all_set FROM events GROUP BY kind;
 -- duckdb:
 SELECT kind, COUNT(DISTINCT CASE WHEN amount > 0 THEN 1 END) AS any_positive, BOOL_AND(flag) AS all_set FROM events GROUP BY kind;
+
+-- query: every_aggregate
+SELECT kind, COUNT(*) AS n, COUNT(amount) AS amounts, SUM(price) AS total, AVG(quantity) AS mean, MIN(ts) AS first_time, MAX(flag) AS high,
+  BOOL_AND(flag) AS every_flag, BOOL_OR(flag) AS any_flag, COUNT_IF(flag) AS flags
+FROM events GROUP BY kind;
+
+-- query: every_aggregate_filtered
+SELECT kind, COUNT(amount) FILTER (WHERE flag) AS amounts, SUM(price) FILTER (WHERE flag) AS total, AVG(quantity) FILTER (WHERE flag) AS mean,
+  MIN(ts) FILTER (WHERE flag) AS first_time, MAX(user_id) FILTER (WHERE quantity > 99) AS nobody, BOOL_AND(flag) FILTER (WHERE quantity > 10) AS every_flag,
+  BOOL_OR(flag) FILTER (WHERE quantity > 99) AS any_flag, COUNT_IF(flag) FILTER (WHERE quantity > 99) AS flags
+FROM events GROUP BY kind;
+-- duckdb:
+SELECT kind, COUNT(amount) FILTER (WHERE flag) AS amounts, SUM(price) FILTER (WHERE flag) AS total, AVG(quantity) FILTER (WHERE flag) AS mean,
+  MIN(ts) FILTER (WHERE flag) AS first_time, MAX(user_id) FILTER (WHERE quantity > 99) AS nobody, BOOL_AND(flag) FILTER (WHERE quantity > 10) AS every_flag,
+  BOOL_OR(flag) FILTER (WHERE quantity > 99) AS any_flag, COUNT(CASE WHEN flag THEN 1 END) FILTER (WHERE quantity > 99) AS flags
+FROM events GROUP BY kind;
+
+-- query: every_aggregate_distinct
+SELECT flag, COUNT(DISTINCT price) AS n, SUM(DISTINCT price) AS total, AVG(DISTINCT quantity) AS mean, MIN(DISTINCT kind) AS low, MAX(DISTINCT kind) AS high,
+  BOOL_AND(DISTINCT quantity > 3) AS every_one, BOOL_OR(DISTINCT quantity > 3) AS any_one, COUNT_IF(DISTINCT quantity > 3) AS few
+FROM events GROUP BY flag;
+-- duckdb:
+SELECT flag, COUNT(DISTINCT price) AS n, SUM(DISTINCT price) AS total, AVG(DISTINCT quantity) AS mean, MIN(DISTINCT kind) AS low, MAX(DISTINCT kind) AS high,
+  BOOL_AND(quantity > 3) AS every_one, BOOL_OR(quantity > 3) AS any_one, COUNT(DISTINCT CASE WHEN quantity > 3 THEN 1 END) AS few
+FROM events GROUP BY flag;
