@@ -10,7 +10,7 @@ import polars as pl
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.consolidate import consolidate
-from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
 from ouzel.runtime.state.rows import RowStore
 
@@ -47,7 +47,7 @@ class RowsByKey:
         """The old rows with -1, the new ones with +1; those that are the same are left out."""
         if not rows.height:
             return _weighted(rows, 1)
-        slots = self._index.find_or_insert(*key_hashes(rows, self._keys, 0))
+        slots = self._index.find_or_insert(*key_hashes(rows, self._keys, PRIVATE_SEED))
         _check(len(self._index))
         old = self._rows.take(slots[~self._rows.missing(slots)])
         self._rows.put(slots, rows)

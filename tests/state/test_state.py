@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import date
 from decimal import Decimal
 
@@ -13,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.runtime.state.columns import SlotColumns
-from ouzel.runtime.state.hashing import KEY_GROUPS, extend_hashes, key_groups, key_hashes, row_hashes
+from ouzel.runtime.state.hashing import extend_hashes, key_hashes, row_hashes
 from ouzel.runtime.state.index import KeyIndex
 from ouzel.runtime.state.rows import RowStore
 
@@ -118,20 +116,3 @@ def test_equal_keys_have_equal_hashes_and_others_not() -> None:
     assert len(set(row_hashes(swapped, ["a", "b"], 3).tolist())) == 2
     assert len(set(row_hashes(swapped, [], 3).tolist())) == 1
     assert extend_hashes((low, high), frame, ["s"], 3)[0].tolist() != low.tolist()
-
-
-def test_hashes_spread_over_key_groups() -> None:
-    groups = key_groups(row_hashes(pl.DataFrame({"k": np.arange(100_000)}), ["k"], 1))
-    counts = np.bincount(groups, minlength=KEY_GROUPS)
-    assert counts.size == KEY_GROUPS
-    assert counts.min() > 50
-
-
-def test_hashes_are_the_same_in_another_process() -> None:
-    code = (
-        "import polars as pl; from ouzel.runtime.state.hashing import row_hashes; "
-        "print(row_hashes(pl.DataFrame({'a': ['x', None], 'b': [1.5, 2.0]}), ['a', 'b'], 9).tolist())"
-    )
-    frame = pl.DataFrame({"a": ["x", None], "b": [1.5, 2.0]})
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == str(row_hashes(frame, ["a", "b"], 9).tolist())

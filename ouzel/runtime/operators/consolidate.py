@@ -11,7 +11,7 @@ from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.buffers import Ints, counts_of
 from ouzel.runtime.operators.groups import ones
-from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
 
 
@@ -55,5 +55,5 @@ def _by_key(frame: pl.DataFrame, keys: Sequence[str], rows: Ints, total: Ints) -
 def _grouped(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
     """Each row's group, numbered from 0 in order of appearance, and how many there are."""
     index = KeyIndex(min(frame.height, 1 << 16) or 1)
-    slots = index.find_or_insert(*key_hashes(frame, columns, 0))
+    slots = index.find_or_insert(*key_hashes(frame, columns, PRIVATE_SEED))
     return slots, len(index)

@@ -12,7 +12,7 @@ from ouzel.compiler.types import Schema
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.state.columns import SlotColumns
-from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
 from ouzel.runtime.state.rows import RowStore
 
@@ -36,7 +36,7 @@ class ResultTable:
             return
         net = consolidate(frame)
         rows = self._named(net.drop(WEIGHT))
-        slots = self._index.find_or_insert(*key_hashes(rows, rows.columns, 0))
+        slots = self._index.find_or_insert(*key_hashes(rows, rows.columns, PRIVATE_SEED))
         self._weights.reserve(self._index.limit)
         new = np.flatnonzero(self._rows.missing(slots))
         if new.size:

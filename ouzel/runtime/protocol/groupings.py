@@ -75,7 +75,7 @@ def _least_loaded(hashes: Rows, tasks: int, chosen: Rows) -> None:
     load = np.zeros(tasks, np.int64)
     for row in range(hashes.size):
         first = np.int64(hashes[row] % np.uint64(tasks))
-        second = np.int64((hashes[row] >> np.uint64(32)) % np.uint64(tasks))
+        second = (first + 1 + np.int64((hashes[row] >> np.uint64(32)) % np.uint64(tasks - 1))) % tasks
         index = first if load[first] <= load[second] else second
         load[index] += 1
         chosen[row] = index
