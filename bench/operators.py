@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import polars as pl
 
+from ouzel.compiler.catalog import UNREAD
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -37,7 +38,7 @@ _random = np.random.default_rng(1)
 
 
 def _scan(**columns: DataType) -> Scan:
-    return Scan("t", "memory", (), Schema(tuple(Field(name, kind) for name, kind in columns.items())))
+    return Scan("t", "memory", (), Schema(tuple(Field(name, kind) for name, kind in columns.items())), traits=UNREAD)
 
 
 def _words(rows: int, batches: int) -> list[pl.DataFrame]:

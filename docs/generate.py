@@ -110,13 +110,22 @@ def _sentence(kind: type) -> str:
 
 
 def _connector(connector: Connector) -> str:
-    abilities = [word for word, has in (("read", connector.source), ("written", connector.sink)) if has]
+    abilities = [
+        word
+        for word, has in (("read", connector.reads), ("written", connector.writes and connector.writes.sink))
+        if has
+    ]
     facts = [f"Can be {' and '.join(abilities)}."] if abilities else []
-    if connector.sink:
-        facts.append(f"Takes {', '.join(connector.modes)}.")
+    if connector.reads:
+        facts.append(f"After a crash the source gives again {connector.reads.replay.value}.")
+    if connector.writes and connector.writes.sink:
+        facts.append(
+            f"The sink takes {', '.join(connector.writes.modes)}; it is written by {connector.writes.writers.value}."
+        )
+        facts.append(f"When a batch comes again after a crash {connector.writes.delivery.value}.")
     if connector.extra:
         facts.append(f'Needs `pip install "ouzel[{connector.extra}]"`.')
-    keys = ", ".join(f"`{key}`" for key in connector.metadata)
+    keys = ", ".join(f"`{key}`" for key in (connector.reads.metadata if connector.reads else ()))
     metadata = f"\n\nMETADATA: {keys}." if keys else ""
     return f"### {connector.name}\n\n{connector.doc}\n\n{' '.join(facts)}{metadata}\n\n{_options(connector.options)}".strip()
 

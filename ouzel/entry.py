@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel import session
+from ouzel.compiler.catalog import RESULT, RETURNED, UNREAD
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
 from ouzel.errors import PlanError, QueryError, TopologyError
 from ouzel.planner.packing import pack
@@ -96,7 +97,7 @@ def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
         result = ResultTable(topology.component(of).outputs[0].schema)
         return _folded(result, start(topology, engine), topology.settings)
     job = _job(what)
-    sink = next((sink for sink in job.program.sinks if sink.connector == "result"), None)
+    sink = job.program.result
     if sink is None:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
@@ -111,9 +112,9 @@ def _with_result(topology: Topology, of: str) -> Topology:
     if stream is None:
         emitters = ", ".join(name for name, streams in outputs.items() if streams)
         raise PlanError(f"no component '{of}' emits a default stream; say of= one of {emitters}")
-    rows = Scan(of, "stream", (), stream.schema)
-    sink = Sink(rows, "result", "result", (), SinkMode.APPEND, columns=stream.schema)
-    reader = Component("result", 1, (Input(of, Grouping(GroupingKind.GLOBAL)),), (), (sink,))
+    rows = Scan(of, "stream", (), stream.schema, traits=UNREAD)
+    sink = Sink(rows, RESULT, RESULT, (), SinkMode.APPEND, columns=stream.schema, traits=RETURNED)
+    reader = Component(RESULT, 1, (Input(of, Grouping(GroupingKind.GLOBAL)),), (), (sink,))
     return replace(topology, components=(*topology.components, reader))
 
 

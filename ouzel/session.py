@@ -9,13 +9,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from html import escape
 from pathlib import Path
 
 from ouzel.compiler.catalog import ConnectorTraits, SecretWarning
 from ouzel.compiler.plan import Program
-from ouzel.compiler.types import from_polars
 from ouzel.errors import OuzelError, QueryError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
@@ -48,22 +47,10 @@ class Job:
 @cache
 def connector_traits() -> Mapping[str, ConnectorTraits]:
     """The table of connectors as the compiler sees it."""
-    from ouzel.connectors import CONNECTORS, check_options
-    from ouzel.connectors.options import literal_secrets
+    from ouzel.connectors import CONNECTORS
+    from ouzel.traits import TraitsByName
 
-    return {
-        name: ConnectorTraits(
-            name=name,
-            readable=connector.source is not None,
-            writable=connector.sink is not None or name == "result",
-            modes=connector.modes,
-            filters=connector.filters,
-            metadata={key: from_polars(kind) for key, kind in connector.metadata.items()},
-            check=partial(check_options, connector),
-            secrets=partial(literal_secrets, connector),
-        )
-        for name, connector in CONNECTORS.items()
-    }
+    return TraitsByName(CONNECTORS)
 
 
 def load(path: Path, pairs: Iterable[tuple[str, str]] = ()) -> Job:

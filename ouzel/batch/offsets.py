@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ouzel.batch.bounds import Ranges, batch_options
 from ouzel.compiler.plan import Node, Program, Scan, walk
-from ouzel.connectors import open_source
-from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, SourceRequest
-from ouzel.errors import ConnectorError, OuzelError
+from ouzel.connectors import load_function, reads_of
+from ouzel.connectors.base import SourceRequest
+from ouzel.errors import OuzelError
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
 
@@ -49,7 +49,7 @@ def needed(program: Program, directory: Path, offsets: Ranges) -> dict[str, Mapp
             raise OuzelError(
                 f"the offsets speak of '{table}', which the query does not read; it reads {', '.join(sorted(scans))}"
             )
-    return {table: parts for table, parts in offsets.items() if not _reads_whole_files(scans[table], directory, parts)}
+    return {table: parts for table, parts in offsets.items() if not _is_whole(scans[table], directory, parts)}
 
 
 def as_run(program: Program, topology: Topology) -> Program:
@@ -57,55 +57,22 @@ def as_run(program: Program, topology: Topology) -> Program:
     tasks = {component.name: component.parallelism for component in topology.components}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
-        if isinstance(node, Scan) and node.connector == "datagen" and "partitions" not in dict(node.options):
-            return replace(node, options=(*node.options, ("partitions", str(tasks.get(node.table, 1)))))
+        if isinstance(node, Scan) and (option := _cut_by(node)) not in ("", *dict(node.options)):
+            return replace(node, options=(*node.options, (option, str(tasks.get(node.table, 1)))))
         return with_inputs(node, inputs)
 
     return replace(program, sinks=Dag(program.sinks).rebuilt(make).sinks)
 
 
-def _reads_whole_files(scan: Scan, directory: Path, parts: Mapping[str, tuple[int, int]]) -> bool:
-    if scan.connector != "file":
+def _cut_by(scan: Scan) -> str:
+    return reads_of(scan.connector, scan.table).cut_by
+
+
+def _is_whole(scan: Scan, directory: Path, parts: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether the ranges are all that the table holds, as far as its connector can tell."""
+    covers = reads_of(scan.connector, scan.table).covers
+    if not covers:
         return False
-    options = batch_options("file", dict(scan.options))
-    if options["format"] == "parquet":
-        options["partitions"] = "1"
+    options = batch_options(scan.connector, dict(scan.options))
     request = SourceRequest(scan.table, options, scan.columns.polars(), directory)
-    try:
-        source = open_source("file", request)
-        there = [partition.id for partition in source.partitions()]
-    except ConnectorError:
-        return False
-    if options["format"] == "parquet":
-        return sorted(_joined(parts)) == sorted(map(_rows, there))
-    return sorted(parts) == sorted(there) and all(_reaches_end(source, name, *span) for name, span in parts.items())
-
-
-def _rows(name: str) -> tuple[str, int, int]:
-    path, _, rows = name.rpartition("#")
-    first, _, last = rows.partition("-")
-    return path, int(first), int(last)
-
-
-def _joined(parts: Mapping[str, tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Ranges of rows of each file, with those that meet made one."""
-    joined: list[tuple[str, int, int]] = []
-    for path, first, end in sorted((_rows(name)[0], *span) for name, span in parts.items()):
-        if joined and joined[-1][0] == path and joined[-1][2] == first:
-            joined[-1] = (path, joined[-1][1], end)
-        else:
-            joined.append((path, first, end))
-    return joined
-
-
-def _reaches_end(source: Source, name: str, first: int, end: int) -> bool:
-    """Whether nothing comes before the range (a header is no record) and nothing after it."""
-    reader = source.reader(Partition(name, True), None)
-    start = reader.read(1)
-    reader.close()
-    if not isinstance(start, ReadBatch) or start.start < first:
-        return False
-    reader = source.reader(Partition(name, True), end)
-    after = reader.read(1)
-    reader.close()
-    return after is ReadState.END
+    return bool(load_function(scan.connector, covers)(request, parts))

@@ -10,6 +10,7 @@ from typing import TypeVar
 from ouzel.compiler.expressions import Call, Column, Literal
 from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Watermark, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
+from ouzel.connectors import reads_of
 from ouzel.connectors.options import timestamp_us
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.rules.dag import Dag, with_inputs
@@ -153,18 +154,16 @@ def _literal(at_us: int, kind: DataType) -> datetime:
 
 def _cut(scan: Scan, period: Period, mark: Watermark | None) -> Scan:
     """The table by the times of its records: all of it if it has no event time, no more than is safe if that is its event time."""
-    if mark is None and scan.connector != "kafka":
+    reads = reads_of(scan.connector, scan.table)
+    if mark is None and reads.between is None:
         raise NotSupported(
             f"table '{scan.table}' has no event time, so that --from and --to mean nothing for it",
             instead="declare one with WATERMARK FOR, or say with --offsets what to read",
         )
-    by_record = scan.connector == "kafka" and (mark is None or dict(scan.metadata).get(mark.column) == "timestamp")
-    ends = (("start", period.from_us), ("end", period.to_us if mark is None else None))
-    options = dict(scan.options)
-    for end, at in ends:
-        if by_record and at is not None:
-            options = {name: value for name, value in options.items() if name.partition(".")[0] != end}
-            options |= {end: "timestamp", f"{end}.timestamp": moment_text(at)}
+    if reads.between is None or (mark is not None and dict(scan.metadata).get(mark.column) != reads.record_time):
+        return scan
+    first, last = (None if at is None else moment_text(at) for at in (period.from_us, period.to_us))
+    options = reads.between(dict(scan.options), first, last if mark is None else None)
     return replace(scan, options=tuple(options.items()))
 
 

@@ -12,10 +12,13 @@ from ouzel.batch.offsets import as_run, needed
 from ouzel.batch.period import Period, widened, within
 from ouzel.batch.spark import explained
 from ouzel.compiler.plan import Program, Sink
+from ouzel.connectors import writes_of
+from ouzel.connectors.file import CONNECTOR as FILES
 from ouzel.errors import OuzelError, QueryError
 from ouzel.planner.spark.job import job_endings, load_job, spark_job
 from ouzel.planner.spark.text import URI
 from ouzel.session import Job
+from ouzel.traits import sink_traits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +43,7 @@ class Batch:
     @property
     def result(self) -> Sink | None:
         """The sink of the trailing SELECT, if there is one."""
-        return next((sink for sink in self.program.sinks if sink.connector == "result"), None)
+        return self.program.result
 
     def text(self) -> str:
         """The job as a program of its own."""
@@ -61,8 +64,9 @@ class Batch:
         place = str(output)
         path = place if URI.match(place) else str(Path(place).resolve())
         options = (("path", path), ("format", form or _format_of(place)))
+        folder = sink_traits(writes_of(FILES.name, self.result.table))
         sinks = (
-            replace(sink, connector="file", options=options) if sink is self.result else sink
+            replace(sink, connector=FILES.name, options=options, traits=folder) if sink is self.result else sink
             for sink in self.program.sinks
         )
         return replace(self, program=replace(self.program, sinks=tuple(sinks)))

@@ -14,15 +14,12 @@ import pyarrow as pa
 
 from ouzel.batch.arrow import polars_types
 from ouzel.batch.wheel import hand_on
-from ouzel.connectors import open_sink
-from ouzel.connectors.base import SinkRequest, SinkWriter
+from ouzel.connectors import open_sink, writes_of
+from ouzel.connectors.base import SinkRequest, SinkWriter, Writers
 from ouzel.errors import ConnectorError, OuzelError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-ON_DRIVER = frozenset({"memory", "print"})
-"""Sinks that mean the user's own process."""
 
 WEIGHT = "$weight"
 ROWS = 1 << 14
@@ -57,7 +54,7 @@ def write_table(
 
     types = polars_types(to_arrow_schema(frame.schema, timezone="UTC"))
     given = Destination(table, dict(options), types, mode, tuple(keys), str(Path(folder).resolve()))
-    if given.connector in ON_DRIVER:
+    if writes_of(given.connector, table).writers is not Writers.MANY:  # these mean the user's own process
         sys.stdout.flush()
         return given.write(frame.toArrow().to_batches(ROWS), 0)
     hand_on(frame.sparkSession)

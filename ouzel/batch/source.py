@@ -20,7 +20,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from ouzel.batch.arrow import polars_types, record_batches
 from ouzel.batch.bounds import batch_options
 from ouzel.batch.wheel import hand_on
-from ouzel.connectors import open_source
+from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.base import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.connectors.dead_letters import Refused
 from ouzel.errors import BadRecord, OuzelError
@@ -214,13 +214,9 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
 
     def _open(self, span: Span | None = None) -> Source:
         request = self._table.request(polars_types(self._schema))
-        if span is not None and span.end is not None and self._table.connector == "kafka":
-            kept = {name: value for name, value in request.options.items() if not name.startswith("end")}
-            end = {
-                "end": "offsets",
-                "end.offsets": f"{span.id}:{span.end}",
-            }  # gaps between records hide where the end is
-            request = replace(request, options=kept | end)
+        ends_at = reads_of(self._table.connector, self._table.table).ends_at
+        if span is not None and span.end is not None and ends_at is not None:
+            request = replace(request, options=ends_at(request.options, span.id, span.end))
         return open_source(self._table.connector, request)
 
 

@@ -141,10 +141,10 @@ def checked(job: session.Job, request: Request, ranges: Ranges) -> list[Wanted]:
 
 def _read_to_the_stop(program: Program) -> Ranges:
     """Tables without an end are read as far as they have come when the user stops the run: its record will say how far that is."""
-    from ouzel.batch.bounds import UNENDING
+    from ouzel.batch.bounds import never_ends
 
     scans = [node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)]
-    return {scan.table: {} for scan in scans if scan.connector in UNENDING}
+    return {scan.table: {} for scan in scans if never_ends(scan)}
 
 
 def started(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:

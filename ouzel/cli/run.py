@@ -67,10 +67,13 @@ def run_job(
 
 def _say_what_is_there(job: session.Job) -> None:
     """Rows that an earlier run has written stay, and who runs a query twice should not take both answers for one."""
+    from ouzel.connectors import writes_of
+
     for sink in job.program.sinks:
-        if sink.connector == "file":
-            directory = job.directory / dict(sink.options)["path"]
-            parts = sum(1 for _ in directory.glob("part-*"))
+        read_back = writes_of(sink.connector, sink.table).read_back
+        if read_back:
+            directory, _, parts_of = str(job.directory / read_back.parts(dict(sink.options), "")).rpartition("/")
+            parts = sum(1 for _ in Path(directory).glob(parts_of))
             if parts:
                 text = (
                     f"table '{sink.table}': adding to the {_count(parts, 'part')} that earlier runs left in {directory}"
@@ -111,7 +114,7 @@ def _count(number: int, noun: str) -> str:
 
 def result_of(program: Program) -> Sink | None:
     """The sink of the trailing SELECT, if there is one."""
-    return next((sink for sink in program.sinks if sink.connector == "result"), None)
+    return program.result
 
 
 def _answer(program: Program, form: Format, out: Output) -> Answer:

@@ -5,8 +5,58 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
 
 from ouzel.compiler.types import DataType
+
+RESULT = "result"
+"""Table and connector of a trailing SELECT."""
+
+
+@dataclass(frozen=True)
+class SourceTraits:
+    """What a plan needs to know of a table that is read: what its connector says of it for its options.
+
+    Args:
+        shared: other processes than the user's own can read it.
+        at_rest: reading it twice gives the same rows and costs little.
+        by_token: after a crash it gives single records again that were not acknowledged, and not all from an offset on.
+        spark: import path of the function that makes Spark's own reader of a Scan; empty if there is none.
+    """
+
+    shared: bool
+    at_rest: bool
+    by_token: bool
+    spark: str
+
+
+@dataclass(frozen=True)
+class SinkTraits:
+    """What a plan needs to know of a table that is written.
+
+    Args:
+        alone: one task writes it, so that there is one order.
+        returned: its rows are handed to whoever started the run.
+        spark: import path of the function that makes the text of Spark's own writer; empty if there is none.
+    """
+
+    alone: bool
+    returned: bool
+    spark: str
+
+
+def load_named(path: str) -> Any:
+    """What an import path names, `package.module:name`: so a row can say who handles it, and nothing is imported before it is used."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+UNREAD = SourceTraits(shared=False, at_rest=False, by_token=False, spark="")
+"""Of a table that is only written."""
+
+RETURNED = SinkTraits(alone=True, returned=True, spark="ouzel.planner.spark.sinks:show")
+"""Of a trailing SELECT."""
 
 
 @dataclass(frozen=True)
@@ -15,8 +65,8 @@ class ConnectorTraits:
 
     Args:
         name: what 'connector' = says.
-        readable: a table of it can be read.
-        writable: a table of it can be written.
+        reads: called with the WITH options, without 'connector'; how such a table is read. None if it cannot be.
+        writes: how a table of it is written. None if it cannot be.
         modes: what its sink accepts: append, upsert, retract.
         filters: its source applies a pushed-down predicate.
         metadata: metadata keys a table may ask for, with their types.
@@ -25,8 +75,8 @@ class ConnectorTraits:
     """
 
     name: str
-    readable: bool = True
-    writable: bool = False
+    reads: Callable[[Mapping[str, str]], SourceTraits] | None = None
+    writes: SinkTraits | None = None
     modes: tuple[str, ...] = ("append",)
     filters: bool = False
     metadata: Mapping[str, DataType] = field(default_factory=dict)

@@ -1,11 +1,16 @@
-"""Sources and sinks: the table of connectors. A new one is a file (or folder) with a `CONNECTOR` row, and its line here."""
+"""Sources and sinks: the table of connectors. A new one is a file (or folder) with a `CONNECTOR` row, and its line here.
+
+Other packages offer theirs as entry points of the group `ouzel.connectors`, whose names are what 'connector' = says.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
-from ouzel.connectors.base import Connector, SinkRequest, SinkWriter, Source, SourceRequest
+from ouzel.connectors.base import Connector, Reads, SinkRequest, SinkWriter, Source, SourceRequest, Writes
 from ouzel.connectors.blackhole import CONNECTOR as BLACKHOLE
 from ouzel.connectors.datagen import CONNECTOR as DATAGEN
 from ouzel.connectors.file import CONNECTOR as FILE
@@ -17,11 +22,63 @@ from ouzel.connectors.print import CONNECTOR as PRINT
 from ouzel.connectors.result import CONNECTOR as RESULT
 from ouzel.errors import ConnectorError
 
-__all__ = ["CONNECTORS", "check_options", "open_sink", "open_source"]
+__all__ = ["CONNECTORS", "OURS", "check_options", "load_function", "open_sink", "open_source", "reads_of", "writes_of"]
 
-CONNECTORS: dict[str, Connector] = {
-    connector.name: connector for connector in (FILE, KAFKA, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, RESULT)
-}
+GROUP = "ouzel.connectors"
+"""Entry points of other packages."""
+
+
+class Connectors(dict[str, Connector]):
+    """Connectors by name: our own, and those of other packages once they are asked for by name, as looking for them takes a while."""
+
+    def __missing__(self, name: str) -> Connector:
+        for point in entry_points(group=GROUP, name=name):
+            row: Connector = point.load()
+            self[name] = row
+            return row
+        raise KeyError(name)
+
+
+CONNECTORS = Connectors(
+    {connector.name: connector for connector in (FILE, KAFKA, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, RESULT)}
+)
+
+
+OURS = frozenset(CONNECTORS)
+"""Names of the connectors of this package."""
+
+
+def reads_of(connector: str, table: str) -> Reads:
+    """How a connector's tables are read.
+
+    Raises:
+        ConnectorError: there is no such connector here, or it cannot be read.
+    """
+    reads = _row(connector, table).reads
+    if reads is None:
+        raise ConnectorError(f"the connector '{connector}' of table '{table}' cannot be read")
+    return reads
+
+
+def writes_of(connector: str, table: str) -> Writes:
+    """How a connector's tables are written.
+
+    Raises:
+        ConnectorError: there is no such connector here, or it cannot be written.
+    """
+    writes = _row(connector, table).writes
+    if writes is None:
+        raise ConnectorError(f"the connector '{connector}' of table '{table}' cannot be written")
+    return writes
+
+
+def _row(connector: str, table: str) -> Connector:
+    try:
+        return CONNECTORS[connector]
+    except KeyError:
+        raise ConnectorError(
+            f"there is no connector '{connector}' in this process, which table '{table}' needs; install the package that has it"
+        ) from None
 
 
 def open_source(connector: str, request: SourceRequest) -> Source:
@@ -30,10 +87,7 @@ def open_source(connector: str, request: SourceRequest) -> Source:
     Raises:
         ConnectorError: it refuses, cannot be read at all, or lacks its pip extra.
     """
-    row = CONNECTORS[connector]
-    if row.source is None:
-        raise ConnectorError(f"the connector '{connector}' of table '{request.table}' cannot be read")
-    source: Source = _load(row, row.source)(request)
+    source: Source = load_function(connector, reads_of(connector, request.table).source)(request)
     return source
 
 
@@ -43,20 +97,23 @@ def open_sink(connector: str, request: SinkRequest) -> SinkWriter:
     Raises:
         ConnectorError: it refuses, cannot be written at all, or lacks its pip extra.
     """
-    row = CONNECTORS[connector]
-    if row.sink is None:
-        raise ConnectorError(f"the connector '{connector}' of table '{request.table}' cannot be written")
-    writer: SinkWriter = _load(row, row.sink)(request)
+    writer: SinkWriter = load_function(connector, writes_of(connector, request.table).sink)(request)
     return writer
 
 
-def _load(row: Connector, path: str) -> Any:
-    module, _, function = path.partition(":")
+def load_function(connector: str, path: str) -> Callable[..., Any]:
+    """What an import path in a connector's row names.
+
+    Raises:
+        ConnectorError: a package is not installed that the connector needs.
+    """
+    row, (module, _, function) = CONNECTORS[connector], path.partition(":")
     try:
-        return getattr(import_module(module), function)
+        loaded: Callable[..., Any] = getattr(import_module(module), function)
     except ModuleNotFoundError as error:
         if not row.extra or (error.name or "").startswith("ouzel"):
             raise
         raise ConnectorError(
             f"the connector '{row.name}' needs the package '{error.name}'; install it with: pip install \"ouzel[{row.extra}]\""
         ) from None
+    return loaded

@@ -123,12 +123,7 @@ class Committed(NamedTuple):
 
 
 class Source(Protocol):
-    """An opened source. One per task; all of them see the same partitions.
-
-    A source with an attribute `grows` that is true is asked for its partitions again, every few seconds.
-    One with an attribute `resumes` that is true starts where `committed` says, in another run too.
-    One with an attribute `in_order` that is true has partitions whose rows follow those of the partition before.
-    """
+    """An opened source. One per task; all of them see the same partitions. What it can do is said by its connector's row, `Reads`."""
 
     def partitions(self) -> Sequence[Partition]:
         """All partitions, in a stable order; task i of n reads those whose position modulo n is i.
@@ -229,6 +224,157 @@ class Option:
     secret: bool = False
 
 
+Options = Mapping[str, str]
+"""What WITH holds, without 'connector'."""
+
+Trait = Callable[[Options], bool]
+"""A property of a table that its options decide."""
+
+
+def always(options: Options) -> bool:
+    """True, whatever the options."""
+    return True
+
+
+def never(options: Options) -> bool:
+    """False, whatever the options."""
+    return False
+
+
+def unpaced(options: Options) -> dict[str, str]:
+    """The options without 'rate': as fast as possible."""
+    return {name: value for name, value in options.items() if name != "rate"}
+
+
+class Replay(Enum):
+    """What a source gives again after a crash."""
+
+    OFFSET = "all records from an offset on"
+    TOKEN = "single records that were not acknowledged"
+
+
+class Writers(Enum):
+    """Which tasks write a sink's rows."""
+
+    MANY = "as many tasks as there are"
+    ONE = "one task, so that there is one order, or by Spark's driver"
+    CALLER = "no task: whoever started the run is given the rows"
+
+
+class Delivery(Enum):
+    """What a sink does with a batch that comes again after a crash."""
+
+    AT_LEAST_ONCE = "it is written again"
+    IDEMPOTENT = "it is not written twice"
+    TRANSACTIONAL = "it becomes visible with its checkpoint only"
+
+
+@dataclass(frozen=True)
+class BatchView:
+    """What a batch job reads of a table.
+
+    Args:
+        options: from the table's options to those under which its source gives all that is there now, as fast as it can, and ends.
+        end_option: the option that makes such a table end if it still does not; empty if none can.
+        refusal: why the options make no sense in a batch, and what to write instead; None if they do. It is not asked of a table of which
+            exact offsets are read.
+    """
+
+    options: Callable[[Options], dict[str, str]]
+    end_option: str = ""
+    refusal: Callable[[Options], tuple[str, str] | None] = lambda options: None
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """Where what a run has written can be read again, with the same connector and `format`.
+
+    Args:
+        parts: from the options and the run (empty is any run) to a glob of the files.
+        weight: the column in which a table that changes holds +1 and -1.
+    """
+
+    parts: Callable[[Options, str], str]
+    weight: str
+
+
+@dataclass(frozen=True)
+class Reads:
+    """How a connector's tables are read. What has no default is to be decided for each connector.
+
+    Functions that are texts are import paths (`"ouzel.connectors.file.source:FileSource"`), so that nothing is imported before it is used.
+
+    Args:
+        source: import path of a function taking a SourceRequest and giving a Source.
+        bounded: the table ends.
+        batch: what a Spark batch job reads of it.
+        replay: what can be read again after a crash.
+        changelog: its batches carry weights, as rows may be taken back.
+        ordered: the rows of a partition follow those of the partition before; so they are read in turn, as the files of a folder are.
+        grows: partitions may be added while it is read; they are asked for again, every few seconds.
+        resumes: it starts where `committed` says, in another run too.
+        seeks: a reading that starts in the middle of a partition costs no more than one from its start.
+        shared: other processes than the user's own can read it.
+        at_rest: reading it twice gives the same rows and costs little, so a batch job need not keep them.
+        filters: the source applies the request's `predicate`.
+        metadata: metadata keys a table may ask for, with their types.
+        spark: import path of the planner's function that makes Spark's own reader of a Scan, or None for this table or these offsets;
+            empty if only the source itself reads it.
+        cut_by: the option that says how many partitions there are, where it is one a task by default; empty if something else decides.
+        ends_at: options under which a reading of one partition ends before an offset, needed where gaps between offsets hide the end.
+        between: options under which only records of a period are read: (options, from, to) as texts, None is open.
+        record_time: the metadata key that `between` goes by.
+        covers: import path of a function of (SourceRequest, ranges) saying whether these ranges are all that the table holds.
+        file_of: which file a partition's id speaks of.
+        identity: import path of a function of (options, ids of partitions) giving name -> id of what holds them, where a name may come
+            to mean something else (a topic that is deleted and made anew).
+    """
+
+    source: str
+    bounded: Trait
+    batch: BatchView
+    replay: Replay
+    changelog: Trait
+    ordered: Trait
+    grows: Trait
+    resumes: Trait
+    seeks: Trait
+    shared: bool
+    at_rest: bool
+    filters: bool = False
+    metadata: Mapping[str, pl.DataType] = field(default_factory=dict)
+    spark: str = ""
+    cut_by: str = ""
+    ends_at: Callable[[Options, str, int], dict[str, str]] | None = None
+    between: Callable[[Options, str | None, str | None], dict[str, str]] | None = None
+    record_time: str = ""
+    covers: str = ""
+    file_of: Callable[[Options, str], str] | None = None
+    identity: str = ""
+
+
+@dataclass(frozen=True)
+class Writes:
+    """How a connector's tables are written.
+
+    Args:
+        sink: import path of a function taking a SinkRequest and giving a SinkWriter; empty where no task writes (`Writers.CALLER`).
+        modes: what the sink accepts: append, upsert, retract.
+        writers: which tasks write.
+        delivery: what becomes of a batch that comes again.
+        read_back: where what was written can be read; None if it cannot.
+        spark: import path of the planner's function (name of the frame, Sink) that makes the text of Spark's own writer; empty if the
+            sink itself writes in a batch job too.
+    """
+
+    sink: str
+    modes: tuple[str, ...]
+    writers: Writers
+    delivery: Delivery
+    read_back: ReadBack | None = None
+    spark: str = ""
+
+
 @dataclass(frozen=True)
 class Connector:
     """One row of the table of connectors.
@@ -237,12 +383,8 @@ class Connector:
         name: what 'connector' = says.
         doc: one paragraph for docs/connectors.md.
         options: what WITH may hold beside 'connector', 'bad.record' and the format's own options.
-        metadata: metadata keys a table may ask for, with their types.
-        source: module path and function (`"ouzel.connectors.file.source:open_source"`) taking a SourceRequest; None if it cannot be read.
-        sink: the same for SinkRequest -> SinkWriter; None if it cannot be written.
-        modes: what the sink accepts: append, upsert, retract.
-        filters: the source applies `predicate`.
-        bounded: from the options, whether the source ends.
+        reads: how it is read; None if it cannot be.
+        writes: how it is written; None if it cannot be.
         extra: the pip extra it needs, or empty.
         check: looks at the options at plan time and raises QueryError for a wrong combination.
     """
@@ -250,11 +392,7 @@ class Connector:
     name: str
     doc: str
     options: tuple[Option, ...] = ()
-    metadata: Mapping[str, pl.DataType] = field(default_factory=dict)
-    source: str | None = None
-    sink: str | None = None
-    modes: tuple[str, ...] = ("append",)
-    filters: bool = False
-    bounded: Any = None
+    reads: Reads | None = None
+    writes: Writes | None = None
     extra: str = ""
     check: Any = None

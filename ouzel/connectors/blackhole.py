@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ouzel.connectors.base import Connector, SinkRequest
+from ouzel.connectors.base import Connector, Delivery, SinkRequest, Writers, Writes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -12,8 +12,13 @@ if TYPE_CHECKING:
 CONNECTOR = Connector(
     "blackhole",
     "Takes any rows and forgets them: for measuring.",
-    sink="ouzel.connectors.blackhole:Blackhole",
-    modes=("append", "retract", "upsert"),
+    writes=Writes(
+        "ouzel.connectors.blackhole:Blackhole",
+        ("append", "retract", "upsert"),
+        Writers.MANY,
+        Delivery.IDEMPOTENT,
+        spark="ouzel.planner.spark.sinks:write_nothing",
+    ),
 )
 
 

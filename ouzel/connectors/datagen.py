@@ -10,15 +10,21 @@ import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import (
+    BatchView,
     Committed,
     Connector,
     Option,
     Partition,
     Reach,
     ReadBatch,
+    Reads,
     ReadState,
+    Replay,
     SourceRequest,
+    always,
     before,
+    never,
+    unpaced,
 )
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import Options
@@ -61,8 +67,20 @@ CONNECTOR = Connector(
             kind="number",
         ),
     ),
-    source="ouzel.connectors.datagen:DatagenSource",
-    bounded=lambda options: "rows" in options,
+    Reads(
+        "ouzel.connectors.datagen:DatagenSource",
+        bounded=lambda options: "rows" in options,
+        batch=BatchView(unpaced, "rows"),
+        replay=Replay.OFFSET,
+        changelog=never,
+        ordered=never,
+        grows=never,
+        resumes=never,
+        seeks=always,
+        shared=True,
+        at_rest=False,
+        cut_by="partitions",
+    ),
     check=_check,
 )
 

@@ -8,16 +8,24 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ouzel.connectors.base import (
+    BatchView,
     Committed,
     Connector,
+    Delivery,
     Option,
     Partition,
     Reach,
     ReadBatch,
+    Reads,
     ReadState,
+    Replay,
     SinkRequest,
     SourceRequest,
+    Writers,
+    Writes,
+    always,
     before,
+    never,
 )
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
@@ -30,11 +38,21 @@ CONNECTOR = Connector(
         Option("name", "Which table of `TABLES`; by default the SQL table's own name."),
         Option("partitions", "Into how many partitions the rows are dealt, in turn.", "1", kind="integer"),
     ),
-    {"row": pl.Int64()},
-    source="ouzel.connectors.memory:MemorySource",
-    sink="ouzel.connectors.memory:MemorySink",
-    modes=("append", "retract", "upsert"),
-    bounded=lambda options: True,
+    Reads(
+        "ouzel.connectors.memory:MemorySource",
+        bounded=always,
+        batch=BatchView(dict),
+        replay=Replay.OFFSET,
+        changelog=never,
+        ordered=never,
+        grows=never,
+        resumes=never,
+        seeks=always,
+        shared=False,
+        at_rest=True,
+        metadata={"row": pl.Int64()},
+    ),
+    Writes("ouzel.connectors.memory:MemorySink", ("append", "retract", "upsert"), Writers.ONE, Delivery.IDEMPOTENT),
 )
 
 

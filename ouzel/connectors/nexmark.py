@@ -19,6 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ouzel.connectors.base import (
+    BatchView,
     Committed,
     Connector,
     Option,
@@ -26,10 +27,15 @@ from ouzel.connectors.base import (
     Reach,
     ReadBatch,
     Reader,
+    Reads,
     ReadState,
+    Replay,
     Source,
     SourceRequest,
+    always,
     before,
+    never,
+    unpaced,
 )
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
@@ -82,8 +88,19 @@ CONNECTOR = Connector(
         Option("seed", "Other events for another seed.", default="0", kind="integer"),
         Option("partitions", "Parts that can be read in parallel.", default="1", kind="integer"),
     ),
-    source="ouzel.connectors.nexmark:open_source",
-    bounded=lambda options: "events" in options,
+    reads=Reads(
+        "ouzel.connectors.nexmark:open_source",
+        bounded=lambda options: "events" in options,
+        batch=BatchView(unpaced, "events"),
+        replay=Replay.OFFSET,
+        changelog=never,
+        ordered=never,
+        grows=never,
+        resumes=never,
+        seeks=always,
+        shared=True,
+        at_rest=False,
+    ),
 )
 
 

@@ -38,7 +38,7 @@ def allowed_options(connector: Connector, options: Mapping[str, str]) -> tuple[O
     if shape:
         chosen = FORMATS.get(options.get("format", shape.default or ""))
         found += chosen.options if chosen else ()
-    if connector.source:
+    if connector.reads:
         found += COMMON
     return tuple(found)
 

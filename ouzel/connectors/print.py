@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import IO, TYPE_CHECKING
 
-from ouzel.connectors.base import Connector, Option, SinkRequest
+from ouzel.connectors.base import Connector, Delivery, Option, SinkRequest, Writers, Writes
 from ouzel.connectors.formats.json import JsonEncoder
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
@@ -21,8 +21,9 @@ CONNECTOR = Connector(
         Option("path", "A file to append to instead, relative to the SQL file."),
         Option("prefix", "Text before each line.", ""),
     ),
-    sink="ouzel.connectors.print:PrintSink",
-    modes=("append", "retract", "upsert"),
+    writes=Writes(
+        "ouzel.connectors.print:PrintSink", ("append", "retract", "upsert"), Writers.ONE, Delivery.AT_LEAST_ONCE
+    ),
 )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ouzel.connectors.base import Connector
+from ouzel.connectors.base import Connector, Delivery, Writers, Writes
 
 CONNECTOR = Connector(
     "result",
     "The answer of a query that ends in a SELECT, shown by the command line and given to Python. The runtime handles it itself.",
-    modes=("append", "retract"),
+    writes=Writes(
+        "", ("append", "retract"), Writers.CALLER, Delivery.AT_LEAST_ONCE, spark="ouzel.planner.spark.sinks:show"
+    ),
 )

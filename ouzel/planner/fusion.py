@@ -12,9 +12,6 @@ from ouzel.planner.rules.dag import Dag
 STATEFUL = (Aggregate, FinalAggregate)
 """Nodes that need all rows of a key in one task."""
 
-ALONE = frozenset({"memory", "print", "result"})
-"""Sinks that someone looks at: one task, so that there is one order."""
-
 
 def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
     """Whether the node begins a component, or goes on in its input's; `shared` are the ids of nodes that several read."""
@@ -30,7 +27,7 @@ def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
 def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
     """A sink stays in a bolt whose tasks each have all that may be said of its rows; a spout only reads."""
     hinted = {name for name, _ in (*dag.hints.parallelism, *dag.hints.grouping)}
-    if sink.connector in ALONE or sink.table in hinted:
+    if sink.traits.alone or sink.table in hinted:
         return False
     before = list(_down(sink, shared, dag))
     head = before[-1]

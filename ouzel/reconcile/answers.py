@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.batch.run import Batch, batch
+from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
 from ouzel.compiler.types import Schema
-from ouzel.connectors.file.sink import parts_of
+from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.spark import run_job, spark_job
 from ouzel.reconcile.forms import plain
 from ouzel.reconcile.lineage import batch_sink
+from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written
 from ouzel.record import RESULTS, Ranges, read_record
 from ouzel.session import Job
+from ouzel.traits import source_traits
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -31,7 +34,7 @@ def compared_sink(program: Program, table: str = "") -> Sink:
         NotSupported: its rows cannot be had again.
     """
     sinks = {sink.table: sink for sink in program.sinks}
-    sink = sinks.get(table or "result")
+    sink = sinks.get(table or RESULT)
     if sink is None and not table and len(sinks) == 1:
         (sink,) = sinks.values()
     if sink is None:
@@ -42,7 +45,7 @@ def compared_sink(program: Program, table: str = "") -> Sink:
 
 
 def _check_readable(sink: Sink) -> None:
-    if sink.connector not in ("result", "file"):
+    if not sink.traits.returned and not can_be_read_back(sink):
         raise NotSupported(
             f"table '{sink.table}': what connector '{sink.connector}' has been given cannot be read back",
             instead="end the query with a SELECT, or write into a 'file' table",
@@ -77,19 +80,18 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
     Raises:
         QueryError: the record holds no table.
     """
-    if sink.connector == "result":
+    if sink.traits.returned:
         if not (home / RESULTS).exists():
             raise QueryError(f"the record in {home} has no {RESULTS}", instead="run the query again with --record")
         return spark.read.parquet(str(home / RESULTS))
-    columns = sink.columns or sink.input.schema
-    options = dict(sink.options)
-    directory, parts = job.directory / options["path"], f"{parts_of(read_record(home).run)}*"
-    if not any(directory.glob(parts)):
+    columns, run = sink.columns or sink.input.schema, read_record(home).run
+    if not parts_written(sink, job.directory, run):
         shape = ", ".join(f"`{field.name.replace('`', '``')}` {to_spark_type(field.type)}" for field in columns)
         return spark.createDataFrame([], shape)
-    options["path"] += f"/{parts}"
-    scan = Scan(sink.table, sink.connector, tuple(options.items()), columns)
-    reading = Program((Sink(scan, "written", "result", (), SinkMode.APPEND, columns=columns),))
+    options = {**dict(sink.options), "path": str(parts_glob(sink, job.directory, run))}
+    traits = source_traits(reads_of(sink.connector, sink.table), options)
+    scan = Scan(sink.table, sink.connector, tuple(options.items()), columns, traits=traits)
+    reading = Program((Sink(scan, "written", RESULT, (), SinkMode.APPEND, columns=columns, traits=RETURNED),))
     return run_job(spark_job(reading, job.directory), spark, "written")
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.compiler.plan import Scan, Sink, SinkMode, walk
-from ouzel.connectors.file.sink import parts_of
+from ouzel.connectors import writes_of
 from ouzel.errors import QueryError
 from ouzel.reconcile.marks import edited
+from ouzel.reconcile.parts import parts_glob, parts_written
 from ouzel.reconcile.spelling import misspelt
 from ouzel.reconcile.topics import ids_of, made_anew
 from ouzel.record import RESULTS, RunRecord
@@ -48,19 +49,19 @@ def changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, further: 
     Raises:
         QueryError: a file cannot be read, or has columns or types other than the query gives it.
     """
-    if sink.connector == "result":
+    if sink.traits.returned:
         files = {str(home / RESULTS): record.answer[RESULTS]} if RESULTS in record.answer else {}
         there = [home / RESULTS]
     else:
-        folder = (job.directory / dict(sink.options)["path"]).resolve()
+        folder = parts_glob(sink, job.directory, record.run).parent.resolve()
         files = {path: mark for path, mark in record.answer.items() if Path(path).parent == folder}
-        there = sorted(folder.glob(f"{parts_of(record.run)}*"))
+        there = parts_written(sink, job.directory, record.run)
     wrong = [
         f"{Path(path).name} {what}"
         for path, mark in files.items()
         if (what := edited(path, mark) or _grown(path, mark.size))
     ]
-    if not further and sink.connector != "result":
+    if not further and not sink.traits.returned:
         wrong += [f"{path.name} was added since the run" for path in there if str(path) not in files]
     parts = [path for path in there if path.is_file()]
     if _form(sink) == "parquet":
@@ -78,8 +79,9 @@ def _grown(path: str, size: int) -> str:
 def _check_columns(sink: Sink, parts: Sequence[Path]) -> None:
     """Parquet says what it holds."""
     expected = (sink.columns or sink.input.schema).polars()
-    if sink.mode is not SinkMode.APPEND and sink.connector == "file":
-        expected["op"] = pl.Int64()
+    read_back = writes_of(sink.connector, sink.table).read_back
+    if sink.mode is not SinkMode.APPEND and read_back is not None:
+        expected[read_back.weight] = pl.Int64()
     wrong = [f"{problem} in {part.name}" for part in parts for problem in _problems(_schema(part), expected)]
     if wrong:
         raise QueryError(
@@ -89,7 +91,7 @@ def _check_columns(sink: Sink, parts: Sequence[Path]) -> None:
 
 
 def _form(sink: Sink) -> str:
-    return "parquet" if sink.connector == "result" else dict(sink.options)["format"]
+    return "parquet" if sink.traits.returned else dict(sink.options)["format"]
 
 
 def _schema(part: Path) -> Mapping[str, pl.DataType]:

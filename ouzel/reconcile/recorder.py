@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ouzel import session
 from ouzel.compiler.plan import Scan, walk
-from ouzel.connectors.file.sink import parts_of
+from ouzel.connectors import reads_of
 from ouzel.errors import QueryError, TopologyError
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.live import LiveRecord, is_live
 from ouzel.reconcile.losses import Losses
 from ouzel.reconcile.marks import Marked, mark_of
+from ouzel.reconcile.parts import can_be_read_back, parts_written
 from ouzel.reconcile.topics import ids_of
 from ouzel.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, Ranges, RunRecord, read_record, replace_file
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
@@ -259,7 +260,7 @@ def _stopped(handle: Recorder) -> Iterator[Recorder]:
 def _result_table(job: session.Job) -> ResultTable | None:
     from ouzel.runtime.operators.result_table import ResultTable
 
-    sink = next((sink for sink in job.program.sinks if sink.connector == "result"), None)
+    sink = job.program.result
     return None if sink is None else ResultTable(sink.columns or sink.input.schema)
 
 
@@ -286,16 +287,16 @@ def _files_read(scans: Mapping[str, Scan], ranges: Ranges) -> list[str]:
     """The files that tables have given, of which several ranges may have been read."""
     found: set[str] = set()
     for table, scan in scans.items():
-        if scan.connector == "file":
-            ranged = dict(scan.options).get("format") == "parquet"
-            found |= {name.rpartition("#")[0] if ranged else name for name in ranges.get(table, {})}
+        file_of = reads_of(scan.connector, table).file_of
+        if file_of:
+            found |= {file_of(dict(scan.options), name) for name in ranges.get(table, {})}
     return sorted(found)
 
 
 def _written(job: session.Job, run: str) -> list[str]:
     """The parts of its tables that the run has written."""
-    folders = [job.directory / dict(sink.options)["path"] for sink in job.program.sinks if sink.connector == "file"]
-    return sorted(str(part.resolve()) for folder in folders for part in folder.glob(f"{parts_of(run)}*"))
+    sinks = [sink for sink in job.program.sinks if can_be_read_back(sink)]
+    return sorted({str(part) for sink in sinks for part in parts_written(sink, job.directory, run)})
 
 
 def _events(status: Status) -> Iterator[tuple[str, str, int]]:

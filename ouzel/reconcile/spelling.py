@@ -30,7 +30,9 @@ def misspelt(part: Path, sink: Sink) -> str:
         return ""
     columns, options = (sink.columns or sink.input.schema).polars(), dict(sink.options)
     encoder = open_encoder(options["format"], options, columns)
-    source = open_source("file", SourceRequest(sink.table, {**options, "path": str(part)}, columns, part.parent))
+    source = open_source(
+        sink.connector, SourceRequest(sink.table, {**options, "path": str(part)}, columns, part.parent)
+    )
     (partition,) = source.partitions()
     reader = source.reader(partition, None)
     expected, number = encoder.header(), 1

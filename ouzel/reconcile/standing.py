@@ -58,7 +58,7 @@ def _asked(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say
             raise
         return None
     copy = stack.enter_context(_copied(home))
-    if sink.connector == "result":  # its table is in the copy
+    if sink.traits.returned:  # its table is in the copy
         pause.close()
     return Standing(copy, True)
 

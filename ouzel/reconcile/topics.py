@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ouzel.compiler.plan import Scan
+from ouzel.connectors import load_function, reads_of
 from ouzel.record import Ranges
 
 
@@ -12,11 +13,9 @@ def ids_of(scans: Iterable[Scan], ranges: Ranges) -> dict[str, Mapping[str, str]
     """Table -> topic -> id, of the topics whose partitions are in these ranges."""
     found: dict[str, Mapping[str, str]] = {}
     for scan in scans:
-        topics = {partition.rpartition("-")[0] for partition in ranges.get(scan.table, {})}
-        if scan.connector == "kafka" and topics:
-            from ouzel.connectors.kafka.identity import topic_ids
-
-            found[scan.table] = topic_ids(dict(scan.options), topics)
+        identity, partitions = reads_of(scan.connector, scan.table).identity, ranges.get(scan.table, {})
+        if identity and partitions:
+            found[scan.table] = load_function(scan.connector, identity)(dict(scan.options), partitions)
     return found
 
 

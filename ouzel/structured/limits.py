@@ -22,9 +22,9 @@ def check(job: Job, master: str | None = None) -> None:
     """
     settings = job.settings
     for node in (node for sink in job.program.sinks for node in walk(sink)):
-        if isinstance(node, Scan) and node.connector == "memory":
+        if isinstance(node, Scan) and not node.traits.shared:
             raise NotSupported(
-                f"table '{node.table}': Spark cannot read connector 'memory', which lives in one process",
+                f"table '{node.table}': Spark cannot read connector '{node.connector}', which lives in one process",
                 instead="use 'file', or run it on --engine memory",
             )
     if settings.late_path:

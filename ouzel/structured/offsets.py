@@ -40,8 +40,10 @@ class Position:
 class Surveyor:
     """Says how far the next micro-batch of a source reaches; lives as long as the query."""
 
-    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, source: Source, ordered: bool, grows: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        """`ordered` and `grows` are what the connector's row says of the table."""
         self._source, self._clock = source, clock
+        self._ordered, self._may_grow = ordered, grows
         self._partitions: dict[str, Partition] = {}
         self._finished = set[str]()
         self._list_at = float("-inf")
@@ -58,7 +60,7 @@ class Surveyor:
         self._list(position)
         parts = dict(position.parts)
         waiting = [name for name in self._partitions if name not in self._finished]
-        deal = self._in_turn if getattr(self._source, "in_order", False) else self._alike
+        deal = self._in_turn if self._ordered else self._alike
         deal(waiting, parts, rows)
         return Position(position.table, parts, not self._grows and self._finished >= self._partitions.keys())
 
@@ -87,7 +89,7 @@ class Surveyor:
     @property
     def _grows(self) -> bool:
         return any(not partition.bounded for partition in self._partitions.values()) or (
-            not self._partitions and bool(getattr(self._source, "grows", False))
+            not self._partitions and self._may_grow
         )
 
     def _list(self, position: Position) -> None:

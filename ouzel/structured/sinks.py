@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-EVERYWHERE = frozenset({"blackhole", "file", "kafka"})
-"""Connectors whose sinks the tasks write."""
-
 Hand = Callable[[int, pl.DataFrame], None]
 """Takes a micro-batch's number and its rows for the trailing SELECT."""
 
@@ -56,9 +53,9 @@ def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> Out
     """
     sink = query.sink
     request = sink_request(sink, directory, name)
-    if query.mode is OutputMode.APPEND and sink.mode is SinkMode.APPEND and sink.connector in EVERYWHERE:
+    if query.mode is OutputMode.APPEND and sink.mode is SinkMode.APPEND and not sink.traits.alone:
         return ByTasks(sink.connector, request)
-    writer = _Handing(hand) if sink.connector == "result" else open_sink(sink.connector, request)
+    writer = _Handing(hand) if sink.traits.returned else open_sink(sink.connector, request)
     return ByDriver(query, request, writer)
 
 
@@ -94,7 +91,7 @@ class ByDriver:
         self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
         changed = self._fitted(self._changes.since(typed(rows, self._request.columns)))
         if changed.height:
-            self._writer.write(number if self._sink.connector == "result" else batch_id, changed)
+            self._writer.write(number if self._sink.traits.returned else batch_id, changed)
             self._writer.flush()
         return changed.height
 

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 
 from ouzel.batch.arrow import polars_types
 from ouzel.batch.source import Span, Table, TableReader
-from ouzel.connectors import open_source
+from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.base import Committed, Source, SourceRequest
 from ouzel.structured.offsets import Position, Surveyor
 
@@ -163,7 +163,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
     @property
     def _seeks(self) -> bool:
         """Whether starting in the middle costs nothing: lines of a file have to be counted."""
-        return self._table.connector != "file" or self._table.options.get("format") == "parquet"
+        return reads_of(self._table.connector, self._table.table).seeks(self._table.options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a span, or the row that marks the end."""
@@ -201,6 +201,6 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
                 frozenset(table.required),
                 name=self._query,
             )
-            source = open_source(table.connector, request)
-            self._opened = (source, Surveyor(source))
+            source, reads = open_source(table.connector, request), reads_of(table.connector, table.table)
+            self._opened = (source, Surveyor(source, reads.ordered(table.options), reads.grows(table.options)))
         return self._opened

@@ -43,4 +43,3 @@ def test_kafka_is_read_from_its_beginning_to_what_is_there() -> None:
 def test_nothing_is_paced_or_followed() -> None:
     assert batch_options("datagen", {"rows": "5", "rate": "1"}) == {"rows": "5"}
     assert batch_options("file", {"path": "x", "follow": "true"}) == {"path": "x"}
-    assert batch_options("other", {"rate": "1"}) == {"rate": "1"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ouzel.compiler.catalog import UNREAD
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode
 from ouzel.compiler.types import Schema
 from ouzel.planner.packing.plan import Container, PackingPlan
@@ -15,6 +16,7 @@ from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Component, Resources, Topology
 from ouzel.runtime.run import Rows, RunState, Status
 from ouzel.session import Job
+from tests.planner.plans import write_traits
 
 
 class FakeHandle(Rows):
@@ -72,8 +74,8 @@ class FakeHandle(Rows):
 
 def job(schema: Schema, explain: tuple[str, ...] | None = None, connector: str = "result") -> Job:
     """A job whose only sink has these columns."""
-    scan = Scan("t", "memory", (), schema)
-    sink = Sink(scan, "result", connector, (), SinkMode.RETRACT, columns=schema)
+    scan = Scan("t", "memory", (), schema, traits=UNREAD)
+    sink = Sink(scan, "result", connector, (), SinkMode.RETRACT, columns=schema, traits=write_traits(connector))
     topology = Topology("fake", (Component("t", 1, (), (), (scan, sink)),), Settings())
     packing = PackingPlan((Container(1, topology.tasks(), Resources()),))
     return Job("", Path("."), Program((sink,), explain=explain), topology, packing)

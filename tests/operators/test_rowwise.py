@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
+from ouzel.compiler.catalog import RETURNED
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.functions import resolve_call
 from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Sink, SinkMode, Unnest, Watermark
@@ -123,4 +124,4 @@ def test_unnest_of_rows_and_maps_gives_a_column_a_field() -> None:
 def test_a_node_without_an_operator_is_refused() -> None:
     source, _, _ = two()
     with pytest.raises(NotSupported, match="Sink cannot be computed in a stream"):
-        chain(Sink(source, "t", "print", (), SinkMode.APPEND))
+        chain(Sink(source, "t", "print", (), SinkMode.APPEND, traits=RETURNED))

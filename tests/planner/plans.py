@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ouzel.compiler.catalog import SinkTraits, SourceTraits
 from ouzel.compiler.expressions import Call, Column, Expression, Literal
 from ouzel.compiler.plan import (
     Aggregate,
@@ -20,14 +23,30 @@ from ouzel.compiler.plan import (
     WindowKind,
 )  # fmt: skip
 from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, INT, TIMESTAMP, VARCHAR, ArrayType, DataType, Field, Schema
+from ouzel.session import connector_traits
 
 WINDOW = ("window_start", "window_end", "window_time")
 DAY_US = 86_400_000_000
 
 
+def read_traits(connector: str, options: Mapping[str, str]) -> SourceTraits:
+    """What a plan says of a table that is read."""
+    reads = connector_traits()[connector].reads
+    assert reads is not None
+    return reads(options)
+
+
+def write_traits(connector: str) -> SinkTraits:
+    """What a plan says of a table that is written."""
+    writes = connector_traits()[connector].writes
+    assert writes is not None
+    return writes
+
+
 def scan(table: str, connector: str = "file", **columns: DataType) -> Scan:
     fields = Schema(tuple(Field(*pair) for pair in columns.items()))
-    return Scan(table, connector, (("path", f"{table}.parquet"), ("format", "parquet")), fields)
+    options = {"path": f"{table}.parquet", "format": "parquet"}
+    return Scan(table, connector, tuple(options.items()), fields, traits=read_traits(connector, options))
 
 
 def column(node: Node, name: str) -> Column:
@@ -54,7 +73,8 @@ def count_by(
 def sink(node: Node, table: str = "result", mode: SinkMode | None = None, keys: tuple[str, ...] = ()) -> Sink:
     mode = mode or (SinkMode.RETRACT if node.retracts else SinkMode.APPEND)
     options = (("path", table), ("format", "parquet"))
-    return Sink(node, table, "result" if table == "result" else "file", options, mode, keys, node.schema)
+    connector = "result" if table == "result" else "file"
+    return Sink(node, table, connector, options, mode, keys, node.schema, traits=write_traits(connector))
 
 
 def program(*nodes: Node) -> Program:

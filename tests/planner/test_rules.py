@@ -18,14 +18,15 @@ from ouzel.planner.rules import RULES
 from ouzel.planner.rules.combine_before_shuffle import combine_before_shuffle
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.share_panes import share_panes
+from tests.sql.connectors import WRITTEN, read
 
 HERE = Path(__file__).parent / "rules"
 TABLES = (HERE / "tables.sql").read_text()
 ALL_MODES = ("append", "upsert", "retract")
 CONNECTORS = {
-    "file": ConnectorTraits("file", writable=True, modes=ALL_MODES, filters=True),
-    "kafka": ConnectorTraits("kafka", writable=True, modes=ALL_MODES),
-    "result": ConnectorTraits("result", readable=False, writable=True, modes=ALL_MODES),
+    "file": ConnectorTraits("file", read, WRITTEN, modes=ALL_MODES, filters=True),
+    "kafka": ConnectorTraits("kafka", read, WRITTEN, modes=ALL_MODES),
+    "result": ConnectorTraits("result", None, WRITTEN, modes=ALL_MODES),
 }
 
 

@@ -43,7 +43,18 @@ from ouzel.errors import NotSupported
 from ouzel.planner.spark import run_job, spark_job
 from ouzel.planner.spark.job import job_endings, load_job
 from ouzel.planner.spark.lowering import lower
-from tests.planner.plans import count_by, delays_by_day, greater, program, scan, select, sink, word_count
+from tests.planner.plans import (
+    count_by,
+    delays_by_day,
+    greater,
+    program,
+    read_traits,
+    scan,
+    select,
+    sink,
+    word_count,
+    write_traits,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,7 +103,13 @@ def test_tables_may_have_the_names_of_the_programs_own() -> None:
 
 def table(name: str, shape: str, options: dict[str, str] | None = None, **columns: DataType) -> Scan:
     given = {"path": f"{name}.{shape}", "format": shape, **(options or {})}
-    return Scan(name, "file", tuple(given.items()), Schema(tuple(Field(*pair) for pair in columns.items())))
+    return Scan(
+        name,
+        "file",
+        tuple(given.items()),
+        Schema(tuple(Field(*pair) for pair in columns.items())),
+        traits=read_traits("file", given),
+    )
 
 
 @pytest.mark.spark
@@ -126,10 +143,12 @@ def test_bad_records_are_left_out_where_the_table_says_so(spark: SparkSession, t
     (tmp_path / "c.csv").write_text("a,b\n1,x\noops,y\n,z\n")
     schema = Schema((Field("a", INT, False), Field("b", VARCHAR)))
     options = (("path", "c.csv"), ("format", "csv"), ("bad.record", "skip"))
-    assert rows(spark, program(Scan("c", "file", options, schema)), tmp_path) == [(1, "x")]
+    assert rows(
+        spark, program(Scan("c", "file", options, schema, traits=read_traits("file", dict(options)))), tmp_path
+    ) == [(1, "x")]
     (tmp_path / "j.json").write_text('{"a": 1, "b": "x"}\n{"a": "oops", "b": "y"}\n{"b": "z"}\n{"a": 3\n')
     options = (("path", "j.json"), ("format", "json"), ("bad.record", "dead-letter"))
-    lines = Scan("j", "file", options, schema)
+    lines = Scan("j", "file", options, schema, traits=read_traits("file", dict(options)))
     assert rows(spark, program(lines), tmp_path) == [(1, "x")]
     assert rows(spark, program(select(lines, "b")), tmp_path) == [("x",)], "also when nobody asks for what is bad"
 
@@ -141,7 +160,9 @@ def test_a_null_where_the_table_has_none_fails_the_job(spark: SparkSession, tmp_
     written = {"csv": pl.DataFrame.write_csv, "json": pl.DataFrame.write_ndjson, "parquet": pl.DataFrame.write_parquet}
     written[shape](frame, tmp_path / f"c.{shape}")
     schema = Schema((Field("a", INT, False), Field("b", VARCHAR)))
-    lines = Scan("c", "file", (("path", f"c.{shape}"), ("format", shape)), schema)
+    lines = Scan(
+        "c", "file", (("path", f"c.{shape}"), ("format", shape)), schema, traits=read_traits("file", {"format": shape})
+    )
     refused = "table 'c': column 'a' may not be NULL"
     with pytest.raises(Exception, match=refused) as failed:
         rows(spark, program(lines), tmp_path)
@@ -214,7 +235,14 @@ def test_unions_views_filters_and_sinks(spark: SparkSession, tmp_path: Path) -> 
 @pytest.mark.spark
 def test_the_program_writes_its_sinks(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text('{"a": 1}')
-    into = plan.Sink(table("t", "json", a=INT), "out", "file", (("path", "out"), ("format", "csv")), SinkMode.APPEND)
+    into = plan.Sink(
+        table("t", "json", a=INT),
+        "out",
+        "file",
+        (("path", "out"), ("format", "csv")),
+        SinkMode.APPEND,
+        traits=write_traits("file"),
+    )
     loaded = load_job(spark_job(program(into), tmp_path), spark)
     (ending,) = job_endings(program(into)).values()
     loaded.end(ending)

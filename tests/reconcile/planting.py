@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ouzel.connectors.file.sink import parts_of
+from ouzel.connectors.file import parts_of
 from ouzel.reconcile import Class, Reconciliation, reconcile, record_run
 from ouzel.reconcile.marks import mark_of
 from ouzel.record import LATE, RESULTS, SENT_AGAIN, Loss, read_record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -12,8 +13,8 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import WEIGHT
-from ouzel.connectors import memory
-from ouzel.connectors.base import Committed
+from ouzel.connectors import CONNECTORS, memory
+from ouzel.connectors.base import Committed, always
 from ouzel.runtime.simulator.faults import kill_stateless_task, kill_stream_manager, lose_link, stall_task
 from ouzel.runtime.simulator.world import World
 from ouzel.session import Job, load_text
@@ -48,7 +49,6 @@ FAULTS = (lose_link, kill_stream_manager, kill_stateless_task, stall_task)
 class KeepingSource(memory.MemorySource):
     """Keeps what is committed over the runs of a test, as a consumer group does."""
 
-    resumes = True
     kept: ClassVar[dict[str, Committed]] = {}
 
     def commit(self, places: Mapping[str, Committed]) -> str:
@@ -64,6 +64,9 @@ def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
     times = [BEGIN + timedelta(milliseconds=20 * n - 37 * (n % 11)) for n in range(ROWS)]
     rows = pl.DataFrame({"n": range(ROWS), "ts": times}, schema={"n": pl.Int64, "ts": pl.Datetime("us")})
     monkeypatch.setattr(memory, "MemorySource", KeepingSource)
+    assert memory.CONNECTOR.reads
+    resuming = replace(memory.CONNECTOR.reads, resumes=always)
+    monkeypatch.setitem(CONNECTORS, memory.CONNECTOR.name, replace(memory.CONNECTOR, reads=resuming))
     monkeypatch.setitem(memory.TABLES, "kept", memory.Table(rows))
 
 

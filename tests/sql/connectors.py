@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.catalog import ConnectorTraits, SinkTraits, SourceTraits
 from ouzel.compiler.plan import Program
 from ouzel.compiler.sql import compile_sql
 from ouzel.compiler.types import BIGINT, INT, TIMESTAMP_LTZ, VARCHAR
@@ -20,16 +20,23 @@ def check_file(options: Mapping[str, str]) -> None:
         raise QueryError("the connector file needs the option 'path'", instead="add 'path' = 'data/*.parquet'")
 
 
+def read(options: Mapping[str, str]) -> SourceTraits:
+    """Any table that is read."""
+    return SourceTraits(shared=True, at_rest=True, by_token=False, spark="")
+
+
+WRITTEN = SinkTraits(alone=False, returned=False, spark="")
+
 CONNECTORS = {
     traits.name: traits
     for traits in (
-        ConnectorTraits("file", writable=True, filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file),
+        ConnectorTraits("file", read, WRITTEN, filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file),
         ConnectorTraits(
-            "kafka", writable=True, modes=("append", "upsert"), metadata={"offset": BIGINT, "partition": INT, "timestamp": TIMESTAMP_LTZ}
+            "kafka", read, WRITTEN, modes=("append", "upsert"), metadata={"offset": BIGINT, "partition": INT, "timestamp": TIMESTAMP_LTZ}
         ),
-        ConnectorTraits("print", readable=False, writable=True, modes=("append", "retract")),
-        ConnectorTraits("cache", readable=False, writable=True, modes=("upsert",)),
-        ConnectorTraits("datagen"),
+        ConnectorTraits("print", None, WRITTEN, modes=("append", "retract")),
+        ConnectorTraits("cache", None, WRITTEN, modes=("upsert",)),
+        ConnectorTraits("datagen", read),
     )
 }  # fmt: skip
 

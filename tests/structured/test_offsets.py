@@ -16,8 +16,8 @@ from ouzel.structured.offsets import Position, Surveyor
 class Shelf:
     """A source of given partitions with so many rows each."""
 
-    def __init__(self, rows: dict[str, int], in_order: bool = False, bounded: bool = True) -> None:
-        self.rows, self.in_order, self.bounded, self.asked = rows, in_order, bounded, list[str]()
+    def __init__(self, rows: dict[str, int], bounded: bool = True) -> None:
+        self.rows, self.bounded, self.asked = rows, bounded, list[str]()
 
     def partitions(self) -> list[Partition]:
         return [Partition(name, self.bounded) for name in self.rows]
@@ -38,7 +38,7 @@ def steps(surveyor: Surveyor, rows: int) -> list[dict[str, int]]:
 
 
 def test_partitions_are_read_alike_and_what_one_leaves_the_others_get() -> None:
-    assert steps(Surveyor(Shelf({"a": 10, "b": 2, "c": 10})), 9) == [
+    assert steps(Surveyor(Shelf({"a": 10, "b": 2, "c": 10}), ordered=False, grows=False), 9) == [
         {"a": 4, "b": 2, "c": 3},
         {"a": 9, "b": 2, "c": 7},
         {"a": 10, "b": 2, "c": 10},
@@ -46,7 +46,7 @@ def test_partitions_are_read_alike_and_what_one_leaves_the_others_get() -> None:
 
 
 def test_files_are_read_one_after_the_other() -> None:
-    assert steps(Surveyor(Shelf({"a": 5, "b": 5}, in_order=True)), 4) == [
+    assert steps(Surveyor(Shelf({"a": 5, "b": 5}), ordered=True, grows=False), 4) == [
         {"a": 4},
         {"a": 5, "b": 3},
         {"a": 5, "b": 5},
@@ -54,15 +54,15 @@ def test_files_are_read_one_after_the_other() -> None:
 
 
 def test_what_was_read_to_its_end_is_not_asked_again() -> None:
-    shelf = Shelf({"a": 1, "b": 9}, in_order=True)
-    steps(Surveyor(shelf), 4)
+    shelf = Shelf({"a": 1, "b": 9})
+    steps(Surveyor(shelf, ordered=True, grows=False), 4)
     assert shelf.asked.count("a") == 1
 
 
 def test_partitions_that_appear_are_found_and_a_source_without_end_never_ends() -> None:
     now = [0.0]
     shelf = Shelf({"a": 5}, bounded=False)
-    surveyor = Surveyor(shelf, lambda: now[0])
+    surveyor = Surveyor(shelf, False, False, lambda: now[0])
     position = surveyor.advance(Position("t"), 100)
     shelf.rows |= {"b": 3, "a": 7}
     position = surveyor.advance(position, 100)

@@ -57,3 +57,8 @@ class Program:
     reconciles: tuple[Reconcile, ...] = ()
     places: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
     secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def result(self) -> Sink | None:
+        """The sink of the trailing SELECT, if there is one."""
+        return next((sink for sink in self.sinks if sink.traits.returned), None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
+from ouzel.compiler.catalog import SinkTraits
 from ouzel.compiler.plan.base import Node
 from ouzel.compiler.types import Schema
 
@@ -28,6 +29,7 @@ class Sink(Node):
     mode: SinkMode
     keys: tuple[str, ...] = ()
     columns: Schema = Schema(())
+    traits: SinkTraits = field(kw_only=True, compare=False, repr=False)
 
     @property
     def label(self) -> str:

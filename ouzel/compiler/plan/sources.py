@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ouzel.compiler.catalog import SourceTraits
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.plan.base import Node
 from ouzel.compiler.types import Schema
@@ -23,6 +24,7 @@ class Scan(Node):
     columns: Schema
     metadata: tuple[tuple[str, str], ...] = ()
     predicate: Expression | None = None
+    traits: SourceTraits = field(kw_only=True, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

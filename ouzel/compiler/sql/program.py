@@ -29,6 +29,7 @@ from ouzel.compiler.sql.statements import (
 )
 from ouzel.compiler.sql.tables import Table, create_table
 from ouzel.compiler.written import Written
+from ouzel.errors import NotSupported
 
 
 def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits]) -> Program:
@@ -166,11 +167,18 @@ class _Compiler:
             raise unknown_table(self.source, name, self.relations)
         known = list(self.relations)[found[0]]
         table = self.tables.get(known)
-        if table and not table.traits.readable:
+        if table and not table.traits.reads:
             raise self.source.error(
                 f"{known} cannot be read: the connector {table.traits.name} is only written",
                 name.span,
                 "read another table",
+            )
+        if table and table.is_queue:
+            raise self.source.error(
+                f"the connector '{table.traits.name}' gives single records again, by token, and no engine takes them back singly",
+                name.span,
+                "read a table of a connector that is read by offsets",
+                NotSupported,
             )
         return self.relations[known]
 

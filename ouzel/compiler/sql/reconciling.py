@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from ouzel.compiler import plan
+from ouzel.compiler.catalog import RESULT
 from ouzel.compiler.plan import Sink
 from ouzel.compiler.sql.literals import instant_us
 from ouzel.compiler.sql.scope import matches, near
-from ouzel.compiler.sql.sinks import RESULT
 from ouzel.compiler.sql.source import Source
 from ouzel.compiler.sql.statements import Moment, Name, Option, Reconcile
 from ouzel.errors import QueryError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.plan import Aggregate, Filter, Node, Project, Sink, SinkMode, walk
@@ -15,14 +16,11 @@ from ouzel.compiler.sql.tables import Table
 from ouzel.compiler.types import NULL, Field
 from ouzel.errors import QueryError
 
-RESULT = "result"
-"""Table and connector of a trailing SELECT."""
-
 
 def result_sink(relation: Relation) -> Sink:
     """The sink of a trailing SELECT."""
     mode = SinkMode.RETRACT if relation.node.retracts else SinkMode.APPEND
-    return Sink(relation.node, RESULT, RESULT, (), mode, columns=relation.node.schema)
+    return Sink(relation.node, RESULT, RESULT, (), mode, columns=relation.node.schema, traits=RETURNED)
 
 
 def table_sink(source: Source, statement: Insert, table: Table, relation: Relation) -> Sink:
@@ -53,9 +51,10 @@ def table_sink(source: Source, statement: Insert, table: Table, relation: Relati
         else:
             outputs.append(_absent(source, statement, table, field))
     fitted = project(relation, outputs)
-    mode = _mode(source, statement, table, fitted)
+    mode, traits = _mode(source, statement, table, fitted), table.traits.writes
+    assert traits is not None, "one that cannot be written was refused"
     keys = table.keys if mode is SinkMode.UPSERT else ()
-    return Sink(fitted.node, table.name, table.traits.name, table.options, mode, keys, table.writable)
+    return Sink(fitted.node, table.name, table.traits.name, table.options, mode, keys, table.writable, traits=traits)
 
 
 def _count(columns: Sequence[object]) -> str:
@@ -90,7 +89,7 @@ def _absent(source: Source, statement: Insert, table: Table, field: Field) -> Ou
 
 def _mode(source: Source, statement: Insert, table: Table, fitted: Relation) -> SinkMode:
     accepted = table.traits.modes
-    if not table.traits.writable:
+    if not table.traits.writes:
         raise source.error(
             f"the connector {table.traits.name} cannot be written",
             statement.name.span,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ouzel.compiler.catalog import ConnectorTraits, Secret
+from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
-from ouzel.compiler.plan import Node, Project, Scan, Watermark
+from ouzel.compiler.plan import Node, Project, Scan, Watermark, walk
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import interval_us
 from ouzel.compiler.sql.queries import parse_expression
@@ -32,6 +32,11 @@ class Table:
     writable: Schema
     keys: tuple[str, ...]
     secrets: tuple[Secret, ...] = ()
+
+    @property
+    def is_queue(self) -> bool:
+        """Whether it gives single records again, and not all from an offset on."""
+        return any(isinstance(node, Scan) and node.traits.by_token for node in walk(self.relation.node))
 
 
 class _ColumnBinder(Binder):
@@ -153,6 +158,7 @@ def _scan(
         Schema(tuple(fields)),
         tuple(metadata),
         written=Written(begins=statement.name.span[0]),
+        traits=traits.reads(dict(options)) if traits.reads else UNREAD,
     )
     return scan, declared
 

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option
+from ouzel.connectors.base import (
+    BatchView,
+    Connector,
+    Delivery,
+    Option,
+    ReadBack,
+    Reads,
+    Replay,
+    Writers,
+    Writes,
+    always,
+    never,
+)
 from ouzel.connectors.formats import csv
 from ouzel.errors import QueryError
 
@@ -20,6 +32,28 @@ def _check(options: Mapping[str, str]) -> None:
             "a Parquet file is written once and cannot be followed",
             instead="use 'json' or 'csv', or leave out 'follow'",
         )
+
+
+def _follows(options: Mapping[str, str]) -> bool:
+    return options.get("follow") == "true"
+
+
+def _unfollowed(options: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in options.items() if name != "follow"}
+
+
+def _is_parquet(options: Mapping[str, str]) -> bool:
+    return options.get("format") == "parquet"
+
+
+def _file_of(options: Mapping[str, str], partition: str) -> str:
+    """A partition is a file, or a range of a Parquet file's rows."""
+    return partition.rpartition("#")[0] if _is_parquet(options) else partition
+
+
+def parts_of(run: str) -> str:
+    """What the names of a run's parts begin with."""
+    return f"part-{run}-" if run else "part-"
 
 
 CONNECTOR = Connector(
@@ -51,11 +85,31 @@ CONNECTOR = Connector(
         Option("flush.interval.ms", "How long the sink gathers rows into one part.", "200", kind="integer"),
         Option("flush.rows", "After how many rows it makes a part sooner.", "20000", kind="integer"),
     ),
-    {"file": pl.String(), "row": pl.Int64()},
-    source="ouzel.connectors.file.source:FileSource",
-    sink="ouzel.connectors.file.sink:FileSink",
-    modes=("append", "retract"),
-    filters=True,
-    bounded=lambda options: options.get("follow") != "true",
+    Reads(
+        "ouzel.connectors.file.source:FileSource",
+        bounded=lambda options: not _follows(options),
+        batch=BatchView(_unfollowed),
+        replay=Replay.OFFSET,
+        changelog=never,
+        ordered=always,
+        grows=_follows,
+        resumes=never,
+        seeks=_is_parquet,  # lines have to be counted
+        shared=True,
+        at_rest=True,
+        filters=True,
+        metadata={"file": pl.String(), "row": pl.Int64()},
+        spark="ouzel.planner.spark.tables:read_files",
+        covers="ouzel.connectors.file.whole:are_whole_files",
+        file_of=_file_of,
+    ),
+    Writes(
+        "ouzel.connectors.file.sink:FileSink",
+        ("append", "retract"),
+        Writers.MANY,
+        Delivery.IDEMPOTENT,
+        read_back=ReadBack(lambda options, run: f"{options['path']}/{parts_of(run)}*", "op"),
+        spark="ouzel.planner.spark.sinks:write_files",
+    ),
     check=_check,
 )

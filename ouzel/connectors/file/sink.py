@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.connectors.base import SinkRequest
-from ouzel.connectors.file import CONNECTOR
+from ouzel.connectors.file import CONNECTOR, parts_of
 from ouzel.connectors.file.ledger import PartLedger, digits
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.options import Options
@@ -113,11 +113,6 @@ class FileSink:
 
     def close(self) -> None:
         """Nothing stays open."""
-
-
-def parts_of(run: str) -> str:
-    """What the names of a run's parts begin with."""
-    return f"part-{run}-" if run else "part-"
 
 
 def _sync(path: Path) -> None:

@@ -18,12 +18,10 @@ from ouzel.errors import ConnectorError
 class FileSource:
     """All files of a path. A partition is a file, or a range of a Parquet file's row groups: `path#first-last` in rows."""
 
-    in_order = True
-
     def __init__(self, request: SourceRequest) -> None:
         self._request, self._options = request, Options(CONNECTOR, request.options)
         self._passed: dict[str, TextReader] = {}
-        self._follow = self.grows = self._options.flag("follow")
+        self._follow = self._options.flag("follow")
         self._known: dict[str, None] = {}
 
     def partitions(self) -> Sequence[Partition]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ouzel.connectors.base import Connector, Option
+from ouzel.connectors.base import BatchView, Connector, Delivery, Option, Reads, Replay, Writers, Writes, always, never
 from ouzel.errors import QueryError
 
 ENDS = ("none", "latest", "timestamp", "offsets")
@@ -32,6 +32,43 @@ def _check_end(options: Mapping[str, str], end: str) -> None:
         where, _, offset = part.strip().rpartition(":")
         if part and not (offset.isdecimal() and where.rpartition("-")[2].isdecimal()):
             raise QueryError(f"'{end}.offsets' cannot hold '{part}'", instead="write 'clicks-0:1200, clicks-1:1100'")
+
+
+def resumes(options: Mapping[str, str]) -> bool:
+    """Whether reading goes on where the consumer group was."""
+    return options.get("start", STARTS[0]).startswith("committed")
+
+
+def _from_first_to_last(options: Mapping[str, str]) -> dict[str, str]:
+    """What a consumer group has read already is part of a batch's answer."""
+    start = "earliest" if resumes(options) else options["start"]
+    end = options.get("end", "none")
+    return {**options, "start": start, "end": "latest" if end == "none" else end}
+
+
+def _starts_at_the_end(options: Mapping[str, str]) -> tuple[str, str] | None:
+    if not options.get("start", "").endswith("latest"):
+        return None
+    return (
+        "starts at its latest record, and a batch would read nothing of it",
+        "write 'start' = 'earliest' or 'timestamp', or say with --offsets what to read",
+    )
+
+
+def _ends_at(options: Mapping[str, str], partition: str, end: int) -> dict[str, str]:
+    return _without(options, "end") | {"end": "offsets", "end.offsets": f"{partition}:{end}"}
+
+
+def _between(options: Mapping[str, str], first: str | None, last: str | None) -> dict[str, str]:
+    made = {**options}
+    for end, at in (("start", first), ("end", last)):
+        if at is not None:
+            made = _without(made, end) | {end: "timestamp", f"{end}.timestamp": at}
+    return made
+
+
+def _without(options: Mapping[str, str], end: str) -> dict[str, str]:
+    return {name: value for name, value in options.items() if name.partition(".")[0] != end}
 
 
 CONNECTOR = Connector(
@@ -83,18 +120,33 @@ CONNECTOR = Connector(
             "read when the topology starts and never shown. One that stands in the query itself is warned of, and hidden.",
         ),
     ),
-    {
-        "topic": pl.String(),
-        "partition": pl.Int32(),
-        "offset": pl.Int64(),
-        "timestamp": pl.Datetime("us", "UTC"),
-        "key": pl.Binary(),
-        "headers": pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})),
-    },
-    source="ouzel.connectors.kafka.source:KafkaSource",
-    sink="ouzel.connectors.kafka.sink:KafkaSink",
-    modes=("append", "upsert"),
-    bounded=lambda options: options.get("end", "none") != "none",
+    Reads(
+        "ouzel.connectors.kafka.source:KafkaSource",
+        bounded=lambda options: options.get("end", "none") != "none",
+        batch=BatchView(_from_first_to_last, refusal=_starts_at_the_end),
+        replay=Replay.OFFSET,
+        changelog=never,
+        ordered=never,
+        grows=never,
+        resumes=resumes,
+        seeks=always,
+        shared=True,
+        at_rest=False,
+        metadata={
+            "topic": pl.String(),
+            "partition": pl.Int32(),
+            "offset": pl.Int64(),
+            "timestamp": pl.Datetime("us", "UTC"),
+            "key": pl.Binary(),
+            "headers": pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})),
+        },
+        spark="ouzel.planner.spark.kafka:read_kafka",
+        ends_at=_ends_at,
+        between=_between,
+        record_time="timestamp",
+        identity="ouzel.connectors.kafka.identity:topic_ids",
+    ),
+    Writes("ouzel.connectors.kafka.sink:KafkaSink", ("append", "upsert"), Writers.MANY, Delivery.AT_LEAST_ONCE),
     extra="kafka",
     check=_check,
 )  # fmt: skip

@@ -15,8 +15,9 @@ from ouzel.errors import ConnectorError
 PATIENCE_S = 5.0
 
 
-def topic_ids(options: Mapping[str, str], topics: Collection[str]) -> dict[str, str]:
-    """The ids of these topics of the cluster that a table's options name; without those of which no broker says it in time."""
+def topic_ids(options: Mapping[str, str], partitions: Collection[str]) -> dict[str, str]:
+    """The ids of the topics of these partitions, of the cluster that a table's options name; without those that no broker tells in time."""
+    topics = {partition.rpartition("-")[0] for partition in partitions}
     try:
         admin = AdminClient(configuration(Options(CONNECTOR, options), {}, {}), logger=LOG)
     except (ConnectorError, KafkaException, ValueError):

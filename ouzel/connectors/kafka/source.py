@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from ouzel.connectors.base import Committed, Partition, Reach, SourceRequest
-from ouzel.connectors.kafka import CONNECTOR
+from ouzel.connectors.kafka import CONNECTOR, resumes
 from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, topics_of
 from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
@@ -42,7 +42,7 @@ class KafkaSource:
         self._options = Options(CONNECTOR, request.options)
         self._failure = Failure(self._options.text("bootstrap.servers"))
         self._timeout_s = self._options.integer("connect.timeout.ms") / 1000
-        self.resumes = self._options.text("start").startswith("committed")
+        self._resumes = resumes(request.options)
         self._decoder = RecordDecoder(request, self._options)
         self._readers: dict[tuple[str, int], KafkaReader] = {}
         self._opened: set[tuple[str, int]] = set()
@@ -122,7 +122,7 @@ class KafkaSource:
 
     def _start(self, name: str) -> int:
         how = self._options.text("start")
-        if self.resumes:
+        if self._resumes:
             kept = self._committed_of([name]).get(name)
             if kept is not None:
                 return kept.offset
@@ -232,7 +232,7 @@ class KafkaSource:
 
     def committed(self) -> Mapping[str, Committed]:
         """What the group has committed, if 'start' asks for it."""
-        if not self.resumes:
+        if not self._resumes:
             return {}
         return self._committed_of([partition.id for partition in self.partitions()])
 

@@ -14,18 +14,15 @@ from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, from_t
 from ouzel.planner.spark.text import Range, csv_names, csv_reader, is_lenient, quoted, select
 
 
-def reads_by_jvm(scan: Scan) -> bool:
-    """Whether the table asks for Spark's own source."""
-    return dict(scan.options).get("spark.source") == "jvm"
-
-
-def read_kafka(scan: Scan, parts: Range | None = None) -> list[str]:
-    """A frame of the table's columns: all there is, what its options say, or exactly the offsets in `parts`.
+def read_kafka(scan: Scan, parts: Range | None) -> list[str] | None:
+    """A frame of the table's columns: all there is, what its options say, or the offsets in `parts`; None if the table does not ask for it.
 
     Raises:
         NotSupported: the table asks for what Spark's source cannot do.
     """
     options = dict(scan.options)
+    if options.get("spark.source") != "jvm":
+        return None
     _check(scan, options)
     given = {"kafka.bootstrap.servers": options["bootstrap.servers"]}
     given |= {**_topics(options), **_span(options)} if parts is None else _offsets(parts)

@@ -1,9 +1,10 @@
-"""Sinks to PySpark: how a batch writes a table. Files are written by Spark, all else by Ouzel's own sinks."""
+"""Sinks to PySpark: how a batch writes a table, by Spark's own writer where the connector names one, else by Ouzel's own sink."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ouzel.compiler.catalog import load_named
 from ouzel.compiler.plan import Sink, SinkMode
 from ouzel.compiler.types import (
     TIMESTAMP,
@@ -27,12 +28,9 @@ def write_table(frame: str, sink: Sink) -> str:
     Raises:
         NotSupported: the format cannot hold a column.
     """
-    if sink.connector == "result":
-        return f"{frame}.show({SHOWN}, truncate=False)"
-    if sink.connector == "blackhole":
-        return f'{frame}.write.format("noop").mode("overwrite").save()'
-    if sink.connector == "file":
-        return _file(frame, sink)
+    if sink.traits.spark:
+        text: str = load_named(sink.traits.spark)(frame, sink)
+        return text
     options = {"connector": sink.connector, **dict(sink.options)}
     arguments = [
         frame,
@@ -49,7 +47,22 @@ SHOWN = 20
 """Rows of a trailing SELECT that a job shows."""
 
 
-def _file(frame: str, sink: Sink) -> str:
+def show(frame: str, sink: Sink) -> str:
+    """The first rows of a trailing SELECT."""
+    return f"{frame}.show({SHOWN}, truncate=False)"
+
+
+def write_nothing(frame: str, sink: Sink) -> str:
+    """Computes the rows and forgets them."""
+    return f'{frame}.write.format("noop").mode("overwrite").save()'
+
+
+def write_files(frame: str, sink: Sink) -> str:
+    """A folder of files.
+
+    Raises:
+        NotSupported: the format cannot hold a column.
+    """
     options, schema = dict(sink.options), sink.columns if len(sink.columns) else sink.input.schema
     form = options["format"]
     if form == "raw":

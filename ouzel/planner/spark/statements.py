@@ -83,7 +83,7 @@ def _persist(statements: Sequence[Statement], dag: Dag, made: Mapping[int, State
     for each in statements:
         table = each.nodes[-1] if isinstance(each.nodes[-1], Scan) else None
         several = len(sinks[id(each)]) > 1 and len(readers.get(id(each), ())) > 1
-        if several and not (table and table.connector == "file"):
+        if several and not (table and table.traits.at_rest):
             *others, last = sinks[id(each)]
             each.notes.append(
                 comment(f"{', '.join(others)} and {last} read this: it is kept, so that it is computed once.")

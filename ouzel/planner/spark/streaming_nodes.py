@@ -17,7 +17,7 @@ from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType,
 from ouzel.errors import NotSupported
 from ouzel.planner.spark import lowering
 from ouzel.planner.spark.lowering import Names
-from ouzel.planner.spark.tables import HERE, call_reader
+from ouzel.planner.spark.tables import call_reader
 from ouzel.planner.spark.text import call, quoted, with_columns
 
 END, TIME, BRANCH = "$end", "$time", "$branch"
@@ -113,7 +113,7 @@ def _(node: MarkedScan, names: Names) -> list[str]:
 
 
 def _read_stream(scan: Scan, *more: str) -> str:
-    if scan.connector in HERE:
+    if not scan.traits.shared:
         raise NotSupported(
             f"table '{scan.table}': Structured Streaming cannot read connector '{scan.connector}', which lives in one process",
             instead="use 'file', or --engine heron",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from ouzel.compiler.catalog import load_named
 from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
 from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, json_schema, not_null
-from ouzel.planner.spark.kafka import read_kafka, reads_by_jvm
 from ouzel.planner.spark.parquet import READ_PARQUET
 from ouzel.planner.spark.text import (
     Range,
@@ -33,16 +33,23 @@ def read_table(scan: Scan) -> list[str]:
     Raises:
         NotSupported: its connector or format cannot be read in batch.
     """
-    if scan.connector in HERE:
+    if not scan.traits.shared:
         raise NotSupported(
             f"table '{scan.table}': a Spark job cannot read connector '{scan.connector}', which lives in one process",
             instead="use 'file'",
         )
+    return _read_by_spark(scan, None) or [_read_by_ouzel(scan)]
+
+
+def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
+    """Files by Spark's own readers; None for what these cannot do: ranges, METADATA columns, and leaving bad records out.
+
+    Raises:
+        NotSupported: the format cannot be read in batch.
+    """
     options = dict(scan.options)
-    if reads_by_jvm(scan):
-        return read_kafka(scan)
-    if scan.connector != "file" or scan.metadata or is_lenient(options):
-        return [_read_by_ouzel(scan)]
+    if parts is not None or scan.metadata or is_lenient(options):
+        return None
     shape = options.get("format", "")
     if shape not in FORMATS:
         raise NotSupported(
@@ -54,9 +61,13 @@ def read_table(scan: Scan) -> list[str]:
 
 def read_range(scan: Scan, parts: Range) -> list[str]:
     """A frame with the rows of the table that the job's OFFSETS name, which are `parts`."""
-    if reads_by_jvm(scan):
-        return read_kafka(scan, parts)
-    return [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")]
+    return _read_by_spark(scan, parts) or [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")]
+
+
+def _read_by_spark(scan: Scan, parts: Range | None) -> list[str] | None:
+    """The lines of the reader that the connector's row names, if it reads this table."""
+    lines: list[str] | None = load_named(scan.traits.spark)(scan, parts) if scan.traits.spark else None
+    return lines
 
 
 def _read_by_ouzel(scan: Scan, *more: str) -> str:
@@ -90,9 +101,6 @@ def starts_at_folder(options: Mapping[str, str]) -> bool:
     """Whether one of a table's paths is relative to the folder of the query's file."""
     return any(is_relative(options[name]) for name in PATHS & options.keys())
 
-
-HERE = frozenset({"memory"})
-"""Tables that no other process can read."""
 
 OFFSETS, BAD_RECORDS = "OFFSETS", "bad_records"
 """Names that a job uses for what Ouzel's own reader reads."""

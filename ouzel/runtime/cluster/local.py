@@ -13,9 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ouzel.compiler.catalog import SECRETS
+from ouzel.compiler.plan import Scan, Sink
+from ouzel.connectors import OURS
 from ouzel.errors import TopologyError
 from ouzel.planner.packing.plan import PackingPlan
-from ouzel.planner.topology import Topology
+from ouzel.planner.topology import Component, Topology
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.process.job import MASTER_CONTAINER, Job, check_room, create_home
@@ -43,8 +45,7 @@ class LocalScheduler:
         """See Scheduler."""
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
-        users_own = any(component.user is not None for component in self._job.topology.components)
-        path = sys.path if users_own else []  # where code of the user's own may import from
+        path = sys.path if any(map(_has_code_of_others, self._job.topology.components)) else []
         secrets = {name: value for name, value in os.environ.items() if name.startswith(SECRETS)}
         self._tell(do="schedule", home=str(self._job.home), containers=containers, path=path, secrets=secrets)
 
@@ -136,3 +137,9 @@ def start_heron(
 
 def _no_room(place: Path, error: OSError) -> TopologyError:
     return TopologyError(f"no job directory can be made in {place}: {error.strerror}; make room there, or set TMPDIR")
+
+
+def _has_code_of_others(component: Component) -> bool:
+    """Whether the component runs code that may be imported from anywhere on this process's path."""
+    tables = (node for node in component.chain if isinstance(node, Scan | Sink))
+    return component.user is not None or any(table.connector not in OURS for table in tables)

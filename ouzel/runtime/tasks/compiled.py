@@ -10,14 +10,14 @@ import polars as pl
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Union, Watermark
 from ouzel.compiler.types import Schema
-from ouzel.connectors import open_sink, open_source
+from ouzel.connectors import open_sink, open_source, reads_of
 from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
-from ouzel.runtime.tasks.partitions import Partitions
+from ouzel.runtime.tasks.partitions import Partitions, Ways
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.setting import Results, Setting
 from ouzel.runtime.tasks.source import SourceSpout
@@ -39,8 +39,10 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     options = dict(scan.options)
     source = open_source(scan.connector, _source_request(scan, options, component.parallelism, setting))
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
+    reads = reads_of(scan.connector, scan.table)
+    ways = Ways(reads.grows(options), reads.resumes(options))
     partitions = Partitions(
-        task, component.parallelism, source, setting.places or {}, setting.journal, idle, component.keeps
+        task, component.parallelism, source, setting.places or {}, setting.journal, idle, component.keeps, ways
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)
@@ -89,7 +91,7 @@ def _row_refusals(setting: Setting) -> Refusals:
 
 
 def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:
-    if sink.connector == "result":
+    if sink.traits.returned:
         assert setting.results is not None, "a query with a result needs somewhere to send it"
         return ResultWriter(setting.results)
     topology = setting.topology

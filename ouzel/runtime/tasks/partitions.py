@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import polars as pl
 
@@ -173,6 +174,13 @@ def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:
     return ReadBatch(pl.concat([first.frame, second.frame]), first.start, second.end, [*first.bad, *second.bad])
 
 
+class Ways(NamedTuple):
+    """What a table's connector says of its partitions: whether more may come, and whether reading goes on where an earlier run was."""
+
+    grows: bool
+    resumes: bool
+
+
 class Partitions:
     """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
@@ -183,6 +191,7 @@ class Partitions:
     def __init__(
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
+        ways: Ways = Ways(grows=False, resumes=False),
     ) -> None:  # fmt: skip
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
@@ -190,7 +199,7 @@ class Partitions:
         self.keeps, self.past, self._places = keeps, past_of(committed, keeps), places
         self._offsets = {name: place.offset for name, place in committed.items()}
         self._offsets |= {name: place.offset for name, place in places.items()}
-        self._grows = getattr(source, "grows", False)
+        self.ways = ways
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
 
@@ -202,7 +211,7 @@ class Partitions:
         """
         found = []
         for number, partition in enumerate(self.source.partitions()):
-            turn = name_id(partition.id) if self._grows else number
+            turn = name_id(partition.id) if self.ways.grows else number
             if turn % self._tasks == self._index and partition.id not in self._opened:
                 self._opened.add(partition.id)
                 found.append(self._open(partition))

@@ -82,7 +82,7 @@ class SourceSpout(TaskMachine):
         self._progress: list[Progress] = []
         self._alive = Alive()
         self._open_more()
-        self._grows = getattr(partitions.source, "grows", False)
+        self._grows = partitions.ways.grows
         self._look_at = self._look_round_at = 0.0
         self._awaited = Awaited(task.component, partitions.idle_after_ms, chain.is_timed)
         self._pause = 0
@@ -96,7 +96,7 @@ class SourceSpout(TaskMachine):
         self._written_us = dict.fromkeys(links.sinks, BEGINNING_OF_TIME)
         self._rests_in = dict.fromkeys(links.sinks, 0)
         self._told_of_open = False
-        self._resumes = getattr(partitions.source, "resumes", False)
+        self._resumes = partitions.ways.resumes
         self._answered = 0
         self._answered_us = partitions.answered_us
         if self._answered_us is not None:

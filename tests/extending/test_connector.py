@@ -1,0 +1,83 @@
+"""A connector of another package is one file: it runs on every engine, or is refused with its reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ouzel.connectors import CONNECTORS
+from ouzel.connectors.base import Replay
+from ouzel.errors import NotSupported, QueryError
+from ouzel.session import load_text
+
+FILE = Path(__file__).parent / "toy_connector.py"
+QUERY = """CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'toy', 'rows' = '6');
+CREATE TABLE lines (n BIGINT) WITH ('connector' = 'toy', 'path' = 'lines.txt');
+INSERT INTO lines SELECT n * 10 FROM numbers WHERE n > 3;
+"""
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the package, as pip would install it."""
+    package = tmp_path / "site"
+    known = package / "toy-1.0.dist-info"
+    known.mkdir(parents=True)
+    shutil.copy(FILE, package)
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    (known / "entry_points.txt").write_text("[ouzel.connectors]\ntoy = toy_connector:CONNECTOR\n")
+    monkeypatch.syspath_prepend(str(package))
+    yield package
+    CONNECTORS.pop("toy", None)
+
+
+def ouzel(toy: Path, *arguments: str) -> str:
+    """What the command says; the table is written to lines.txt."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ouzel", *arguments],
+        cwd=toy.parent,
+        env={**os.environ, "PYTHONPATH": str(toy)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("run", "--engine", "memory"), id="memory"),
+        pytest.param(("run", "--engine", "heron"), id="heron", marks=pytest.mark.server),
+        pytest.param(("run", "--engine", "spark"), id="streaming", marks=pytest.mark.spark),
+        pytest.param(("batch",), id="batch", marks=pytest.mark.spark),
+    ],
+)
+def test_a_connector_in_one_file_runs_on_every_engine(toy: Path, arguments: tuple[str, ...]) -> None:
+    (toy.parent / "query.sql").write_text(QUERY)
+    ouzel(toy, arguments[0], "query.sql", *arguments[1:])
+    assert sorted((toy.parent / "lines.txt").read_text().split()) == ["(40,)", "(50,)"]
+
+
+def test_what_its_row_does_not_take_is_refused(toy: Path) -> None:
+    counted = QUERY.replace("SELECT n * 10 FROM numbers WHERE n > 3", "SELECT COUNT(*) FROM numbers")
+    with pytest.raises(QueryError, match=r"lines \(toy\) only takes new rows"):
+        load_text(counted, toy.parent, "query")
+
+
+def test_a_queue_that_acknowledges_single_records_is_refused(toy: Path) -> None:
+    row = CONNECTORS["toy"]
+    assert row.reads
+    CONNECTORS["toy"] = replace(row, reads=replace(row.reads, replay=Replay.TOKEN))
+    with pytest.raises(NotSupported, match="'toy' gives single records again, by token, and no engine") as refused:
+        load_text(QUERY, toy.parent, "query")
+    assert "FROM numbers" in str(refused.value), "the message shows the place"
