@@ -44,7 +44,13 @@ def traits_of(connector: Connector) -> ConnectorTraits:
 
 def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:
     """What a plan needs to know of a table with these options."""
-    return SourceTraits(reads.shared, reads.at_rest, reads.replay is Replay.TOKEN, reads.spark)
+    return SourceTraits(
+        shared=reads.shared,
+        at_rest=reads.at_rest,
+        changelog=reads.changelog(options),
+        by_token=reads.replay is Replay.TOKEN,
+        spark=reads.spark,
+    )
 
 
 def sink_traits(writes: Writes) -> SinkTraits:

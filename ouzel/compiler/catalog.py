@@ -21,12 +21,14 @@ class SourceTraits:
     Args:
         shared: other processes than the user's own can read it.
         at_rest: reading it twice gives the same rows and costs little.
+        changelog: its rows carry weights, as rows may be taken back.
         by_token: after a crash it gives single records again that were not acknowledged, and not all from an offset on.
         spark: import path of the function that makes Spark's own reader of a Scan; empty if there is none.
     """
 
     shared: bool
     at_rest: bool
+    changelog: bool
     by_token: bool
     spark: str
 
@@ -52,7 +54,7 @@ def load_named(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-UNREAD = SourceTraits(shared=False, at_rest=False, by_token=False, spark="")
+UNREAD = SourceTraits(shared=False, at_rest=False, changelog=False, by_token=False, spark="")
 """Of a table that is only written."""
 
 RETURNED = SinkTraits(alone=True, returned=True, spark="ouzel.planner.spark.sinks:show")

@@ -37,8 +37,9 @@ class BadRow:
 class ReadBatch:
     """Rows [start, end) of a partition, in offset order; `bad` are records in that range that could not be read.
 
-    `place` says in words where the record of a row of `frame` is; it is only asked about a row that cannot be computed. `notes` are
-    sentences about the data for the user, each said once.
+    The frame of a changelog, as the connector's row says, ends with an Int64 column named as the request's `weight`: +1 for a row that
+    comes, -1 for one that goes. `place` says in words where the record of a row of `frame` is; it is only asked about a row that cannot
+    be computed. `notes` are sentences about the data for the user, each said once.
     """
 
     frame: pl.DataFrame
@@ -101,7 +102,7 @@ class SourceRequest:
     `columns` are all columns to deliver, in order, with their Polars types; those that `metadata` maps to a metadata key come from the
     connector, the others from the data. `required` may not be NULL: a record that lacks one is bad. `predicate` is a boolean Polars
     expression over the columns (or None): a source that declares `filters` must apply it, and only it. `directory` is where relative
-    paths start. `name` is the topology's, for a consumer group.
+    paths start. `name` is the topology's, for a consumer group. `weight` is what a changelog calls the column of its weights.
     """
 
     table: str
@@ -113,6 +114,7 @@ class SourceRequest:
     predicate: pl.Expr | None = None
     name: str = ""
     tasks: int = 1
+    weight: str = "$weight"
 
 
 class Committed(NamedTuple):

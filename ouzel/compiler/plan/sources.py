@@ -31,6 +31,10 @@ class Scan(Node):
         return self.columns
 
     @property
+    def retracts(self) -> bool:
+        return self.traits.changelog
+
+    @property
     def time_column(self) -> str | None:
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal
-from ouzel.compiler.plan import Aggregate, Filter, Node, Project, Sink, SinkMode, walk
+from ouzel.compiler.plan import Aggregate, Filter, Node, Project, Scan, Sink, SinkMode, walk
 from ouzel.compiler.sql.output import Output, project
 from ouzel.compiler.sql.scope import Relation, near, pick
 from ouzel.compiler.sql.source import Source
@@ -145,13 +145,17 @@ def row_key(node: Node) -> list[frozenset[str]] | None:
 
 def _refused_changes(source: Source, statement: Insert, table: Table, relation: Relation) -> QueryError:
     changing = [node for node in walk(relation.node) if isinstance(node, Aggregate) and node.retracts]
-    what = f"GROUP BY ({', '.join(changing[0].keys)})" if changing else "the query"
+    if changing:
+        what = f"the aggregate GROUP BY ({', '.join(changing[0].keys)}) changes rows it has emitted"
+    else:
+        tables = (node.table for node in walk(relation.node) if isinstance(node, Scan) and node.retracts)
+        what = f"{next(tables)} takes rows back"
     if "upsert" in table.traits.modes:
         other = f"declare PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE {table.name}"
     else:
         other = "a sink that accepts updates: one whose connector takes upsert or retract"
     return source.error(
-        f"{table.name} ({table.traits.name}) only takes new rows, and the aggregate {what} changes rows it has emitted",
+        f"{table.name} ({table.traits.name}) only takes new rows, and {what}",
         statement.name.span,
         f"use EMIT AFTER WATERMARK with a window, or {other}",
     )

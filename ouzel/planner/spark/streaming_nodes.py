@@ -17,7 +17,7 @@ from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType,
 from ouzel.errors import NotSupported
 from ouzel.planner.spark import lowering
 from ouzel.planner.spark.lowering import Names
-from ouzel.planner.spark.tables import call_reader
+from ouzel.planner.spark.tables import call_reader, refuse_changelog
 from ouzel.planner.spark.text import call, quoted, with_columns
 
 END, TIME, BRANCH = "$end", "$time", "$branch"
@@ -118,6 +118,7 @@ def _read_stream(scan: Scan, *more: str) -> str:
             f"table '{scan.table}': Structured Streaming cannot read connector '{scan.connector}', which lives in one process",
             instead="use 'file', or --engine heron",
         )
+    refuse_changelog(scan)
     return call_reader("read_stream", scan, "folder", *more)
 
 

@@ -38,7 +38,21 @@ def read_table(scan: Scan) -> list[str]:
             f"table '{scan.table}': a Spark job cannot read connector '{scan.connector}', which lives in one process",
             instead="use 'file'",
         )
+    refuse_changelog(scan)
     return _read_by_spark(scan, None) or [_read_by_ouzel(scan)]
+
+
+def refuse_changelog(scan: Scan) -> None:
+    """See that no row of the table is taken back.
+
+    Raises:
+        NotSupported: it is a changelog.
+    """
+    if scan.traits.changelog:
+        raise NotSupported(
+            f"table '{scan.table}': Spark cannot read connector '{scan.connector}', whose rows may be taken back",
+            instead="run it on --engine heron",
+        )
 
 
 def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
@@ -60,7 +74,12 @@ def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
 
 
 def read_range(scan: Scan, parts: Range) -> list[str]:
-    """A frame with the rows of the table that the job's OFFSETS name, which are `parts`."""
+    """A frame with the rows of the table that the job's OFFSETS name, which are `parts`.
+
+    Raises:
+        NotSupported: rows of it may be taken back.
+    """
+    refuse_changelog(scan)
     return _read_by_spark(scan, parts) or [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")]
 
 

@@ -40,7 +40,7 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     source = open_source(scan.connector, _source_request(scan, options, component.parallelism, setting))
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
-    ways = Ways(reads.grows(options), reads.resumes(options))
+    ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
     partitions = Partitions(
         task, component.parallelism, source, setting.places or {}, setting.journal, idle, component.keeps, ways
     )
@@ -62,6 +62,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Se
         predicate=lower(scan.predicate).value if scan.predicate else None,
         name=setting.topology.name,
         tasks=tasks,
+        weight=WEIGHT,
     )
 
 

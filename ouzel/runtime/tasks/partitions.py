@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source, Unreachable
 from ouzel.errors import ConnectorError
 from ouzel.planner.keeping import NOTHING, Keeps
@@ -120,6 +121,17 @@ def count(batch: ReadBatch) -> int:
     return batch.frame.height + len(batch.bad)
 
 
+def check_weights(batch: ReadBatch, partition: str, changelog: bool) -> None:
+    """See that a batch's rows have weights if, and only if, its connector's row says so.
+
+    Raises:
+        ConnectorError: they have and should not, or the other way round.
+    """
+    if (batch.frame.columns[-1:] == [WEIGHT]) is not changelog:
+        given, row = ("have no weights", "have them") if changelog else ("have weights", "have none")
+        raise ConnectorError(f"{partition}: rows {given}, and the connector's row says that they {row}")
+
+
 def unlike(cut: Cut, found: ReadBatch | None) -> ConnectorError:
     """The source broke its promise that what is read again is the same."""
     now = f"{count(found)} up to {found.end}" if found else "none, for the partition ends before"
@@ -175,10 +187,11 @@ def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:
 
 
 class Ways(NamedTuple):
-    """What a table's connector says of its partitions: whether more may come, and whether reading goes on where an earlier run was."""
+    """What a table's connector says: whether partitions may come, whether reading resumes an earlier run's, whether rows have weights."""
 
     grows: bool
     resumes: bool
+    changelog: bool
 
 
 class Partitions:
@@ -191,7 +204,7 @@ class Partitions:
     def __init__(
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
-        ways: Ways = Ways(grows=False, resumes=False),
+        ways: Ways = Ways(grows=False, resumes=False, changelog=False),
     ) -> None:  # fmt: skip
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism

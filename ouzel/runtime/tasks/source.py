@@ -30,7 +30,7 @@ from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
 from ouzel.runtime.tasks.origins import MOST_PLACED, placed
-from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress
+from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress, check_weights
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 from ouzel.runtime.tasks.resuming import lasting, told_at_start, told_at_stop
 
@@ -152,6 +152,7 @@ class SourceSpout(TaskMachine):
                 with self.outside():
                     batch = progress.read(self.settings.batch_rows)
                 if isinstance(batch, ReadBatch):
+                    check_weights(batch, progress.partition.id, self._partitions.ways.changelog)
                     self._emit(progress, batch)
                     return
                 if batch is ReadState.END:
