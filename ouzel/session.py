@@ -13,7 +13,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from ouzel.compiler.catalog import ConnectorTraits, SecretWarning
+from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, SecretWarning
 from ouzel.compiler.plan import Program
 from ouzel.errors import OuzelError, QueryError
 from ouzel.planner.packing.plan import PackingPlan
@@ -77,6 +77,8 @@ def load_text(text: str, directory: Path, name: str, pairs: Iterable[tuple[str, 
 
     traits = connector_traits()
     program = compile_sql(text, traits)
+    for note in program.notes:
+        warnings.warn(note, QueryWarning, stacklevel=2)
     with _placed(text, program):
         settings = Settings().updated(program.settings)
     settings = settings.updated(pairs)
@@ -84,7 +86,7 @@ def load_text(text: str, directory: Path, name: str, pairs: Iterable[tuple[str, 
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
     with _placed(text, program):
         topology = plan_topology(program, settings, name, filters)
-    return Job(_hidden(text, program), directory, replace(program, secrets=()), topology, pack(topology))
+    return Job(_hidden(text, program), directory, replace(program, secrets=(), notes=()), topology, pack(topology))
 
 
 def _hidden(text: str, program: Program) -> str:

@@ -13,7 +13,7 @@ from enum import IntEnum
 import typer
 
 from ouzel.cli.values import printable
-from ouzel.compiler.catalog import SecretWarning
+from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, PlanError, QueryError
 
 
@@ -31,7 +31,7 @@ class Exit(IntEnum):
 @contextmanager
 def reported(debug: bool) -> Iterator[None]:
     """Turn whatever is raised inside into one sentence on stderr and an exit code; with `debug` the stack trace comes first."""
-    warnings.simplefilter("always", SecretWarning)
+    warnings.simplefilter("always", QueryWarning)
     warnings.showwarning = _show_warning
     try:
         yield
@@ -51,7 +51,12 @@ def reported(debug: bool) -> Iterator[None]:
 
 
 def _show_warning(message: Warning | str, *place: object, **more: object) -> None:
-    print(f"warning: {printable(str(message))}", file=sys.stderr)
+    print(f"warning: {_printable_lines(str(message))}", file=sys.stderr)
+
+
+def _printable_lines(text: str) -> str:
+    """The text with nothing that a terminal obeys but line breaks and tabs."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
 
 
 def explained(error: BaseException) -> tuple[Exit, str]:
@@ -78,8 +83,7 @@ def say_error(text: str) -> None:
     from rich.text import Text
 
     console = Console(stderr=True, soft_wrap=True, highlight=False)
-    lines = text.splitlines() or ["unknown error"]
-    sentence, *context = ("\t".join(map(printable, line.split("\t"))) for line in lines)
+    sentence, *context = _printable_lines(text or "unknown error").splitlines()
     console.print(Text.assemble(("error: ", "bold red"), (sentence, "red")))
     for line in context:
         console.print(Text(line, style="bold red" if set(line) <= {" ", "^"} else ""))

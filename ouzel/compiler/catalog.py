@@ -86,7 +86,11 @@ class ConnectorTraits:
     secrets: Callable[[Mapping[str, str]], frozenset[str]] | None = None
 
 
-class SecretWarning(UserWarning):
+class QueryWarning(UserWarning):
+    """A query is right, and may not mean what it seems to."""
+
+
+class SecretWarning(QueryWarning):
     """A secret stands in the text of a query."""
 
 

@@ -203,3 +203,12 @@ def test_an_index_in_brackets_is_not_element_at() -> None:
 )
 def test_a_rounded_decimal_has_room_before_its_point(digits: str, precision: int, scale: int) -> None:
     assert bound(f"ROUND(CAST(delay AS DECIMAL(38, 10)){digits})").type == DecimalType(precision, scale)
+
+
+def test_json_value_returning_a_type_is_a_cast_that_does_not_fail() -> None:
+    assert bound("JSON_VALUE(origin, '$.a' RETURNING INT)") == bound("TRY_CAST(JSON_VALUE(origin, '$.a') AS INT)")
+    assert (
+        bound("JSON_VALUE(origin, '$.a' RETURNING DECIMAL(4, 1)) + 1").type
+        == bound("CAST(1 AS DECIMAL(4, 1)) + 1").type
+    )
+    assert bound("JSON_VALUE(origin, '$.a' RETURNING STRING)").type == VARCHAR

@@ -21,7 +21,7 @@ _NAMES = {
     "TRY_CAST(value AS INT)": "safe_cast try_convert",
     "CAST(value AS STRING)": "to_string str",
     "CARDINALITY(array)": "array_length array_size",
-    "JSON_VALUE(text, '$.path')": "json_extract json_extract_scalar json_query extractjsonfield",
+    "JSON_VALUE(text, '$.path')": "json_extract json_extract_scalar extractjsonfield",
     "SPLIT(text, ',')": "string_split string_to_array",
     "COUNT(DISTINCT value)": "approx_count_distinct approx_distinct count_distinct",
     "COUNT_IF(condition)": "countif",
@@ -49,6 +49,12 @@ def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
     problem, ours = f"there is no function {name.upper()}", _HERE.get(name.lower())
     if ours:
         return QueryError(problem, instead=f"write {ours}")
+    if name.lower() == "json_query":
+        problem = (
+            "JSON_QUERY, NULL for all but objects and arrays, is not supported: "
+            "Spark cannot tell them from a text that looks like one"
+        )
+        return NotSupported(problem, instead="write GET_JSON_OBJECT(text, '$.path')")
     close = get_close_matches(name.lower(), known, n=3)
     return QueryError(
         problem, instead=f"did you mean {' or '.join(match.upper() for match in close)}?" if close else ""
@@ -83,6 +89,10 @@ DIFFERENCES = (
     ),
     Difference("CAST(2.5 AS INT)", "2, as Flink and Spark", "2", "3", "CAST(2.5 AS INT)"),
     Difference("ROUND(2.5E0)", "3, as Flink and Spark", "3", "2", "round(2.5D)"),
+    Difference(
+        "JSON_VALUE('{\"a\": [1]}', '$.a')", "[1], as Spark: an array or an object as JSON; Flink has NULL", "[1]", "NULL",
+        "get_json_object('{\"a\": [1]}', '$.a')",
+    ),
     Difference("CONCAT('a', NULL)", "NULL, as Flink and Spark", "NULL", "a", "concat('a', NULL)"),
 )  # fmt: skip
 """Flink's meaning is taken where an analyst sees a difference between Flink and Spark; the job says it in Spark's expressions."""

@@ -100,7 +100,7 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         "get_json_object", overloads(((VARCHAR, VARCHAR), VARCHAR)), _lower, spark_call("get_json_object", 1),
         "The value at a path in JSON text: a string bare, others as JSON; NULL if there is none.",
-        "JSON_VALUE(text, path), GET_JSON_OBJECT(text, path)", aliases=("json_value",), check=_check,
+        "JSON_VALUE(text, path [RETURNING type]), GET_JSON_OBJECT(text, path)", aliases=("json_value",), check=_check,
         examples=((1, ("$.a", "$.b[0]", "$['c d']", "$", "$.a.b")),),
     ),
 )  # fmt: skip

@@ -47,6 +47,7 @@ class Program:
     `explain` is set when the last statement was EXPLAIN: the words after it, lower case, e.g. ("logical",), or () for plain EXPLAIN.
     `reconciles` are its RECONCILE statements, in order.
     `secrets` are those that its text holds; the plan holds only where they are to be found.
+    `notes` are what the compiler has to say of a text that is right but may not mean what it seems to, with its place.
     `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
     """
 
@@ -57,6 +58,7 @@ class Program:
     reconciles: tuple[Reconcile, ...] = ()
     places: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
     secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def result(self) -> Sink | None:

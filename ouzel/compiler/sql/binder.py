@@ -268,7 +268,9 @@ class Binder:
     def postfix_cast(self, node: exp.Expr) -> Expression:
         """`a::INT`."""
         spelled = Source(node.args["to"].sql())
-        return self.cast(node, node.this, self._located(node, lambda: read_type(spelled, spelled.tokens())))
+        kind = self._located(node, lambda: read_type(spelled, spelled.tokens()))
+        self.source.adopt_notes(spelled, place(node))
+        return self.cast(node, node.this, kind)
 
     def element(self, node: exp.Expr) -> Expression:
         """`array[1]`, `map['key']`."""

@@ -79,6 +79,7 @@ class _Compiler:
             tuple(self.reconciles),
             {**self.places, **places},
             tuple(secret for table in self.tables.values() for secret in table.secrets),
+            self.source.notes(),
         )
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:

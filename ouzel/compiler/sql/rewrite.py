@@ -188,6 +188,8 @@ class _Rewriter:
             self.edits[index] = self.edits[index + 1] = self.edits[closing] = []
         elif word in _SEPARATORS:
             self._separate(index, closing, word)
+        elif word == "JSON_VALUE":
+            self._json_value(index, closing)
         if word in _UNIT_FIRST and _is_bare_word(self.tokens[index + 2]):
             self.edits[index + 2] = [_as(self.tokens[index + 2], TokenType.STRING)]
 
@@ -200,6 +202,28 @@ class _Rewriter:
                 self.edits[at + 1] = [_as(self.tokens[at + 1], TokenType.STRING)]
         if word == "TRIM" and found:
             self._trim_from(index, found[0])
+
+    def _json_value(self, index: int, closing: int) -> None:
+        """`JSON_VALUE(text, path RETURNING type)` is `TRY_CAST(JSON_VALUE(text, path) AS type)`: what is no such value is NULL."""
+        words = {self._word_at(at): at for at in reversed(self._top_level(index + 2, closing))}
+        if "ON" in words:
+            raise self.source.error(
+                "ON EMPTY and ON ERROR are not supported: JSON_VALUE gives NULL where there is no value or it cannot be read",
+                span_of([self.tokens[words["ON"] - 1], self.tokens[closing - 1]]),
+                "leave it out, and write COALESCE(JSON_VALUE(text, path), value) for another value than NULL",
+                NotSupported,
+            )
+        if "RETURNING" not in words:
+            return
+        at = words["RETURNING"]
+        token = self.tokens[at]
+        if at + 1 == closing:
+            raise self.source.error("RETURNING does not say which type", span_of([token]), "write RETURNING INT")
+        (call,) = self.edits[index]
+        cast = _like(call, TokenType.IDENTIFIER, f"{CALL}TRY_CAST")
+        self.edits[index] = [cast, _like(token, TokenType.L_PAREN, "("), call]
+        self.edits[at] = [_like(token, TokenType.R_PAREN, ")"), _like(token, TokenType.COMMA, ",")]
+        self._type(at + 1, closing)
 
     def _trim_from(self, index: int, separator: int) -> None:
         side = self.tokens[index + 2]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from sqlglot.errors import TokenError
@@ -35,6 +35,9 @@ _SKIPPED_OR_HINT = re.compile(
 )
 
 
+_QUOTES = frozenset("'\"`")
+
+
 @dataclass(frozen=True)
 class Comment:
     """A comment: where it begins, the offset behind it, and what it says, without signs and empty lines."""
@@ -49,6 +52,25 @@ class Source:
     """The text a user wrote."""
 
     text: str
+    _notes: dict[tuple[str, str], list[Span]] = field(default_factory=dict, compare=False, repr=False)
+
+    def note(self, problem: str, span: Span, instead: str) -> None:
+        """Tell of what is allowed but hardly meant; the same of several places is one note."""
+        spans = self._notes.setdefault((problem, instead), [])
+        if span not in spans:
+            spans.append(span)
+
+    def adopt_notes(self, part: Source, span: Span) -> None:
+        """Tell at `span` what there is to tell of a text that was made of what stands there."""
+        for problem, instead in part._notes:
+            self.note(problem, span, instead)
+
+    def notes(self) -> tuple[str, ...]:
+        """All notes, each with the first of its places."""
+        return tuple(
+            str(self.error(f"{problem}{f' (here and in {len(spans) - 1} more)' * (len(spans) > 1)}", spans[0], instead))
+            for (problem, instead), spans in self._notes.items()
+        )
 
     def error(self, problem: str, span: Span, instead: str = "", kind: type[QueryError] = QueryError) -> QueryError:
         """An error that points at `span`."""
@@ -101,11 +123,33 @@ class Source:
         rest = _SKIPPED_OR_HINT.sub(lambda m: " " * len(m[0]), self.text)
         quote = re.search(r"""['"`]|/\*""", rest)
         at = quote.start() if quote else len(self.text) - 1
+        self._refuse_suspects(at)
         sign = quote[0] if quote else (opened[1] if opened else "?")
         closing = "*/" if sign == "/*" else sign
         return self.error(
             f"{sign} is opened here and never closed", (at, at + len(sign)), f"write {closing} where it ends"
         )
+
+    def _refuse_suspects(self, end: int) -> None:
+        """Where quotes do not add up before `end`, the first text that looks torn is the likely place, not the last quote of the file.
+
+        Raises:
+            QueryError: there is one.
+        """
+        for m in _SKIPPED_OR_HINT.finditer(self.text, 0, end):
+            sign = m[0][0]
+            if sign not in _QUOTES:
+                continue
+            if "\n" in m[0]:
+                at = m.start()
+                raise self.error(
+                    f"{sign} is opened here and not closed on its line, and further on there is one too many",
+                    (at, at + 1),
+                    f"write {sign} where it ends",
+                )
+            if re.match(r"\w", self.text[m.end() : m.end() + 1]):
+                advice = f"write {sign}{sign} for each {sign} in it, or close it earlier"
+                raise self.error("a name or a number follows this text at once", m.span(), advice)
 
 
 def _lines_of(comment: str) -> tuple[str, ...]:

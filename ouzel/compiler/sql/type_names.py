@@ -39,6 +39,7 @@ _LENGTHS_MAX = {"VARCHAR", "CHAR", "CHARACTER", "VARBINARY", "BINARY"}
 _PRECISION = {"TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMPTZ", "TIMESTAMP_NTZ"}
 _KNOWN = (*_SIMPLE, "DECIMAL", "NUMERIC", "ARRAY", "MAP", "ROW")
 _SHOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL, STRING, BYTES, DATE, TIMESTAMP, TIMESTAMP_LTZ, ARRAY, MAP, ROW"
+_DIGITS = "write DECIMAL(18, 2) for two, or DECIMAL(10, 0) if none is meant"
 _FOREIGN = {"TIME", "JSON", "JSONB", "VARIANT", "MULTISET", "RAW", "INTERVAL", "UUID"}
 
 
@@ -121,7 +122,12 @@ class _TypeReader:
         raise self.source.error(f"{name} does not say of what", span, f"write for example {shape}")
 
     def _decimal(self, span: Span) -> DataType:
-        precision, scale = (*self._arguments(), 0, 0)[:2] if self._peek("(") else (10, 0)
+        if not self._peek("("):
+            self.source.note(
+                "DECIMAL without precision is DECIMAL(10, 0), which has no digits after its point", span, _DIGITS
+            )
+            return DecimalType(10, 0)
+        precision, scale = (*self._arguments(), 0, 0)[:2]
         if not (1 <= precision <= 38 and 0 <= scale <= precision):
             raise self.source.error(
                 f"DECIMAL({precision}, {scale}) is out of range",

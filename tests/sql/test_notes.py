@@ -1,0 +1,64 @@
+"""What the compiler says of a query that is right and may not mean what it seems to."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ouzel.cli.main import app
+from ouzel.compiler.catalog import QueryWarning
+from ouzel.session import load_text
+
+TABLE = "CREATE TABLE t (x DOUBLE{}) WITH ('connector' = 'file', 'path' = 't.json', 'format' = 'json');\n"
+
+
+def notes_of(text: str) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        load_text(text, Path(), "q")
+    assert all(warning.category is QueryWarning for warning in caught)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "underlined"),
+    [
+        (TABLE.format(", d NUMERIC") + "SELECT d FROM t;", "line 1, column 29", "NUMERIC"),
+        (TABLE.format(", d ROW<e DECIMAL>") + "SELECT d FROM t;", "line 1, column 35", "DECIMAL"),
+        (TABLE.format("") + "SELECT CAST(x AS DECIMAL) AS y FROM t;", "line 2, column 18", "DECIMAL"),
+        (TABLE.format("") + "SELECT TRY_CAST(x AS DEC) AS y FROM t;", "line 2, column 22", "DEC"),
+        (TABLE.format("") + "SELECT x::NUMERIC AS y FROM t;", "line 2, column 8", "x"),
+    ],
+)
+def test_a_decimal_without_precision_is_told_of_with_its_place(text: str, place: str, underlined: str) -> None:
+    (note,) = notes_of(text)
+    sentence, line, caret = note.split("\n")
+    assert sentence == (
+        f"{place}: DECIMAL without precision is DECIMAL(10, 0), which has no digits after its point; "
+        "write DECIMAL(18, 2) for two, or DECIMAL(10, 0) if none is meant"
+    )
+    assert line[caret.index("^") : caret.rindex("^") + 1] == underlined
+
+
+def test_many_places_are_one_note() -> None:
+    (note,) = notes_of(TABLE.format(", d NUMERIC, e DECIMAL") + "SELECT x::DECIMAL AS y FROM t;")
+    assert "line 1, column 29: " in note
+    assert "(here and in 2 more)" in note
+
+
+def test_a_precision_needs_no_note() -> None:
+    assert not notes_of(
+        TABLE.format(", d DECIMAL(10)") + "SELECT x::NUMERIC(5, 0) AS y, CAST(d AS DECIMAL(4, 2)) AS z FROM t;"
+    )
+
+
+def test_the_command_line_says_it_once_on_stderr(tmp_path: Path) -> None:
+    (tmp_path / "q.sql").write_text(TABLE.format("") + "SELECT x::NUMERIC AS y FROM t;")
+    done = CliRunner().invoke(app, ["explain", str(tmp_path / "q.sql")])
+    assert done.exit_code == 0
+    assert done.stderr.count("DECIMAL without precision") == 1
+    assert "\n         ^\n" in done.stderr
+    assert "without precision" not in done.stdout
