@@ -1,4 +1,4 @@
-"""What stands before the sinks, so that a run can pause and stop between two micro-batches."""
+"""What stands before the sinks, so that a run can pause, stop, and wait for whoever takes its results, between two micro-batches."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from ouzel.errors import TopologyError
 
+RESULTS_BYTES_MAX = 16 << 20
+"""With more than this in results that nobody has taken, the next micro-batch waits."""
+
 
 class Gate:
     """Lets micro-batches through to their sinks, or holds the next ones back."""
@@ -15,17 +18,17 @@ class Gate:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._shut = self._stopped = False
-        self._inside = 0
+        self._inside = self._bytes = 0
 
     @contextmanager
-    def passing(self) -> Iterator[None]:
-        """Inside, a micro-batch is written.
+    def passing(self, hands: bool = False) -> Iterator[None]:
+        """Inside, a micro-batch is written; one that `hands` its rows over waits until enough of those before it are taken.
 
         Raises:
             TopologyError: the run stops; the micro-batch comes again after a restart.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._stopped or not self._shut)
+            self._changed.wait_for(lambda: self._stopped or not (self._shut or (hands and self._is_full)))
             if self._stopped:
                 raise TopologyError("the run stops")
             self._inside += 1
@@ -35,6 +38,16 @@ class Gate:
             with self._changed:
                 self._inside -= 1
                 self._changed.notify_all()
+
+    @property
+    def _is_full(self) -> bool:
+        return self._bytes > RESULTS_BYTES_MAX
+
+    def handed(self, size: int) -> None:
+        """So many bytes more of results wait to be taken; fewer, if it is negative."""
+        with self._changed:
+            self._bytes += size
+            self._changed.notify_all()
 
     def shut(self, timeout_s: float) -> bool:
         """Let nothing more through; whether those inside have left in time."""

@@ -75,7 +75,9 @@ class StructuredHandle(Rows):
 
     def results(self) -> list[pl.DataFrame]:
         """Frames of the result sink since the last call: those of committed micro-batches."""
-        return [self._frames.popleft() for _ in range(len(self._frames))]
+        frames = [self._frames.popleft() for _ in range(len(self._frames))]
+        self._gate.handed(-sum(int(frame.estimated_size()) for frame in frames))
+        return frames
 
     def status(self) -> Status:
         """Totals over all queries, of committed micro-batches."""

@@ -84,7 +84,7 @@ class Stream:
         """Spark's foreachBatch. An error is kept, and given on in one sentence: what Spark makes of a long one may overflow its stack."""
         self._started.wait()
         assert self.running is not None
-        with self._gate.passing():
+        with self._gate.passing(hands=self.plan.sink.traits.returned):
             try:
                 rows = self._write(frame, number, batch_id_of(self.running.id, number))
                 self._written[number] = Written(rows, self._frames)
@@ -105,6 +105,7 @@ class Stream:
 
     def _hand(self, number: int, frame: pl.DataFrame) -> None:
         self._frames.append(frame)
+        self._gate.handed(int(frame.estimated_size()))
 
     def progressed(self, report: Mapping[str, Any]) -> Written:
         """Take Spark's report of a committed micro-batch; what of it the sink has taken."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from ouzel.compiler.plan import WEIGHT
+from ouzel.errors import TopologyError
 from ouzel.planner.spark.streaming import OutputMode, StreamingQuery
 from ouzel.runtime.run import RunState
 from ouzel.session import Job
-from ouzel.structured import run
+from ouzel.structured import gate, run
 from ouzel.structured.run import start_structured
 from tests.structured.conftest import ended
 
@@ -72,6 +74,44 @@ def test_changes_of_several_micro_batches_add_up(
     assert len(frames) == 3
     assert all(WEIGHT in frame.columns for frame in frames)
     assert total(frames) == {"w0": 4, "w1": 3, "w2": 3}
+
+
+def test_results_that_nobody_takes_hold_the_next_micro_batch_back(
+    spark: SparkSession, job: Callable[..., Job], words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "RESULTS_BYTES_MAX", 0)
+    handle = start_structured(job(WORDS + "SELECT word FROM words", ("trigger.rows", "1")), spark=spark)
+    came: list[int] = []
+    while len(came) < 10:
+        handle.wait(60)
+        came += [frame.height for frame in handle.results()]
+        assert len(came) >= 10 or handle.status().rows_in <= len(came) + 1
+    assert came == [1] * 10
+    assert ended(handle).state is RunState.FINISHED
+
+
+def test_a_gate_lets_through_what_hands_nothing_over_and_what_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "RESULTS_BYTES_MAX", 100)
+    door, passed = gate.Gate(), Event()
+
+    def pass_through() -> None:
+        with door.passing(hands=True):
+            passed.set()
+
+    door.handed(101)
+    with door.passing():
+        thread = Thread(target=pass_through)
+        thread.start()
+    assert door.shut(1), "who waits outside is not waited for"
+    door.open()
+    assert not passed.is_set()
+    door.handed(-1)
+    thread.join(30)
+    assert passed.is_set()
+    door.handed(1)
+    door.stop()
+    with pytest.raises(TopologyError, match="the run stops"):
+        pass_through()
 
 
 FILE = WORDS + "CREATE TABLE kept (word VARCHAR) WITH ('connector' = 'file', 'path' = 'kept', 'format' = 'json');\n"
