@@ -48,10 +48,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in [*given.items(), *settings]:
         builder = builder.config(key, value)
-    for noisy in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        logging.getLogger(noisy).setLevel(
-            logging.CRITICAL
-        )  # stack traces, and errors as JSON that are told once more as a sentence
+    quieten()
     log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
     try:
         with _stderr_to(log), _safe_path():
@@ -60,6 +57,12 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
             return session
     except Exception as error:
         raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
+
+
+def quieten() -> None:
+    """Let PySpark log nothing: its stack traces and its errors as JSON are told once more as a sentence."""
+    for noisy in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(noisy).setLevel(logging.CRITICAL)
 
 
 def refuse_connect(master: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,6 +156,20 @@ NO_JARS = (
 )  # fmt: skip
 def test_what_spark_raises_is_one_sentence(raised: str, said: str) -> None:
     assert str(explained(RuntimeError(raised))) == said
+
+
+@pytest.mark.parametrize("logger", ["SQLQueryContextLogger", "DataFrameQueryContextLogger"])
+def test_what_pyspark_logs_as_json_stays_out_of_the_terminal(logger: str) -> None:
+    told = (
+        f"from pyspark.logger import PySparkLogger\nPySparkLogger.getLogger({logger!r}).exception('x', errorClass='Y')"
+    )
+    quiet = f"from ouzel.batch.spark import quieten\nquieten()\n{told}"
+    said = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
+        for code in (told, quiet)
+    ]
+    assert json.loads(said[0].splitlines()[0])["context"] == {"errorClass": "Y"}, "as PySpark is without us"
+    assert said[1] == ""
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from ouzel.reconcile.metrics import Metrics
 from ouzel.reconcile.reconciliation import Difference
 from ouzel.reconcile.watch import Round
 from ouzel.record import RunRecord
+from ouzel.session import load
 
 FILE = Path("q.sql")
 
@@ -207,6 +208,27 @@ def test_what_a_watch_finds_can_be_scraped(monkeypatch: pytest.MonkeyPatch) -> N
     assert f"ouzel_reconcile_rounds_total{{{labels}}} 5.0" in lines
     assert f"ouzel_reconcile_round_seconds{{{labels}}} 0.5" in lines
     assert f"ouzel_reconcile_last_round_timestamp_seconds{{{labels}}} 1.7e+09" in lines
+
+
+def test_the_series_of_a_watch_have_the_name_of_its_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def scraped(shown: Watching, record: Path, every_s: float) -> Exit:
+        with urlopen(metrics[0].address) as page:
+            lines.extend(page.read().decode().splitlines())
+        return Exit.ANSWERED
+
+    metrics, lines = list[Metrics](), list[str]()
+    monkeypatch.setattr(watching, "loaded", lambda request: (load(request.file), None))
+    monkeypatch.setattr(watching, "started", lambda job, asked: None)
+    monkeypatch.setattr(watching, "Metrics", lambda *given: metrics.append(Metrics(*given)) or metrics[-1])
+    monkeypatch.setattr(watching, "Watch", lambda *_, **__: FakeWatch([LAST]))
+    monkeypatch.setattr(Watching, "follow", scraped)
+    table = "WITH ('connector' = 'file', 'path' = 't', 'format' = 'parquet')"
+    query = tmp_path / "bids.sql"
+    query.write_text(
+        f"CREATE TABLE t (a INT) {table}; CREATE TABLE kept (a INT) {table}; INSERT INTO kept SELECT a FROM t;"
+    )
+    watching.watch_file(Request(query, record=tmp_path), 10, ("", 0))
+    assert 'ouzel_reconcile_rounds_total{query="bids",table="kept"} 0.0' in lines
 
 
 def test_a_port_that_is_taken_is_named() -> None:
