@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import polars as pl
 
+from ouzel.compiler.catalog import UNREAD
 from ouzel.compiler.functions.aggregates import resolve_aggregate
 from ouzel.compiler.plan import (
     WEIGHT,
@@ -26,18 +28,10 @@ from ouzel.runtime.operators.build import build_chain
 CHANGES, FINAL = Emit(EmitRule.CHANGES), Emit(EmitRule.WATERMARK)
 
 
-class Retracting(Scan):
-    """A table whose rows may be taken back."""
-
-    @property
-    def retracts(self) -> bool:
-        return True
-
-
 def table(retracts: bool = False, **columns: DataType) -> Scan:
     """A table of these columns."""
     schema = Schema(tuple(Field(name, kind) for name, kind in columns.items()))
-    return (Retracting if retracts else Scan)("t", "memory", (), schema)
+    return Scan("t", "memory", (), schema, traits=replace(UNREAD, changelog=retracts))
 
 
 def call(function: str, source: Node, argument: str | None = None, name: str = "", **options: object) -> AggregateCall:
