@@ -84,7 +84,8 @@ class Collector(Protocol):
         """The batch could not be handled: its source replays it."""
 
     def progress(self) -> None:
-        """To be called now and then in a call that takes long: without it, and without using CPU, it is taken for a hang."""
+        """To be called now and then in a call that takes long: without it a call counts as a hang after `hang.timeout.ms`, or three times
+        that of CPU time if it computes."""
 
     def monotonic_ms(self) -> float:
         """Milliseconds on a clock that never goes back."""

@@ -58,7 +58,8 @@ class Settings:
         high_watermark_bytes: a connection with more waiting bytes starts back-pressure.
         low_watermark_bytes: a connection with fewer waiting bytes ends it.
         heartbeat_ms: how often each process says that it lives.
-        hang_timeout_ms: a process silent for so long is killed and started again.
+        hang_timeout_ms: a process silent for so long is killed and started again, and so is one that computes three times as long without
+            any progress.
         state_manager: `local` or `zookeeper://host:port[,host:port]`.
         trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.

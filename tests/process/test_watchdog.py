@@ -1,4 +1,4 @@
-"""A hang is a call in which nothing is computed and nothing outside is waited for."""
+"""A hang is a call in which nothing is computed and nothing outside is waited for, or a computation without end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,31 @@ def test_a_call_that_uses_no_cpu_hangs() -> None:
 
 def test_a_long_computation_does_not_hang() -> None:
     watchdog = stuck_since(100)
-    assert not any(watchdog.hangs(now, cpu_ms=now / 4) for now in range(100, 60_000, 250))
+    assert not any(watchdog.hangs(now, cpu_ms=now / 4) for now in range(100, 12_000, 250))
+
+
+def test_an_endless_computation_hangs_once_it_has_used_three_times_the_limit() -> None:
+    watchdog = stuck_since(100)
+    assert not any(watchdog.hangs(now, cpu_ms=now / 4) for now in range(100, 12_250, 250))
+    assert watchdog.hangs(12_250, cpu_ms=12_250 / 4)
+
+
+def test_two_threads_have_as_long_as_one() -> None:
+    watchdog = stuck_since(100)
+    assert not any(watchdog.hangs(now, cpu_ms=2 * now) for now in range(100, 3_100, 250))
+
+
+def test_a_long_computation_that_moves_on_does_not_hang() -> None:
+    watchdog = stuck_since(100)
+    for now in range(100, 60_000, 250):
+        watchdog.busy_since = now - now % 2_000
+        assert not watchdog.hangs(now, cpu_ms=now)
 
 
 def test_a_deadlock_after_a_long_computation_is_found() -> None:
     watchdog = stuck_since(100)
-    assert not any(watchdog.hangs(now, cpu_ms=now) for now in range(100, 5_100, 250))
-    assert [watchdog.hangs(now, cpu_ms=4_850) for now in (5_600, 5_900)] == [False, True]
+    assert not any(watchdog.hangs(now, cpu_ms=now) for now in range(100, 2_100, 250))
+    assert [watchdog.hangs(now, cpu_ms=1_850) for now in (2_600, 2_900)] == [False, True]
 
 
 def test_each_call_has_the_whole_time() -> None:

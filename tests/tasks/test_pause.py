@@ -28,6 +28,7 @@ from ouzel.runtime.protocol.messages import (
     Watermark,
     Write,
 )
+from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
 from ouzel.runtime.protocol.task import Links
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.refusals import Refusals
@@ -216,8 +217,9 @@ def sink(delivery: str, *operators: Operator, flush_rows: int = 1_000) -> ChainB
     settings = Settings().updated([("delivery", delivery)])
     end, refusals = SinkEnd(node, False, 10_000, flush_rows), Refusals(BadRecordPolicy.FAIL, Path("unused"))
     return ChainBolt(
-        Task(2, "out", 0), Links((1,), {}, frozenset({1})), settings, 0, Chain(operators), ["n"], False, refusals, end
-    )
+        Task(2, "out", 0), Links((1,), {}, frozenset({1})), settings, 0, Chain(operators), ["n"], False, refusals,
+        Quarantine(MemoryNote()), end,
+    )  # fmt: skip
 
 
 def rows(number: int, *values: int) -> Data:

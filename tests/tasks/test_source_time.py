@@ -16,6 +16,7 @@ from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.protocol.groupings import Outlet
 from ouzel.runtime.protocol.messages import TimeStatus
 from ouzel.runtime.protocol.messages import Watermark as WatermarkMessage
+from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
 from ouzel.runtime.protocol.task import Links
 from ouzel.runtime.tasks.awaited import NOT_OF_NOW, NOTHING_YET
 from ouzel.runtime.tasks.journal import MemoryJournal
@@ -74,7 +75,9 @@ def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL) -> Sour
     partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal(), 10_000)  # type: ignore[arg-type]
     links = Links((), {"default": outlet}, frozenset())
     chain = build_chain([watermark], settings)
-    machine = SourceSpout(Task(1, "t", 0), links, settings, 0, partitions, chain, (refusals, refusals))
+    machine = SourceSpout(
+        Task(1, "t", 0), links, settings, 0, partitions, chain, (refusals, refusals), Quarantine(MemoryNote())
+    )
     machine.wall_zero_us = (NOON - datetime(1970, 1, 1)) // timedelta(microseconds=1) - 1_000_000
     return machine
 

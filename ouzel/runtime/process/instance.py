@@ -411,10 +411,13 @@ def run_instance(job: Job, container: int, task_id: int, incarnation: int, life:
 
 def _make(job: Job, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
     from ouzel.runtime.tasks.factory import Setting, make_task
+    from ouzel.runtime.tasks.hand import FileNote
     from ouzel.runtime.tasks.journal import FileJournal
 
     local = frozenset(one.id for one in job.tasks_in(container))
     results = ResultWriter(job.home, task.id).write
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
-    return make_task(task, Setting(job.topology, job.directory, local, places, results, incarnation, journal, notes))
+    hand = FileNote(here / f"hand-{task.id}")
+    setting = Setting(job.topology, job.directory, local, places, results, incarnation, journal, notes, hand)
+    return make_task(task, setting)

@@ -30,6 +30,15 @@ def kill_stateless_task(world: World) -> None:
     _kill(world, stateful=False)
 
 
+def kill_in_hand(world: World) -> None:
+    """A task that keeps nothing dies the next time it handles a batch: the batch is under suspicion, and does nothing."""
+    victims = [task for task, host in world.hosts.items() if not host.machine.stateful]
+    if victims:
+        victim = world.random.choice(victims)
+        world.notes[victim].deadly = True
+        world.happened.append(f"task {victim} ({world.hosts[victim].task.component}) is killed over its next batch")
+
+
 def kill_stateful_task(world: World) -> None:
     """A task that keeps state dies, and its state with it: counts may come out lower."""
     _kill(world, stateful=True)
@@ -79,5 +88,5 @@ def _kill(world: World, stateful: bool) -> None:
         world.happened.append(f"task {victim} ({world.hosts[victim].task.component}) killed")
 
 
-SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, stall_task, stall_sink, pause)
+SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, kill_in_hand, stall_task, stall_sink, pause)
 """Every fault after which the answer is still exact."""

@@ -30,6 +30,7 @@ from ouzel.runtime.protocol.messages import (
     Send,
     Write,
 )
+from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Results, Setting, make_task
 from ouzel.runtime.tasks.journal import MemoryJournal
@@ -42,6 +43,23 @@ WALL_ZERO_US = 1_577_836_800_000_000
 
 Fault = Callable[["World"], None]
 """Something that goes wrong: see simulator.faults."""
+
+
+class Death(BaseException):
+    """Raised in a call of a machine, this ends its process."""
+
+
+class DeadlyNote(MemoryNote):
+    """A task's note; one that is `deadly` kills the task once, as soon as it has something in hand."""
+
+    deadly = False
+
+    def take(self, ids: Sequence[int], start: int, end: int) -> None:
+        """See Note."""
+        super().take(ids, start, end)
+        if self.deadly:
+            self.deadly = False
+            raise Death
 
 
 @dataclass
@@ -120,6 +138,7 @@ class World:
         self.resumes_at: float | None = None
         self.stopping = False
         self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
+        self.notes = {task.id: DeadlyNote() for task in topology.tasks()}
         self.hosts = {task.id: self._start(task, {}, 0) for task in topology.tasks()}
         self.sinks = [task.id for task in topology.tasks() if not topology.readers_of(task.component)]
 
@@ -207,7 +226,9 @@ class World:
     def _start(self, task: Task, places: dict[str, Place], epoch: int) -> Host:
         local = self.container_tasks(task.id)
         journal = self._journals[task.id]
-        setting = Setting(self.topology, self.directory, local, dict(places), self.results, epoch, journal)
+        setting = Setting(
+            self.topology, self.directory, local, dict(places), self.results, epoch, journal, hand=self.notes[task.id]
+        )
         machine = make_task(task, setting)
         if self.pause:
             machine.deactivate(self.pause, self.now_ms)
@@ -236,7 +257,7 @@ class World:
                     break
                 messages.append(waiting.popleft()[1])
         if messages:
-            self._carry_out(host.task.id, host.machine.handle(messages, self.now_ms))
+            self._call(host, lambda: host.machine.handle(messages, self.now_ms))
         return bool(messages)
 
     def _write(self, host: Host) -> bool:
@@ -248,7 +269,15 @@ class World:
         if not host.machine.is_spout or host.finished:
             return False
         host.machine.wall_zero_us = self.wall_zero_us
-        instructions = host.machine.poll(self.now_ms)
+        return self._call(host, lambda: host.machine.poll(self.now_ms))
+
+    def _call(self, host: Host, call: Callable[[], list[Instruction]]) -> bool:
+        """Carry out what the machine says; if it dies in the call, start it anew."""
+        try:
+            instructions = call()
+        except Death:
+            self.restart(host.task.id)
+            return True
         self._carry_out(host.task.id, instructions)
         return bool(instructions)
 

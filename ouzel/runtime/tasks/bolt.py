@@ -21,8 +21,10 @@ from ouzel.runtime.protocol.anchors import edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import Data, Flush, Instruction, Root, TimeStatus, Watermark, Write
+from ouzel.runtime.protocol.quarantine import MOST_IN_HAND, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import Moment
+from ouzel.runtime.tasks.killers import joined, killed, parts
 from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
@@ -90,10 +92,10 @@ class ChainBolt(TaskMachine):
 
     def __init__(
         self, task: Task, links: Links, settings: Settings, epoch: int, chain: Chain, columns: Sequence[str],
-        retracts: bool, refusals: Refusals, sink: SinkEnd | None = None,
+        retracts: bool, refusals: Refusals, quarantine: Quarantine, sink: SinkEnd | None = None,
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
-        self.chain, self.refusals, self.sink = chain, refusals, sink
+        self.chain, self.refusals, self.quarantine, self.sink = chain, refusals, quarantine, sink
         self.stateful = chain.stateful
         self._columns = [*columns, WEIGHT] if retracts else list(columns)
         self._tell_spouts_at = 0.0
@@ -131,7 +133,10 @@ class ChainBolt(TaskMachine):
         group: list[Data] = []
         rows = 0
         for message in fresh:
-            if group and rows + message.frame.height > self.settings.handle_rows:
+            if message.id in self.quarantine:
+                yield [message]
+                continue
+            if len(group) == MOST_IN_HAND or (group and rows + message.frame.height > self.settings.handle_rows):
                 yield group
                 group, rows = [], 0
             group.append(message)
@@ -143,7 +148,7 @@ class ChainBolt(TaskMachine):
         frames = [self._aligned(message.frame) for message in group]
         frame = frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=False)
         self.counts.rows_in += frame.height
-        made = self.chain.process(frame)
+        made = self._compute(group, frame)
         refuse(self, self.refusals, uncomputed(self, self.chain))
         written = self.sink.written if self.sink else 0
         frame_id = mix(*(message.id for message in group))
@@ -159,6 +164,15 @@ class ChainBolt(TaskMachine):
             self.sink.unsafe.extend(group)
         else:
             self.answer(group, messages)
+
+    def _compute(self, group: list[Data], frame: pl.DataFrame) -> pl.DataFrame | None:
+        if len(group) > 1:
+            with self.quarantine.together([message.id for message in group]):
+                return self.chain.process(frame)
+        name = self.task.component
+        made = joined(self.chain.process(part) for part in parts(self.quarantine, group[0].id, frame))
+        refuse(self, self.refusals, killed(self.quarantine.killers(group[0].id), frame, f"'{name}'", lambda _: name))
+        return made
 
     def _let_out(self, made: pl.DataFrame | None, frame_id: int, roots: tuple[Root, ...]) -> list[Data]:
         if made is None or not made.height:

@@ -15,10 +15,11 @@ from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
+from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.partitions import Partitions, Ways
-from ouzel.runtime.tasks.refusals import Refusals
+from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.setting import Results, Setting
 from ouzel.runtime.tasks.source import SourceSpout
 
@@ -46,9 +47,9 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)
-    refusals = (Refusals(policy, letters), _row_refusals(setting))
+    refusals = (Refusals(policy, letters), row_refusals(setting))
     chain = build_chain(component.chain[1:], settings)
-    return SourceSpout(task, links, settings, setting.epoch, partitions, chain, refusals)
+    return SourceSpout(task, links, settings, setting.epoch, partitions, chain, refusals, Quarantine(setting.hand))
 
 
 def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Setting) -> SourceRequest:
@@ -74,8 +75,8 @@ def _chain_bolt(task: Task, setting: Setting, component: Component, links: Links
     chain = build_chain(nodes, settings, sink.keys if sink and sink.mode is SinkMode.UPSERT else ())
     writer = _writer(sink, task, setting) if sink else None
     end = SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows) if sink and writer else None
-    refusals = _row_refusals(setting)
-    bolt = ChainBolt(task, links, settings, setting.epoch, chain, schema.names, retracts, refusals, end)
+    refusals, quarantine = row_refusals(setting), Quarantine(setting.hand)
+    bolt = ChainBolt(task, links, settings, setting.epoch, chain, schema.names, retracts, refusals, quarantine, end)
     bolt.writer = writer
     return bolt
 
@@ -84,11 +85,6 @@ def _input_of(first: Node) -> tuple[Schema, bool]:
     """What arrives at a component: a union's own columns, else those of what its first node reads."""
     node = first if isinstance(first, Union) else first.inputs[0]
     return node.schema, node.retracts
-
-
-def _row_refusals(setting: Setting) -> Refusals:
-    settings = setting.topology.settings
-    return Refusals(settings.error_policy, setting.directory / settings.error_table)
 
 
 def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:

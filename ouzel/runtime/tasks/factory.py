@@ -5,7 +5,9 @@ from __future__ import annotations
 from ouzel.planner.api import Bolt, Spout
 from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.groupings import outlets, stream_numbers
+from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.tasks.refusals import row_refusals
 from ouzel.runtime.tasks.setting import Results, Setting
 from ouzel.runtime.tasks.user import UserBolt, UserSpout
 
@@ -31,7 +33,8 @@ def make_task(task: Task, setting: Setting) -> TaskMachine:
         return UserSpout(task, links, settings, setting.epoch, component.user, component)
     assert isinstance(component.user, Bolt)
     streams = {number: pair for pair, number in stream_numbers(setting.topology).items()}
-    return UserBolt(task, links, settings, setting.epoch, component.user, component, streams)
+    quarantine, refusals = Quarantine(setting.hand), row_refusals(setting)
+    return UserBolt(task, links, settings, setting.epoch, component.user, component, streams, quarantine, refusals)
 
 
 def _links(setting: Setting, task: Task, component: Component) -> Links:

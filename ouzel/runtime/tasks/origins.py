@@ -23,7 +23,7 @@ def placed(refused: list[Refused], chain: Chain, batch: ReadBatch, partition: st
     search = _Search([*takewhile(lambda operator: not operator.stateful, chain.operators)], most)
     search.look(batch.frame, 0)
     whole = f"{partition}, offsets {batch.start} to {batch.end}"
-    places = [whole if row is None else _place(batch, partition, row) for row, _ in search.found]
+    places = [whole if row is None else place_of(batch, partition, row) for row, _ in search.found]
     if len(places) != len(refused):  # an operator with state refused some
         return [Refused(whole, one.reason, one.raw, one.detail) for one in refused]
     details = {one.reason: one.detail for one in refused}
@@ -33,7 +33,8 @@ def placed(refused: list[Refused], chain: Chain, batch: ReadBatch, partition: st
     ]
 
 
-def _place(batch: ReadBatch, partition: str, row: int) -> str:
+def place_of(batch: ReadBatch, partition: str, row: int) -> str:
+    """The place of one row of a batch."""
     if batch.place is not None:
         return batch.place(row)
     dense = batch.frame.height == batch.end - batch.start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -113,7 +113,7 @@ class Progress:
         if whole is None or whole.end != cut.end or count(whole) != cut.rows:
             raise unlike(cut, whole)
         self.cuts.popleft()
-        return ReadBatch(whole.frame, cut.start, cut.end, whole.bad)
+        return replace(whole, start=cut.start, end=cut.end)
 
 
 def count(batch: ReadBatch) -> int:
@@ -183,7 +183,11 @@ class Alive:
 
 def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:
     """Two batches of one partition, the second right after the first, as one."""
-    return ReadBatch(pl.concat([first.frame, second.frame]), first.start, second.end, [*first.bad, *second.bad])
+    frame, rows = pl.concat([first.frame, second.frame]), first.frame.height
+    before, after = first.place, second.place
+    place = (lambda row: before(row) if row < rows else after(row - rows)) if before and after else None
+    bad, notes = [*first.bad, *second.bad], [*first.notes, *second.notes]
+    return ReadBatch(frame, first.start, second.end, bad, place, notes)
 
 
 class Ways(NamedTuple):

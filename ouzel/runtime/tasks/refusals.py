@@ -10,6 +10,7 @@ from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.protocol.task import TaskMachine
+from ouzel.runtime.tasks.setting import Setting
 
 SHOWN = 200
 """Characters of a refused row that a message quotes."""
@@ -41,6 +42,12 @@ class Refusals:
             raise BadRecord(first.where, "\n".join(part for part in (reason, first.detail) if part))
         if self.policy is BadRecordPolicy.DEAD_LETTER:
             write_dead_letters(self.path, records)
+
+
+def row_refusals(setting: Setting) -> Refusals:
+    """What a topology's settings say of rows that cannot be computed."""
+    settings = setting.topology.settings
+    return Refusals(settings.error_policy, setting.directory / settings.error_table)
 
 
 def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[Refused]) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from ouzel.planner.topology import Topology
 from ouzel.runtime.protocol.messages import Place
+from ouzel.runtime.protocol.quarantine import MemoryNote, Note
 from ouzel.runtime.tasks.journal import Journal, MemoryJournal
 
 Results = Callable[[int, pl.DataFrame], None]
@@ -20,8 +21,8 @@ Results = Callable[[int, pl.DataFrame], None]
 class Setting:
     """What a task is placed in: its topology, the tasks that share its container, where relative paths start, and its past.
 
-    `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's; `epoch` counts how
-    often it was started before.
+    `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's, `hand` what it had in
+    hand; `epoch` counts how often it was started before.
     """
 
     topology: Topology
@@ -32,3 +33,4 @@ class Setting:
     epoch: int = 0
     journal: Journal = field(default_factory=MemoryJournal)
     notes: Path | None = None
+    hand: Note = field(default_factory=MemoryNote)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import NamedTuple, cast
 
+import polars as pl
+
 from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
 from ouzel.connectors.dead_letters import Refused
 from ouzel.errors import OuzelError
@@ -26,10 +28,12 @@ from ouzel.runtime.protocol.messages import (
     Waiting,
     Watermark,
 )
+from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
-from ouzel.runtime.tasks.origins import MOST_PLACED, placed
+from ouzel.runtime.tasks.killers import joined, killed, parts, without
+from ouzel.runtime.tasks.origins import MOST_PLACED, place_of, placed
 from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress, check_weights
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 from ouzel.runtime.tasks.resuming import lasting, told_at_start, told_at_stop
@@ -73,10 +77,10 @@ class SourceSpout(TaskMachine):
 
     def __init__(
         self, task: Task, links: Links, settings: Settings, epoch: int, partitions: Partitions,
-        chain: Chain, refusals: tuple[Refusals, Refusals],
+        chain: Chain, refusals: tuple[Refusals, Refusals], quarantine: Quarantine,
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
-        self.source, self.chain = partitions.source, chain
+        self.source, self.chain, self.quarantine = partitions.source, chain, quarantine
         self._read_refusals, self._row_refusals = refusals
         self._partitions = partitions
         self._progress: list[Progress] = []
@@ -175,23 +179,35 @@ class SourceSpout(TaskMachine):
             self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
         if self._answered_us is not None:
             self.chain.leave_out(self._answered_us, progress.replays or batch.end <= progress.read_before)
-        made = self.chain.process(batch.frame) if batch.frame.height else None
-        most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
-        uncomputable = placed(uncomputed(self, self.chain), self.chain, batch, progress.partition.id, most)
-        refuse(self, self._row_refusals, uncomputable)
+        frame_id = mix(progress.id, batch.start, batch.end)
+        made = self._compute(progress, batch, frame_id) if batch.frame.height else None
         self._count_answered()
-        sight = self.chain.sight if batch.frame.height else None
-        if sight is not None:
-            progress.watermark_us = max(progress.watermark_us, sight.watermark_us)
-            progress.newest_us = max(progress.newest_us, sight.newest_us)
-            progress.lag.observe(self.wall_us, sight)
         if progress.first < 0:
             progress.first = batch.start
         emitted = Emitted(batch.end, progress.watermark_us, progress.newest_us)
         progress.emitted.append(emitted)
         frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
-        frame_id = mix(progress.id, batch.start, batch.end)
         self.emit_root(frames, batch.frame.height, (progress, emitted), frame_id)
+
+    def _compute(self, progress: Progress, batch: ReadBatch, frame_id: int) -> pl.DataFrame | None:
+        frame, partition = batch.frame, progress.partition.id
+        made = joined(self._seen(progress, part) for part in parts(self.quarantine, frame_id, frame))
+        killers = self.quarantine.killers(frame_id)
+        computed = without(killers, batch, partition) if killers else batch
+        most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
+        refuse(self, self._row_refusals, placed(uncomputed(self, self.chain), self.chain, computed, partition, most))
+        name = f"'{self.task.component}'"
+        refuse(self, self._row_refusals, killed(killers, frame, name, lambda row: place_of(batch, partition, row)))
+        return made
+
+    def _seen(self, progress: Progress, part: pl.DataFrame) -> pl.DataFrame | None:
+        """What comes of these rows; they show how far event time is."""
+        made, sight = self.chain.process(part), self.chain.sight
+        if sight is not None:
+            progress.watermark_us = max(progress.watermark_us, sight.watermark_us)
+            progress.newest_us = max(progress.newest_us, sight.newest_us)
+            progress.lag.observe(self.wall_us, sight)
+        return made
 
     def _count_answered(self) -> None:
         answered, self._answered = self.chain.answered - self._answered, self.chain.answered

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from ouzel.errors import OuzelError
 from ouzel.planner.api import Batch, Bolt, Context, Spout
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
@@ -14,8 +15,11 @@ from ouzel.runtime.protocol.acker import Held
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
+from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+from ouzel.runtime.tasks.killers import whole
+from ouzel.runtime.tasks.refusals import Refusals, refuse
 from ouzel.runtime.tasks.user_code import fitted, schemas, told
 
 
@@ -127,10 +131,11 @@ class UserBolt(TaskMachine):
 
     def __init__(
         self, task: Task, links: Links, settings: Settings, epoch: int, bolt: Bolt, component: Component,
-        streams: dict[int, tuple[str, str]],
+        streams: dict[int, tuple[str, str]], quarantine: Quarantine, refusals: Refusals,
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
         self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
+        self._quarantine, self._refusals = quarantine, refusals
         self._open: dict[Batch, _Opened] = {}
         with told(task):
             bolt.open(Context(task.component, task.id, task.index, component.parallelism))
@@ -141,8 +146,19 @@ class UserBolt(TaskMachine):
             batch = Batch(message.frame, component, stream, message.source)
             self._open[batch] = _Opened(message, dict(message.leaves))
             self.counts.rows_in += message.frame.height
-            with told(self.task):
-                self.bolt.execute(batch, self)
+            for _ in self._quarantine.parts(message.id, 1):
+                with told(self.task):
+                    self.bolt.execute(batch, self)
+            for deaths in self._quarantine.killers(message.id).values():
+                self._refuse(batch, deaths)
+
+    def _refuse(self, batch: Batch, deaths: int) -> None:
+        """Let it be as if the bolt had handled it; its code cannot be given a part, for it acks the whole."""
+        try:
+            refuse(self, self._refusals, whole(deaths, batch.frame, f"'{self.task.component}'", self.task.component))
+        except OuzelError as error:
+            self.give_up(f"{self.task.component}: {error}")
+        self.ack(batch)
 
     def emit(
         self, frame: pl.DataFrame, *, stream: str = DEFAULT_STREAM, anchors: Sequence[Batch] = (),
