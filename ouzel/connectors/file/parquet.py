@@ -29,9 +29,7 @@ def read_footer(path: str) -> pq.FileMetaData:
 
 def held_types(footer: pq.FileMetaData) -> dict[str, pl.DataType]:
     """The file's columns and their types."""
-    empty = pl.from_arrow(footer.schema.to_arrow_schema().empty_table())
-    assert isinstance(empty, pl.DataFrame)
-    return dict(empty.schema)
+    return dict(pl.Schema(footer.schema.to_arrow_schema()))
 
 
 def row_ranges(footer: pq.FileMetaData, wanted: int) -> list[tuple[int, int]]:

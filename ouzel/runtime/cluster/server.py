@@ -42,13 +42,16 @@ def warm_up() -> None:
     import polars
     import pyarrow.ipc
 
+    import ouzel.connectors.formats.csv_kernels
     import ouzel.runtime.tasks.compiled
     import ouzel.runtime.tasks.factory
     import ouzel.runtime.wire.frames
     import ouzel.runtime.wire.wire_pb2_grpc
+    from ouzel.compiler.functions import families
     from ouzel.runtime.wire import views
 
     del google, grpc, numba, polars, pyarrow, ouzel
+    families()
     views.warm_up()
     gc.freeze()
 
