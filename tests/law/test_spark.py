@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,28 +19,32 @@ from tests.law.oracle import oracle_answer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+AT_ONCE = 3
+"""Jobs that run at the same time: much of a small one is Spark's own planning and waiting."""
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+Answers = Mapping[Case, Future[pl.DataFrame]]
+
 
 @pytest.fixture(scope="module")
-def spark() -> SparkSession:
-    """A local Spark as the law has it: ANSI mode, UTC."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").appName("law").config("spark.ui.enabled", "false")
-    settings = {
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+def answers(interpreter: SparkSession, inputs: Path, request: pytest.FixtureRequest) -> Iterator[Answers]:
+    """The answers of all cases that are asked for, as they come."""
+    items = (item for item in request.session.items if item.path == Path(__file__))
+    asked = dict.fromkeys(item.callspec.params["case"] for item in items if hasattr(item, "callspec"))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield {case: pool.submit(spark_answer, case, inputs, interpreter) for case in asked}
+        pool.shutdown(cancel_futures=True)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_spark_agrees_with_the_oracle(case: Case, inputs: Path, spark: SparkSession) -> None:
-    text = spark_job(load(case.write(inputs)).program, inputs)
-    answer = pl.from_arrow(run_job(text, spark).toArrow())
+def spark_answer(case: Case, inputs: Path, spark: SparkSession) -> pl.DataFrame:
+    """What the case's job returns."""
+    answer = pl.from_arrow(run_job(spark_job(load(case.write(inputs)).program, inputs), spark).toArrow())
     assert isinstance(answer, pl.DataFrame)
-    assert (found := difference(oracle_answer(case, inputs), answer)) == "", f"{found}\n{text}"
+    return answer
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_spark_agrees_with_the_oracle(case: Case, inputs: Path, answers: Answers) -> None:
+    found = difference(oracle_answer(case, inputs), answers[case].result())
+    assert found == "", f"{found}\n{spark_job(load(case.write(inputs)).program, inputs)}"

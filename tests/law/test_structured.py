@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 AT_ONCE = 3
 """Queries that run at the same time: much of a micro-batch is waiting."""
 
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 EPOCH = datetime(1970, 1, 1)
@@ -36,14 +30,9 @@ Answers = Mapping[Case, Future[Answer]]
 
 
 @pytest.fixture(scope="module")
-def streams(spark: SparkSession, inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Streams]:
-    """The law's tables as streams; a micro-batch is too small to be worth compiling code for."""
-    before = {key: spark.conf.get(key) for key in SETTINGS}
-    for key, value in SETTINGS.items():
-        spark.conf.set(key, value)
-    yield Streams(spark, inputs, tmp_path_factory.mktemp("parts"))
-    for key, kept in before.items():
-        spark.conf.set(key, kept)
+def streams(interpreter: SparkSession, inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Streams:
+    """The law's tables as streams."""
+    return Streams(interpreter, inputs, tmp_path_factory.mktemp("parts"))
 
 
 @pytest.fixture(scope="module")
