@@ -56,5 +56,8 @@ def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:
 def sink_traits(writes: Writes) -> SinkTraits:
     """What a plan needs to know of a table that is written."""
     return SinkTraits(
-        alone=writes.writers is not Writers.MANY, returned=writes.writers is Writers.CALLER, spark=writes.spark
+        alone=writes.writers is not Writers.MANY,
+        returned=writes.writers is Writers.CALLER,
+        spark=writes.spark,
+        changes_by=writes.changes_by,
     )

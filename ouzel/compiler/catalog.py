@@ -41,11 +41,13 @@ class SinkTraits:
         alone: one task writes it, so that there is one order.
         returned: its rows are handed to whoever started the run.
         spark: import path of the function that makes the text of Spark's own writer; empty if there is none.
+        changes_by: the option and its value without which it only takes new rows, though its modes say more.
     """
 
     alone: bool
     returned: bool
     spark: str
+    changes_by: tuple[str, str] | None = None
 
 
 def load_named(path: str) -> Any:

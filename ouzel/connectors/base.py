@@ -365,6 +365,7 @@ class Writes:
         writers: which tasks write.
         delivery: what becomes of a batch that comes again.
         read_back: where what was written can be read; None if it cannot.
+        changes_by: the option and its value without which it only takes new rows, though `modes` says more; None if there is none.
         spark: import path of the planner's function (name of the frame, Sink) that makes the text of Spark's own writer; empty if the
             sink itself writes in a batch job too.
     """
@@ -374,6 +375,7 @@ class Writes:
     writers: Writers
     delivery: Delivery
     read_back: ReadBack | None = None
+    changes_by: tuple[str, str] | None = None
     spark: str = ""
 
 

@@ -14,7 +14,7 @@ from ouzel.errors import QueryError
 def check_file(options: Mapping[str, str]) -> None:
     """What a connector's own check does: unknown and missing options."""
     for key in options:
-        if key not in ("path", "format", "bad.record"):
+        if key not in ("path", "format", "bad.record", "changelog"):
             raise QueryError(f"the connector file has no option '{key}'", instead="it has path, format, bad.record")
     if "path" not in options:
         raise QueryError("the connector file needs the option 'path'", instead="add 'path' = 'data/*.parquet'")
@@ -26,11 +26,12 @@ def read(options: Mapping[str, str]) -> SourceTraits:
 
 
 WRITTEN = SinkTraits(alone=False, returned=False, spark="")
+CHANGED = SinkTraits(alone=False, returned=False, spark="", changes_by=("changelog", "true"))
 
 CONNECTORS = {
     traits.name: traits
     for traits in (
-        ConnectorTraits("file", read, WRITTEN, filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file),
+        ConnectorTraits("file", read, CHANGED, modes=("append", "retract"), filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file),
         ConnectorTraits(
             "kafka", read, WRITTEN, modes=("append", "upsert"), metadata={"offset": BIGINT, "partition": INT, "timestamp": TIMESTAMP_LTZ}
         ),

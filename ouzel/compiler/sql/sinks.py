@@ -100,7 +100,7 @@ def _mode(source: Source, statement: Insert, table: Table, fitted: Relation) -> 
     if table.keys and "upsert" in accepted:
         _check_keys(source, statement, table, fitted)
         return SinkMode.UPSERT
-    if "retract" in accepted:
+    if "retract" in accepted and table.traits.writes.changes_by in (None, *table.options):
         return SinkMode.RETRACT
     raise _refused_changes(source, statement, table, fitted)
 
@@ -152,6 +152,9 @@ def _refused_changes(source: Source, statement: Insert, table: Table, relation: 
         what = f"{next(tables)} takes rows back"
     if "upsert" in table.traits.modes:
         other = f"declare PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE {table.name}"
+    elif table.traits.writes and table.traits.writes.changes_by:
+        name, value = table.traits.writes.changes_by
+        other = f"add '{name}' = '{value}' to {table.name}, which then holds each change as a row"
     else:
         other = "a sink that accepts updates: one whose connector takes upsert or retract"
     return source.error(

@@ -109,6 +109,7 @@ CONNECTOR = Connector(
         Writers.MANY,
         Delivery.IDEMPOTENT,
         read_back=ReadBack(lambda options, run: f"{options['path']}/{parts_of(run)}*", "op"),
+        changes_by=("changelog", "true"),
         spark="ouzel.planner.spark.sinks:write_files",
     ),
     check=_check,
