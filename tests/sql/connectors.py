@@ -31,7 +31,9 @@ CHANGED = SinkTraits(alone=False, returned=False, spark="", changes_by=("changel
 CONNECTORS = {
     traits.name: traits
     for traits in (
-        ConnectorTraits("file", read, CHANGED, modes=("append", "retract"), filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file),
+        ConnectorTraits(
+            "file", read, CHANGED, modes=("append", "retract"), filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file
+        ),
         ConnectorTraits(
             "kafka", read, WRITTEN, modes=("append", "upsert"), metadata={"offset": BIGINT, "partition": INT, "timestamp": TIMESTAMP_LTZ}
         ),
