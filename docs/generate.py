@@ -14,7 +14,8 @@ from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
 from ouzel.compiler.functions.elsewhere import DIFFERENCES
 from ouzel.compiler.functions.spark import to_spark
-from ouzel.compiler.plan import FinalAggregate, Node, PartialAggregate, Program, Without, walk
+from ouzel.compiler.plan import FinalAggregate, PartialAggregate, Program, Without, walk
+from ouzel.compiler.plan.tables import node_classes
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, Option
 from ouzel.connectors.formats import FORMATS
@@ -22,8 +23,9 @@ from ouzel.connectors.formats.widening import INTEGER_DIGITS, WIDER
 from ouzel.connectors.options import COMMON
 from ouzel.errors import NotSupported
 from ouzel.planner.settings import Settings
-from ouzel.planner.spark.lowering import lower
+from ouzel.planner.spark.lowering import BATCH
 from ouzel.planner.spark.streaming import streaming_queries
+from ouzel.runtime.operators.build import OPERATORS
 from ouzel.session import load_text
 
 DOCS = Path(__file__).parent
@@ -75,13 +77,12 @@ def batch() -> str:
     streamed = list(_streamed())
     runs = {type(node) for _, program, _ in streamed for sink in program.sinks for node in walk(sink)}
     planned = (PartialAggregate, FinalAggregate, Without)  # no query has them: the planner makes them
-    nodes = [
-        kind for kind in Node.__subclasses__() if kind.__module__.startswith(plan.__name__) and kind not in planned
-    ]
+    nodes = [kind for kind in node_classes() if kind.__module__.startswith(plan.__name__) and kind not in planned]
     words = {True: "yes", False: "no"}
     rows = [
-        (f"`{kind.__name__}`", _sentence(kind), "yes", "yes", words[kind in lower.registry], words[kind in runs])
+        (f"`{kind.__name__}`", _sentence(kind), stream, stream, words[BATCH.takes(kind)], words[kind in runs])
         for kind in sorted(nodes, key=lambda kind: kind.__name__)
+        for stream in (words[OPERATORS.takes(kind)],)
     ]
     table = _table(("construct", "what it is", "heron", "memory", "batch", "spark"), rows)
     modes = _table(("query", "Structured Streaming"), [(name, mode) for name, _, mode in streamed])

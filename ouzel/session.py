@@ -139,6 +139,9 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
 
         return start_structured(job, master=master, conf=conf)
     topology = seeded(job).topology
+    from ouzel.planner.streams import check_nodes
+
+    check_nodes(topology)
     if engine == "memory":
         from ouzel.runtime.simulator.engine import start_memory
 

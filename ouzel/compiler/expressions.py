@@ -6,7 +6,7 @@ Columns are named, and names are unique within a node's schema, so an expression
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.types import DataType, Schema
@@ -144,6 +144,16 @@ def rewrite(expression: Expression, change: Callable[[Expression], Expression]) 
             changed = tuple((rewrite(when, change), rewrite(value, change)) for when, value in branches)
             expression = replace(expression, branches=changed, otherwise=rewrite(otherwise, change))
     return change(expression)
+
+
+def substitute(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """The expression with columns replaced by what computes them."""
+    return rewrite(expression, lambda part: values.get(part.name, part) if isinstance(part, Column) else part)
+
+
+def is_trivial(expression: Expression) -> bool:
+    """A column or a constant: computing it twice costs nothing."""
+    return isinstance(expression, Column | Literal)
 
 
 def columns(schema: Schema) -> tuple[Column, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ouzel.compiler.plan import Program, Scan, Sink
+from ouzel.errors import NotSupported
 from ouzel.planner.components import Part, cut
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
 from ouzel.planner.keeping import NOTHING, kept_of
@@ -23,8 +24,10 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
 
     Raises:
         QueryError: a hint speaks of nothing, or would break the answer.
+        NotSupported: a node cannot read the changes that it would be given.
     """
     best = optimise(program, filters)
+    _check_changelogs(Dag(best.sinks))
     parts = cut(Dag(best.sinks, filters, best.hints))
     check_names(program.hints, parts)
     by_name = {part.name: part for part in parts}
@@ -32,10 +35,21 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     return Topology(settings.query_name or name, components, settings)
 
 
+def _check_changelogs(dag: Dag) -> None:
+    for node in dag.nodes():
+        for upstream, accepted in zip(node.inputs, node.accepts, strict=True):
+            if upstream.changelog not in accepted:
+                kinds = " or ".join(sorted(kind.value for kind in accepted))
+                raise NotSupported(
+                    f"{node.label}: its input {upstream.changelog.value} rows, and it can only read one that {kinds} them"
+                )
+
+
 def _component(part: Part, parts: dict[str, Part], program: Program, settings: Settings) -> Component:
     parallelism = parallelism_of(part, program.hints, settings)
     inputs = tuple(
-        Input(source, grouping_of(part, parallelism, program.hints, [parts[source]])) for source in part.reads
+        Input(source, grouping_of(part, port, parallelism, program.hints, [parts[source]]), port=port)
+        for source, port in part.reads
     )
     first, last = part.chain[0], part.chain[-1]
     outputs = () if isinstance(last, Sink) else (Output(last.schema, last.retracts),)

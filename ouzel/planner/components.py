@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, PartialAggregate, Scan, Sink, Union
+from ouzel.compiler.plan import Node, Scan, Sink, Union
 from ouzel.planner.fusion import starts_component
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.separate_twin_branches import flat_branches
@@ -15,11 +14,11 @@ from ouzel.planner.rules.separate_twin_branches import flat_branches
 
 @dataclass(frozen=True)
 class Part:
-    """A component to be: its name, its nodes, upstream first, and the names of the parts it reads."""
+    """A component to be: its name, its nodes, upstream first, and the names of the parts it reads, each with the first node's input."""
 
     name: str
     chain: tuple[Node, ...]
-    reads: tuple[str, ...]
+    reads: tuple[tuple[str, int], ...]
 
     @property
     def head(self) -> Node:
@@ -38,7 +37,7 @@ def cut(dag: Dag) -> tuple[Part, ...]:
     names = _names(chains)
     part_of = {id(node): name for name, chain in zip(names, chains, strict=True) for node in chain}
     return tuple(
-        Part(name, tuple(chain), tuple(part_of[id(leaf)] for leaf in _leaves(chain[0])))
+        Part(name, tuple(chain), tuple((part_of[id(leaf)], port) for leaf, port in _leaves(chain[0])))
         for name, chain in zip(names, chains, strict=True)
     )
 
@@ -56,8 +55,9 @@ def _chains(dag: Dag) -> list[list[Node]]:
     return chains
 
 
-def _leaves(head: Node) -> tuple[Node, ...]:
-    return tuple(leaf for upstream in head.inputs for leaf in flat_branches(upstream))
+def _leaves(head: Node) -> Iterator[tuple[Node, int]]:
+    for port, upstream in enumerate(head.inputs):
+        yield from ((leaf, port) for leaf in flat_branches(upstream))
 
 
 def _names(chains: Iterable[list[Node]]) -> list[str]:
@@ -78,21 +78,7 @@ def _alternatives(wanted: str, head: Node) -> Iterable[str]:
 
 
 def _wanted_name(chain: list[Node]) -> str:
-    head = chain[0]
-    if isinstance(head, Scan | Sink):
-        return head.table
-    if isinstance(head, PartialAggregate | FinalAggregate):
-        return _aggregate_name(head.aggregate, "combine" if isinstance(head, PartialAggregate) else "")
-    if isinstance(head, Aggregate):
-        return _aggregate_name(head)
+    if chain[0].component_name:
+        return chain[0].component_name
     kinds = [type(node).__name__.lower() for node in chain if not isinstance(node, Sink)]
     return f"{kinds[-1]}_1"
-
-
-def _aggregate_name(aggregate: Aggregate, verb: str = "") -> str:
-    """`count_by_word`; `aggregate_by_origin` of several functions; `sum_by_window`; `count_all`."""
-    functions = {call.function for call in aggregate.calls}
-    verb = verb or (functions.pop() if len(functions) == 1 else "aggregate")
-    window = set(aggregate.window or ())
-    keys = [key for key in aggregate.keys if key not in window] or ["window"] * bool(aggregate.keys)
-    return re.sub(r"\W+", "", f"{verb}_by_{'_'.join(keys)}" if keys else f"{verb}_all")

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ouzel.compiler.expressions import Column
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, PartialAggregate, Project, Scan, Sink, SinkMode, Union
+from ouzel.compiler.plan import DistributionKind, Node, PartialAggregate, Sink, SinkMode, Union, names_above
 from ouzel.planner.rules.combine_before_shuffle import wants_partial_key
 from ouzel.planner.rules.dag import Dag
 
-STATEFUL = (Aggregate, FinalAggregate)
-"""Nodes that need all rows of a key in one task."""
+
+def needs_routing(node: Node) -> bool:
+    """Whether the node needs certain rows of an input in one task: what makes its rows elsewhere sends them to where they belong."""
+    return any(spread.kind is not DistributionKind.ANY for spread in node.distribution)
 
 
 def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
     """Whether the node begins a component, or goes on in its input's; `shared` are the ids of nodes that several read."""
-    if isinstance(node, (Scan, *STATEFUL)):
+    if len(node.inputs) != 1 or isinstance(node.inputs[0], Union) or id(node.inputs[0]) in shared:
         return True
-    if isinstance(node, PartialAggregate) and wants_partial_key(node, dag):
-        return True
-    if isinstance(node.inputs[0], Union) or id(node.inputs[0]) in shared:
-        return True
-    return isinstance(node, Sink) and not _stays(node, shared, dag)
+    if isinstance(node, Sink):
+        return not _stays(node, shared, dag)
+    return needs_routing(node) or (isinstance(node, PartialAggregate) and wants_partial_key(node, dag))
 
 
 def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
@@ -31,11 +30,12 @@ def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
         return False
     before = list(_down(sink, shared, dag))
     head = before[-1]
-    if isinstance(head, Scan):
+    if not head.inputs:
         return False
     if sink.mode is SinkMode.APPEND:
         return True
-    return isinstance(head, STATEFUL) and (sink.mode is SinkMode.RETRACT or _keys_reach(sink, before))
+    whole = all(spread.kind in (DistributionKind.KEYS, DistributionKind.SINGLE) for spread in head.distribution)
+    return whole and (sink.mode is SinkMode.RETRACT or _keys_reach(sink, before))
 
 
 def _down(sink: Sink, shared: frozenset[int], dag: Dag) -> Iterator[Node]:
@@ -48,23 +48,16 @@ def _down(sink: Sink, shared: frozenset[int], dag: Dag) -> Iterator[Node]:
 
 
 def _keys_reach(sink: Sink, before: list[Node]) -> bool:
-    """Whether all rows of one key of the sink come from one task: what they are dealt by is part of the sink's key."""
-    head = before[-1]
-    assert isinstance(head, STATEFUL)
-    return all(_names_above(key, before[:-1]) & set(sink.keys) for key in dealt_by(head))
+    """Whether all rows of one key of the sink come from one task: what they are spread by is part of the sink's key."""
+    *above, head = before
+    return all(
+        _names_at_sink(names_above(head, frozenset({key}), number), above) & set(sink.keys)
+        for number, spread in enumerate(head.distribution)
+        for key in spread.keys
+    )
 
 
-def _names_above(key: str, before: list[Node]) -> set[str]:
-    names = {key}
-    for node in reversed(before):
-        if isinstance(node, Project):
-            names = {name for name, value in node.items if isinstance(value, Column) and value.name in names}
+def _names_at_sink(names: frozenset[str], nodes: list[Node]) -> frozenset[str]:
+    for node in reversed(nodes):
+        names = names_above(node, names)
     return names
-
-
-def dealt_by(node: Aggregate | FinalAggregate | PartialAggregate) -> tuple[str, ...]:
-    """The keys without the window's, for few windows are open at once; the window's end if there is no other."""
-    aggregate = node if isinstance(node, Aggregate) else node.aggregate
-    if not aggregate.window:
-        return aggregate.keys
-    return tuple(key for key in aggregate.keys if key not in aggregate.window) or (aggregate.window[1],)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from ouzel.compiler.plan import FinalAggregate, Hints, PartialAggregate, Sink, SinkMode
+from ouzel.compiler.plan import DistributionKind, FinalAggregate, Hints, PartialAggregate, Sink
 from ouzel.errors import QueryError
 from ouzel.planner.components import Part
-from ouzel.planner.fusion import STATEFUL, dealt_by
+from ouzel.planner.fusion import needs_routing
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind
 
@@ -27,7 +27,7 @@ def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
     asked = dict(hints.parallelism)
     name = part.name if part.name in asked else part.table or ""
     hinted = asked.get(name)
-    alone = isinstance(part.head, STATEFUL) and not dealt_by(part.head)
+    alone = any(spread.kind is DistributionKind.SINGLE for spread in part.head.distribution)
     if hinted is None:
         return 1 if alone or isinstance(part.head, Sink) else settings.parallelism
     if hinted < 1:
@@ -45,13 +45,13 @@ def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
     return hinted
 
 
-def grouping_of(part: Part, parallelism: int, hints: Hints, reads: Iterable[Part]) -> Grouping:
-    """How rows are dealt to the part's tasks.
+def grouping_of(part: Part, port: int, parallelism: int, hints: Hints, reads: Iterable[Part]) -> Grouping:
+    """How rows of one input of the part's first node are dealt to its tasks.
 
     Raises:
         QueryError: a hint asks for a grouping that would break the answer.
     """
-    usual = _usual(part, parallelism)
+    usual = _usual(part, port, parallelism)
     asked = {name: kind for name, kind in hints.grouping if name in _answers_to(part, reads)}
     for name, kind in asked.items():
         usual = _hinted(part, name, _kind(name, kind), usual)
@@ -82,24 +82,21 @@ def _answers_to(part: Part, reads: Iterable[Part]) -> set[str]:
     return own | {name for source in reads if source.table for name in (source.name, source.table)}
 
 
-def _usual(part: Part, parallelism: int) -> Grouping:
-    if isinstance(part.head, Sink):
-        return _to_sink(part.head, parallelism)
-    if isinstance(part.head, STATEFUL):
-        keys = dealt_by(part.head)
-        return Grouping(GroupingKind.FIELDS, keys) if keys else GLOBAL
-    if isinstance(part.head, PartialAggregate):
-        return Grouping(GroupingKind.PARTIAL_KEY, dealt_by(part.head))
-    return LOCAL_OR_SHUFFLE
-
-
-def _to_sink(sink: Sink, parallelism: int) -> Grouping:
-    """Several tasks of a sink that takes changes: those of one key, or of one whole row, go to the same task."""
-    if parallelism == 1:
+def _usual(part: Part, port: int, parallelism: int) -> Grouping:
+    if isinstance(part.head, Sink) and parallelism == 1:
         return GLOBAL
-    if sink.mode is SinkMode.APPEND:
-        return LOCAL_OR_SHUFFLE
-    return Grouping(GroupingKind.FIELDS, sink.keys or sink.input.schema.names)
+    if isinstance(part.head, PartialAggregate):
+        return Grouping(GroupingKind.PARTIAL_KEY, part.head.aggregate.routing_keys)
+    spread = part.head.distribution[port]
+    match spread.kind:
+        case DistributionKind.ANY:
+            return LOCAL_OR_SHUFFLE
+        case DistributionKind.KEYS:
+            return Grouping(GroupingKind.FIELDS, spread.keys)
+        case DistributionKind.SINGLE:
+            return GLOBAL
+        case DistributionKind.BROADCAST:
+            return Grouping(GroupingKind.ALL)
 
 
 def _kind(name: str, text: str) -> GroupingKind:
@@ -129,7 +126,6 @@ def _hinted(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> Group
 
 def _harm(part: Part, kind: GroupingKind) -> str:
     """Why this grouping of the part's input would give a wrong answer; empty when it would not."""
-    changes = isinstance(part.head, Sink) and part.head.mode is not SinkMode.APPEND
     if kind is GroupingKind.ALL:
         return "every task would get every row, so rows would be counted several times"
     if kind in (GroupingKind.DIRECT, GroupingKind.CUSTOM):
@@ -138,6 +134,6 @@ def _harm(part: Part, kind: GroupingKind) -> str:
         return "two tasks would share a key, which needs an aggregate whose partial results can be merged"
     if kind is GroupingKind.FIELDS:
         return "it groups by no key"
-    if isinstance(part.head, STATEFUL) or changes:
+    if needs_routing(part.head):
         return "rows of one key would go to different tasks"
     return ""

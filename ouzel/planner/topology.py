@@ -45,11 +45,12 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Input:
-    """One stream that a component reads."""
+    """One stream that a component reads; `port` is which of its first node's inputs these rows are."""
 
     component: str
     grouping: Grouping
     stream: str = DEFAULT_STREAM
+    port: int = 0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink, Without
 from ouzel.compiler.types import Schema
-from ouzel.planner.fusion import STATEFUL, dealt_by
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.spark.without import COMPONENT, can_be_without, from_text, told
 from ouzel.planner.topology import Topology
@@ -106,7 +105,7 @@ def _dropper(
 def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Aggregate]]:
     """Each aggregate of the query with the component that computes it: rules change what they read, not their order."""
     heads = [(part.name, part.chain[0]) for part in topology.components if part.chain]
-    made = [(name, head) for name, head in heads if isinstance(head, STATEFUL)]
+    made = [(name, head) for name, head in heads if isinstance(head, Aggregate | FinalAggregate)]
     for (name, head), node in zip(made, _aggregates(*program.sinks), strict=True):
         yield name, head, node
 
@@ -116,8 +115,8 @@ def made_by(program: Program, topology: Topology, sink: Sink) -> tuple[str, tupl
     top = top_aggregate(sink)
     for name, head, node in by_component(program, topology):
         if node is top:
-            assert isinstance(head, STATEFUL)
-            return name, dealt_by(head)
+            (spread,) = head.distribution
+            return name, spread.keys
     return "", ()
 
 

@@ -14,19 +14,57 @@ from ouzel.compiler.plan import (
     AssignWindow,
     EmitRule,
     Filter,
+    FinalAggregate,
     Node,
+    PartialAggregate,
     Project,
+    Scan,
     Sink,
     Union,
     Unnest,
+    Watermark,
+    Without,
     walk,
 )
+from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import DateType, Schema, TimestampType
 
 DAY_US = 86_400_000_000
 
 CARRIED = "_key_"
 """Prefix of the columns that carry the group's keys, whatever the query makes of them, through to the batch job's answer."""
+
+
+class Role(Enum):
+    """What a node does to rows, as far as a comparison can tell rows apart above it."""
+
+    KEEPS = "each row is a row of its input, which has it at most once; its columns are computed of that row"
+    GROUPS = "its keys tell its rows apart"
+    SINGLE = "a row of its input is in it once, or once for each window"
+    REPEATS = "a row of its input may be in several rows"
+
+
+ROLES: NodeTable[Role] = NodeTable(
+    "a reconciliation",
+    {
+        Scan: Role.SINGLE,
+        Watermark: Role.SINGLE,
+        Project: Role.KEEPS,
+        Filter: Role.KEEPS,
+        Unnest: Role.REPEATS,
+        AssignWindow: Role.SINGLE,
+        Aggregate: Role.GROUPS,
+        PartialAggregate: Refused("it compares what the query says, before any rule"),
+        FinalAggregate: Refused("it compares what the query says, before any rule"),
+        Union: Role.REPEATS,
+        Without: Role.SINGLE,
+        Sink: Role.SINGLE,
+    },
+)
+
+
+def _role(node: Node) -> Role:
+    return ROLES[type(node)]
 
 
 class Direction(Enum):
@@ -106,8 +144,8 @@ def _carrying(node: Node) -> Node:
             below = _carrying(node.input)
             kept = [(c.name, c) for c in columns_as_expressions(below.schema) if c.name.startswith(CARRIED)]
             return replace(node, input=below, items=(*node.items, *kept))
-        case Filter():
-            return replace(node, input=_carrying(node.input))
+        case _ if _role(node) is Role.KEEPS:
+            return node.with_inputs(tuple(map(_carrying, node.inputs)))
     assert isinstance(node, Aggregate)
     items = [(column.name, column) for column in columns_as_expressions(node.schema)]
     copies = [(f"{CARRIED}{name}", column) for name, column in items if name in node.keys]
@@ -117,14 +155,14 @@ def _carrying(node: Node) -> Node:
 def top_aggregate(sink: Sink) -> Aggregate | None:
     """The aggregate that makes the sink's rows, if only projections and filters follow it."""
     node = sink.input
-    while isinstance(node, Project | Filter):
-        node = node.input
+    while _role(node) is Role.KEEPS:
+        (node,) = node.inputs
     return node if isinstance(node, Aggregate) and node.keys else None
 
 
 def _is_single(node: Node) -> bool:
     """Whether nothing below makes several rows of one, but for the windows that a row lies in."""
-    return not any(isinstance(below, Aggregate | Unnest | Union) for below in walk(node))
+    return not any(_role(below) in (Role.GROUPS, Role.REPEATS) for below in walk(node))
 
 
 def _made_of(node: Node, name: str) -> frozenset[str]:
@@ -133,8 +171,8 @@ def _made_of(node: Node, name: str) -> frozenset[str]:
         case Project():
             parts = (_made_of(node.input, part) for part in columns_of(dict(node.items)[name]))
             return frozenset[str]().union(*parts)
-        case Filter():
-            return _made_of(node.input, name)
+        case _ if _role(node) is Role.KEEPS:
+            return _made_of(node.inputs[0], node.origins[name][1]) if name in node.origins else frozenset()
     return frozenset({name})
 
 
@@ -143,8 +181,8 @@ def _direction(node: Node, name: str) -> Direction:
         case Project():
             value = _uncast(dict(node.items)[name])
             return _direction(node.input, value.name) if isinstance(value, Column) else Direction.FREE
-        case Filter():
-            return _direction(node.input, name)
+        case _ if _role(node) is Role.KEEPS:
+            return _direction(node.inputs[0], node.origins[name][1]) if name in node.origins else Direction.FREE
     assert isinstance(node, Aggregate)
     return next((_moves(call) for call in node.calls if call.name == name), Direction.FREE)
 

@@ -7,13 +7,12 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
-from ouzel.compiler.catalog import RETURNED
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.functions import resolve_call
-from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Sink, SinkMode, Unnest, Watermark
+from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Unnest, Watermark, Without
 from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
 from ouzel.errors import NotSupported
-from tests.operators.nodes import chain, table
+from tests.operators.nodes import chain, group, table
 
 
 def two() -> tuple[Scan, Column, Column]:
@@ -123,5 +122,5 @@ def test_unnest_of_rows_and_maps_gives_a_column_a_field() -> None:
 
 def test_a_node_without_an_operator_is_refused() -> None:
     source, _, _ = two()
-    with pytest.raises(NotSupported, match="Sink cannot be computed in a stream"):
-        chain(Sink(source, "t", "print", (), SinkMode.APPEND, traits=RETURNED))
+    with pytest.raises(NotSupported, match="a topology cannot take Without: only the batch job of a reconciliation"):
+        chain(Without(source, group(source, ["a"]), "count_by_a", "late.jsonl", False, False))

@@ -16,9 +16,6 @@ from ouzel.compiler.expressions import Column
 from ouzel.compiler.plan import (
     AssignWindow,
     Filter,
-    FinalAggregate,
-    Node,
-    PartialAggregate,
     Program,
     Scan,
     SinkMode,
@@ -42,7 +39,6 @@ from ouzel.compiler.types import (
 from ouzel.errors import NotSupported
 from ouzel.planner.spark import run_job, spark_job
 from ouzel.planner.spark.job import job_endings, load_job
-from ouzel.planner.spark.lowering import lower
 from tests.planner.plans import (
     count_by,
     delays_by_day,
@@ -62,18 +58,6 @@ if TYPE_CHECKING:
 
 def rows(spark: SparkSession, made: Program, directory: Path, table: str = "result") -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in run_job(spark_job(made, directory), spark, table).collect()), key=repr)
-
-
-def test_every_logical_node_has_a_lowering() -> None:
-    nodes = {
-        kind for kind in vars(plan).values() if isinstance(kind, type) and issubclass(kind, Node) and kind is not Node
-    }
-    physical = {
-        PartialAggregate,
-        FinalAggregate,
-        plan.Watermark,
-    }  # a watermark does nothing in batch: its frame is its input's
-    assert nodes - physical <= set(lower.registry)
 
 
 def test_the_job_reads_like_a_program() -> None:

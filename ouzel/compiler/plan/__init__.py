@@ -1,6 +1,6 @@
 """The logical plan: one typed DAG for SQL and for the Python DSL. Frozen, without I/O; `str()` of a node is EXPLAIN LOGICAL.
 
-Every node states its schema, whether its output only appends or also retracts, its time column, and the bound of its state.
+Every node says everything about itself (`base.py`), and every backend has an entry or a refusal for every node (`tables.py`).
 A stream that retracts carries one more column, `WEIGHT` (+1 or -1, a Z-set: Budiu et al., "DBSP", VLDB 2023); a stream that only
 appends carries none and pays nothing. WEIGHT is never part of a node's schema.
 """
@@ -13,9 +13,30 @@ from ouzel.compiler.plan.aggregates import (
     EmitRule,
     FinalAggregate,
     PartialAggregate,
-    Without,
 )
-from ouzel.compiler.plan.base import UNBOUNDED, WEIGHT, Node, walk
+from ouzel.compiler.plan.base import (
+    ANY,
+    APPENDS,
+    BROADCAST,
+    SINGLE,
+    UNBOUNDED,
+    WEIGHT,
+    WEIGHTED,
+    Changelog,
+    Distribution,
+    DistributionKind,
+    Leaf,
+    Node,
+    RowWise,
+    SameColumns,
+    Unary,
+    by_keys,
+    names_above,
+    names_below,
+    unchanged,
+    walk,
+)
+from ouzel.compiler.plan.late import Without
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sets import Union
@@ -24,29 +45,45 @@ from ouzel.compiler.plan.sources import Scan, Watermark
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
 
 __all__ = [
+    "ANY",
+    "APPENDS",
+    "BROADCAST",
     "NEVER_NULL",
+    "SINGLE",
     "UNBOUNDED",
     "WEIGHT",
+    "WEIGHTED",
     "Aggregate",
     "AggregateCall",
     "AssignWindow",
+    "Changelog",
+    "Distribution",
+    "DistributionKind",
     "Emit",
     "EmitRule",
     "Filter",
     "FinalAggregate",
     "Hints",
+    "Leaf",
     "Node",
     "PartialAggregate",
     "Program",
     "Project",
     "Reconcile",
+    "RowWise",
+    "SameColumns",
     "Scan",
     "Sink",
     "SinkMode",
+    "Unary",
     "Union",
     "Unnest",
     "Watermark",
     "WindowKind",
     "Without",
+    "by_keys",
+    "names_above",
+    "names_below",
+    "unchanged",
     "walk",
 ]

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from ouzel.compiler.plan.base import UNBOUNDED, Node
-from ouzel.compiler.types import DataType, Field, Schema
+from ouzel.compiler.expressions import Expression, columns_of
+from ouzel.compiler.plan.base import (
+    ANY,
+    UNBOUNDED,
+    WEIGHTED,
+    Changelog,
+    Distribution,
+    Names,
+    Node,
+    Unary,
+    by_keys,
+)
+from ouzel.compiler.plan.identity import digest
+from ouzel.compiler.types import DataType, Field, FloatType, Schema
 
 NEVER_NULL = frozenset({"count", "count_if"})
 """Aggregates that are 0 of nothing, where others are NULL."""
@@ -25,6 +39,11 @@ class AggregateCall:
     type: DataType
     distinct: bool = False
     filter: str | None = None
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns that it reads."""
+        return frozenset(name for name in (self.argument, self.filter) if name)
 
     def __str__(self) -> str:
         inner = ("DISTINCT " if self.distinct else "") + (self.argument or "*")
@@ -52,14 +71,13 @@ class Emit:
 
 
 @dataclass(frozen=True)
-class Aggregate(Node):
+class Aggregate(Unary):
     """GROUP BY: output is the keys, in order, then the calls.
 
     `window` names the key columns that are (window_start, window_end, window_time): those of them that are grouped by, empty string for
     one that is not; None without a window. `window_end` is always among the keys of a windowed aggregate, for it bounds the state.
     """
 
-    input: Node
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
     emit: Emit
@@ -73,12 +91,59 @@ class Aggregate(Node):
         )
 
     @property
-    def retracts(self) -> bool:
-        return self.emit.rule is not EmitRule.WATERMARK
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return {key: (0, key) for key in self.keys}
+
+    @property
+    def reads(self) -> Names:
+        """What it reads of its input."""
+        return frozenset(self.keys).union(*(call.reads for call in self.calls))
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return (self._with_calls_of(wanted).reads,)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return replace(self._with_calls_of(wanted), input=inputs[0])
+
+    def _with_calls_of(self, wanted: Names) -> Aggregate:
+        return replace(self, calls=tuple(call for call in self.calls if call.name in wanted) or self.calls[:1])
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        """0.0 and -0.0 are one group but not one value, so a filter on a float key must see the group's."""
+        read = columns_of(predicate)
+        exact = {key for key in self.keys if not isinstance(self.schema[key].type, FloatType)}
+        return (predicate,) if read and read <= exact else None
+
+    is_rowwise = False
+
+    @property
+    def routing_keys(self) -> tuple[str, ...]:
+        """The keys without the window's, for few windows are open at once; the window's end if there is no other."""
+        if not self.window:
+            return self.keys
+        return tuple(key for key in self.keys if key not in self.window) or (self.window[1],)
+
+    @property
+    def distribution(self) -> tuple[Distribution, ...]:
+        return (by_keys(self.routing_keys),)
+
+    @property
+    def waits(self) -> tuple[bool, ...]:
+        return (self.window is not None or self.emit.rule is EmitRule.WATERMARK,)
 
     @property
     def time_column(self) -> str | None:
         return (self.window[2] or None) if self.window else None
+
+    accepts = (WEIGHTED,)
+
+    @property
+    def changelog(self) -> Changelog:
+        return Changelog.APPEND if self.emit.rule is EmitRule.WATERMARK else Changelog.RETRACT
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return frozenset({frozenset(self.keys)})
 
     @property
     def state_bound(self) -> str:
@@ -87,19 +152,47 @@ class Aggregate(Node):
         return "one row" if not self.keys else f"{UNBOUNDED}: one row per key"
 
     @property
+    def component_name(self) -> str:
+        functions = {call.function for call in self.calls}
+        return self.named(functions.pop() if len(functions) == 1 else "aggregate")
+
+    def named(self, verb: str) -> str:
+        """A name for what does this to the groups: `count_by_word`; `sum_by_window`; `count_all`."""
+        keys = [key for key in self.keys if key not in (self.window or ())] or ["window"] * bool(self.keys)
+        return re.sub(r"\W+", "", f"{verb}_by_{'_'.join(keys)}" if keys else f"{verb}_all")
+
+    @property
     def label(self) -> str:
         return f"Aggregate by ({', '.join(self.keys)}): {', '.join(map(str, self.calls))}; emit {self.emit}"
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        ids = self.input.column_ids
+        window = tuple(ids.get(name) for name in self.window) if self.window else None
+        calls = tuple(map(self._call_meaning, self.calls))
+        return (tuple(ids[key] for key in self.keys), calls, self.emit.rule, self.emit.delay_ms, window)
+
+    @property
+    def rows_id(self) -> str:
+        """One row a group, whatever is computed of it."""
+        return digest("groups", self.input.rows_id, *(self.input.column_ids[key] for key in self.keys))
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (self.rows_id, self._call_meaning(next(call for call in self.calls if call.name == column)))
+
+    def _call_meaning(self, call: AggregateCall) -> tuple[object, ...]:
+        argument, condition = (name and self.input.column_ids[name] for name in (call.argument, call.filter))
+        return (call.function, call.type, call.distinct, argument, condition)
+
 
 @dataclass(frozen=True)
-class PartialAggregate(Node):
+class PartialAggregate(Unary):
     """The combiner of `call`s before a fields grouping; stateless from batch to batch. Only the planner makes these.
 
     Output: the keys, then each call's accumulator columns as the aggregate's registry entry names them (`<call name>$<accumulator>`).
     A retracting input's weights are folded in, so the output carries none; what it means is "add these accumulators".
     """
 
-    input: Node
     aggregate: Aggregate
 
     @property
@@ -109,19 +202,59 @@ class PartialAggregate(Node):
         return accumulator_schema(self.aggregate)
 
     @property
-    def retracts(self) -> bool:
-        return False
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return self.aggregate.origins
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        """For all of its output: what is merged are accumulators, whole."""
+        return (self.aggregate.reads,)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return self.aggregate.passes(predicate)
+
+    is_rowwise = False
+    distribution = (ANY,)
+
+    @property
+    def waits(self) -> tuple[bool, ...]:
+        return self.aggregate.waits
+
+    @property
+    def time_column(self) -> str | None:
+        return self.input.time_column
+
+    accepts = (WEIGHTED,)
+    changelog = Changelog.APPEND
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return frozenset()
+
+    state_bound = ""
+
+    @property
+    def component_name(self) -> str:
+        return self.aggregate.named("combine")
 
     @property
     def label(self) -> str:
         return f"PartialAggregate by ({', '.join(self.aggregate.keys)}): {', '.join(map(str, self.aggregate.calls))}"
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.aggregate.identity
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (self.rows_id, "accumulator", self.schema.names.index(column))
+
 
 @dataclass(frozen=True)
-class FinalAggregate(Node):
+class FinalAggregate(Unary):
     """The merge of PartialAggregates after a fields grouping; output as `aggregate`'s. Only the planner makes these."""
 
-    input: Node
     aggregate: Aggregate
 
     @property
@@ -129,41 +262,63 @@ class FinalAggregate(Node):
         return self.aggregate.schema
 
     @property
-    def retracts(self) -> bool:
-        return self.aggregate.retracts
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return self.aggregate.origins
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        """All: what is merged are accumulators, whole."""
+        return (frozenset(self.input.schema.names),)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return self.aggregate.passes(predicate)
+
+    is_rowwise = False
+
+    @property
+    def distribution(self) -> tuple[Distribution, ...]:
+        return self.aggregate.distribution
+
+    @property
+    def waits(self) -> tuple[bool, ...]:
+        return self.aggregate.waits
 
     @property
     def time_column(self) -> str | None:
         return self.aggregate.time_column
+
+    accepts = (WEIGHTED,)
+
+    @property
+    def changelog(self) -> Changelog:
+        return self.aggregate.changelog
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return self.aggregate.unique_keys
 
     @property
     def state_bound(self) -> str:
         return self.aggregate.state_bound
 
     @property
-    def label(self) -> str:
-        return "Final" + self.aggregate.label
-
-
-@dataclass(frozen=True)
-class Without(Node):
-    """The input of `aggregate` without the rows that a run dropped there as late. Only a reconciliation makes these, for its batch job.
-
-    Attributes:
-        aggregate: as it was: what its component made of these rows.
-        component: the name of what dropped them.
-        path: the file of JSON lines that says which.
-        combined: whether the file holds what the aggregate makes of each row by itself, instead of the row.
-        touched: give only groups that have such rows.
-    """
-
-    input: Node
-    aggregate: Aggregate
-    component: str
-    path: str
-    combined: bool
-    touched: bool
+    def component_name(self) -> str:
+        return self.aggregate.component_name
 
     @property
     def label(self) -> str:
-        return f"Without what {self.component} dropped as late"
+        return "Final" + self.aggregate.label
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.aggregate.identity
+
+    @property
+    def rows_id(self) -> str:
+        """The aggregate's: what is above does not see that it was done in two steps."""
+        return self.aggregate.rows_id
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return self.aggregate.definition(column)

@@ -1,10 +1,20 @@
-"""What every node of the plan says of itself."""
+"""What every node of the plan says of itself.
+
+A node class that leaves one of these questions open cannot be instantiated, and no question has an answer by default: rules, fusion,
+groupings and backends act on the answers, so a wrong one would prune, move or fuse in silence. Families (`Leaf`, `Unary`, `RowWise`)
+answer what all their members have in common.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
 
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.plan.identity import digest, meaning
 from ouzel.compiler.types import Schema
 from ouzel.compiler.written import Written
 
@@ -13,58 +23,278 @@ WEIGHT = "$weight"
 
 UNBOUNDED = "UNBOUNDED"
 
+Names = frozenset[str]
+"""Columns, by name."""
+
+
+class Changelog(Enum):
+    """What a node's output may do to rows that it gave before: nothing, take them back (WEIGHT), or replace them by key."""
+
+    APPEND = "appends"
+    RETRACT = "retracts"
+    UPSERT = "upserts"
+
+
+APPENDS = frozenset({Changelog.APPEND})
+WEIGHTED = frozenset({Changelog.APPEND, Changelog.RETRACT})
+"""What a node can read that is right for every weight."""
+
+
+class DistributionKind(Enum):
+    """Which rows of an input must come to the same task."""
+
+    ANY = "any"
+    KEYS = "by keys"
+    SINGLE = "single"
+    BROADCAST = "broadcast"
+
 
 @dataclass(frozen=True)
-class Node:
+class Distribution:
+    """How an input must be spread over a node's tasks: anyhow, rows of equal `keys` together, all to one, or all to each."""
+
+    kind: DistributionKind
+    keys: tuple[str, ...] = ()
+
+
+ANY = Distribution(DistributionKind.ANY)
+SINGLE = Distribution(DistributionKind.SINGLE)
+BROADCAST = Distribution(DistributionKind.BROADCAST)
+
+
+def by_keys(keys: tuple[str, ...]) -> Distribution:
+    """Rows of equal keys together; without keys all rows are equal."""
+    return Distribution(DistributionKind.KEYS, keys) if keys else SINGLE
+
+
+@dataclass(frozen=True)
+class Node(ABC):
     """Base of the plan's nodes; `written` is no part of what a node means."""
 
     written: Written = field(default=Written(), kw_only=True, compare=False, repr=False)
 
     @property
+    @abstractmethod
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, left to right."""
-        upstream = getattr(self, "input", None)
-        return () if upstream is None else (upstream,)
+
+    @abstractmethod
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        """The same node reading these."""
 
     @property
+    @abstractmethod
     def schema(self) -> Schema:
         """The columns of the output, without WEIGHT."""
-        return self.inputs[0].schema
+
+    @property
+    @abstractmethod
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        """Columns of the output that are an input's column, unchanged: the number of that input, and the column's name there."""
+
+    @abstractmethod
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        """Which columns of each input it must have, so that it can give those `wanted` of it."""
+
+    @abstractmethod
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        """The node giving `wanted`, and what else it cannot leave out, of inputs that have at least what it `needs` for that."""
+
+    @abstractmethod
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        """A filter above the node as filters below it that together do the same, one for each input.
+
+        None for an input that needs no filter; None for all where the filter depends on what the node does.
+        """
+
+    @property
+    @abstractmethod
+    def is_rowwise(self) -> bool:
+        """Whether each row is computed by itself, so that the node may stand on either side of a union or a hop between tasks."""
+
+    @property
+    @abstractmethod
+    def distribution(self) -> tuple[Distribution, ...]:
+        """How each input must be spread over the node's tasks."""
+
+    @property
+    @abstractmethod
+    def waits(self) -> tuple[bool, ...]:
+        """Of each input, whether the node waits for its watermark."""
+
+    @property
+    @abstractmethod
+    def time_column(self) -> str | None:
+        """The column that the watermark speaks of, if there is one."""
+
+    @property
+    @abstractmethod
+    def accepts(self) -> tuple[frozenset[Changelog], ...]:
+        """Of each input, which changes the node can read."""
+
+    @property
+    @abstractmethod
+    def changelog(self) -> Changelog:
+        """What the output may do to rows given before, with the inputs that the node has."""
+
+    @property
+    @abstractmethod
+    def unique_keys(self) -> frozenset[Names]:
+        """Sets of columns by each of which no two rows of the output, added up, are equal; an empty set: there is one row at most."""
+
+    @property
+    @abstractmethod
+    def state_bound(self) -> str:
+        """What bounds the state kept, in words for EXPLAIN; empty for a stateless node."""
+
+    @property
+    @abstractmethod
+    def component_name(self) -> str:
+        """What a component that this node begins is called; empty to name it after its last node."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """One line for EXPLAIN, without schema and properties."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> tuple[object, ...]:
+        """What tells it from other nodes of its class over the same inputs, in plain values, columns by their ids."""
+
+    @abstractmethod
+    def definition(self, column: str) -> tuple[object, ...]:
+        """What a column that is not among `origins` is computed of, in the same plain values."""
 
     @property
     def retracts(self) -> bool:
         """Whether the output takes rows back; if so it carries WEIGHT."""
-        return any(node.retracts for node in self.inputs)
+        return self.changelog is not Changelog.APPEND
 
-    @property
-    def time_column(self) -> str | None:
-        """The column that the watermark speaks of, if there is one."""
-        return self.inputs[0].time_column if self.inputs else None
+    @cached_property
+    def column_ids(self) -> Mapping[str, str]:
+        """Of each column, a digest of how it is computed, down to the tables: no alias and no place in a SELECT changes it."""
+        return {name: self._column_id(name) for name in self.schema.names}
 
-    @property
-    def state_bound(self) -> str:
-        """What bounds the state kept, in words for EXPLAIN; empty for a stateless node."""
-        return ""
+    @cached_property
+    def rows_id(self) -> str:
+        """A digest of which rows there are, whatever columns they have."""
+        return digest(type(self).__name__, self.identity, *(node.rows_id for node in self.inputs))
 
-    @property
-    def label(self) -> str:
-        """One line for EXPLAIN, without schema and properties."""
-        return type(self).__name__
+    @cached_property
+    def stable_id(self) -> str:
+        """A digest of what the node computes and of what; the same in every process, run and version, so that state finds its owner."""
+        return digest(type(self).__name__, self.identity, self.rows_id, *self.column_ids.values())
+
+    def meaning(self, expression: Expression) -> object:
+        """An expression over this node's columns in plain values, which no alias changes."""
+        return meaning(expression, self.column_ids)
+
+    def _column_id(self, name: str) -> str:
+        if name in self.origins:
+            number, inner = self.origins[name]
+            return self.inputs[number].column_ids[inner]
+        return digest(*self.definition(name))
 
     def __str__(self) -> str:
         return "\n".join(_tree(self, 0))
 
 
-def _tree(node: Node, depth: int) -> Iterator[str]:
-    marks = ["retracts" if node.retracts else "appends"]
-    if node.time_column:
-        marks.append(f"time={node.time_column}")
-    if node.state_bound:
-        marks.append(f"state={node.state_bound}")
-    yield f"{'  ' * depth}{node.label}  [{', '.join(marks)}]"
-    yield f"{'  ' * depth}  : {node.schema}"
-    for child in node.inputs:
-        yield from _tree(child, depth + 1)
+@dataclass(frozen=True)
+class Leaf(Node):
+    """A node that reads no other."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return self
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return {}
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return ()
+
+    distribution = ()
+    waits = ()
+    accepts = ()
+
+
+@dataclass(frozen=True)
+class Unary(Node):
+    """A node that reads one other."""
+
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        (node,) = inputs
+        return replace(self, input=node)
+
+
+@dataclass(frozen=True)
+class RowWise(Unary):
+    """A node that computes each row by itself, whatever its weight."""
+
+    is_rowwise = True
+    distribution = (ANY,)
+    accepts = (WEIGHTED,)
+
+    @property
+    def changelog(self) -> Changelog:
+        return self.input.changelog
+
+    state_bound = ""
+    component_name = ""
+
+
+@dataclass(frozen=True)
+class SameColumns(Unary):
+    """A node that gives its input's rows, or some of them, as they are."""
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return unchanged(self)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        raise KeyError(column)
+
+    @property
+    def time_column(self) -> str | None:
+        return self.input.time_column
+
+    @property
+    def changelog(self) -> Changelog:
+        return self.input.changelog
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return self.input.unique_keys
+
+
+def unchanged(node: Node, number: int = 0) -> dict[str, tuple[int, str]]:
+    """`origins` of a node that hands on all columns of that input."""
+    return {name: (number, name) for name in node.inputs[number].schema.names}
+
+
+def names_above(node: Node, below: Names, number: int = 0) -> Names:
+    """What a node calls those columns of that input that it hands on."""
+    return frozenset(name for name, origin in node.origins.items() if origin[0] == number and origin[1] in below)
+
+
+def names_below(node: Node, above: Names) -> Names | None:
+    """What these columns of a node of one input are called in its input; None if it computes one of them."""
+    return frozenset(node.origins[name][1] for name in above) if above <= node.origins.keys() else None
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -77,3 +307,15 @@ def walk(node: Node) -> Iterator[Node]:
             seen.add(id(node))
             yield node
             todo.extend(reversed(node.inputs))
+
+
+def _tree(node: Node, depth: int) -> Iterator[str]:
+    marks = [node.changelog.value]
+    if node.time_column:
+        marks.append(f"time={node.time_column}")
+    if node.state_bound:
+        marks.append(f"state={node.state_bound}")
+    yield f"{'  ' * depth}{node.label}  [{', '.join(marks)}]"
+    yield f"{'  ' * depth}  : {node.schema}"
+    for child in node.inputs:
+        yield from _tree(child, depth + 1)

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import Node
+from ouzel.compiler.expressions import Column, Expression, columns_of, is_trivial, substitute
+from ouzel.compiler.plan.base import Names, Node, RowWise, SameColumns, names_above, unchanged
 from ouzel.compiler.types import DataType, Field, Schema
 
 
 @dataclass(frozen=True)
-class Project(Node):
+class Project(RowWise):
     """Compute the output's columns: (name, expression) in order."""
 
-    input: Node
     items: tuple[tuple[str, Expression], ...]
 
     @property
     def schema(self) -> Schema:
         return Schema(tuple(Field(name, expression.type) for name, expression in self.items))
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return {name: (0, value.name) for name, value in self.items if isinstance(value, Column)}
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return (frozenset(name for _, value in self._kept(wanted) for name in columns_of(value)),)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return replace(self, input=inputs[0], items=self._kept(wanted))
+
+    def _kept(self, wanted: Names) -> tuple[tuple[str, Expression], ...]:
+        return tuple(item for item in self.items if item[0] in wanted) or self.items[:1]
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        read = columns_of(predicate)
+        values = {name: value for name, value in self.items if name in read}
+        return (substitute(predicate, values),) if all(map(is_trivial, values.values())) else None
+
+    waits = (False,)
 
     @property
     def time_column(self) -> str | None:
@@ -28,32 +48,62 @@ class Project(Node):
         return None
 
     @property
+    def unique_keys(self) -> frozenset[Names]:
+        handed_on = {inner for _, inner in self.origins.values()}
+        return frozenset(names_above(self, key) for key in self.input.unique_keys if key <= handed_on)
+
+    @property
     def label(self) -> str:
         shown = (name if str(value) == name else f"{value} AS {name}" for name, value in self.items)
         return "Project " + ", ".join(shown)
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return ()
+
+    @property
+    def rows_id(self) -> str:
+        """Its input's: only columns are others."""
+        return self.input.rows_id
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return ("computed", self.input.meaning(dict(self.items)[column]))
+
 
 @dataclass(frozen=True)
-class Filter(Node):
+class Filter(SameColumns, RowWise):
     """Keep the rows whose predicate is TRUE."""
 
-    input: Node
     predicate: Expression
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return (wanted | columns_of(self.predicate),)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return (predicate,)
+
+    waits = (False,)
 
     @property
     def label(self) -> str:
         return f"Filter {self.predicate}"
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.input.meaning(self.predicate),)
+
 
 @dataclass(frozen=True)
-class Unnest(Node):
+class Unnest(RowWise):
     """CROSS JOIN UNNEST: one output row for each element of `array`, appended to the input's columns.
 
     `names` are the new columns: one, or one a field for an array of ROW, or key and value for a MAP. With `ordinality` the last of them
     counts from 1 (BIGINT). With `outer` an empty or NULL array gives one row of NULLs.
     """
 
-    input: Node
     array: Expression
     names: tuple[tuple[str, DataType], ...]
     ordinality: bool = False
@@ -64,5 +114,36 @@ class Unnest(Node):
         return Schema((*self.input.schema, *(Field(name, kind) for name, kind in self.names)))
 
     @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return unchanged(self)
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return ((wanted - dict(self.names).keys()) | columns_of(self.array),)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return (predicate,) if columns_of(predicate) <= self.origins.keys() else None
+
+    waits = (False,)
+
+    @property
+    def time_column(self) -> str | None:
+        return self.input.time_column
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        position = self.names[-1][0]
+        return frozenset(key | {position} for key in self.input.unique_keys) if self.ordinality else frozenset()
+
+    @property
     def label(self) -> str:
         return f"Unnest {self.array} AS {', '.join(name for name, _ in self.names)}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.input.meaning(self.array), self.ordinality, self.outer)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return ("element", *self.identity, list(dict(self.names)).index(column))

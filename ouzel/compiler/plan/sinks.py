@@ -6,7 +6,18 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.compiler.catalog import SinkTraits
-from ouzel.compiler.plan.base import Node
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.plan.base import (
+    ANY,
+    APPENDS,
+    WEIGHTED,
+    Changelog,
+    Distribution,
+    Names,
+    Node,
+    SameColumns,
+    by_keys,
+)
 from ouzel.compiler.types import Schema
 
 
@@ -19,10 +30,9 @@ class SinkMode(Enum):
 
 
 @dataclass(frozen=True)
-class Sink(Node):
+class Sink(SameColumns):
     """Write to a table through a connector; `keys` is the table's PRIMARY KEY. A trailing SELECT has the connector `result`."""
 
-    input: Node
     table: str
     connector: str
     options: tuple[tuple[str, str], ...]
@@ -35,3 +45,38 @@ class Sink(Node):
     def label(self) -> str:
         key = f" by ({', '.join(self.keys)})" if self.keys else ""
         return f"Sink {self.table} ({self.connector}, {self.mode.value}{key})"
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return (frozenset(self.input.schema.names),)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    is_rowwise = False
+
+    @property
+    def distribution(self) -> tuple[Distribution, ...]:
+        """Of changes, those of one key, or of one whole row, go to the same task."""
+        if self.mode is SinkMode.APPEND:
+            return (ANY,)
+        return (by_keys(self.keys or self.input.schema.names),)
+
+    waits = (False,)
+
+    @property
+    def accepts(self) -> tuple[frozenset[Changelog], ...]:
+        return (APPENDS if self.mode is SinkMode.APPEND else WEIGHTED,)
+
+    state_bound = ""
+
+    @property
+    def component_name(self) -> str:
+        return self.table
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        keys = tuple(self.input.column_ids[key] for key in self.keys)
+        return (self.table, self.connector, tuple(sorted(self.options)), self.mode, keys)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ouzel.compiler.catalog import SourceTraits
-from ouzel.compiler.expressions import Expression
-from ouzel.compiler.plan.base import Node
+from ouzel.compiler.expressions import Expression, columns_of
+from ouzel.compiler.plan.base import Changelog, Leaf, Names, Node, RowWise, SameColumns
 from ouzel.compiler.types import Schema
 
 
 @dataclass(frozen=True)
-class Scan(Node):
+class Scan(Leaf):
     """Read a table through a connector.
 
     `columns` are the physical columns wanted; `metadata` maps a column to the connector's metadata key (`offset`, `partition`, `file` ...).
@@ -30,31 +30,73 @@ class Scan(Node):
     def schema(self) -> Schema:
         return self.columns
 
-    @property
-    def retracts(self) -> bool:
-        return self.traits.changelog
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        """A table that answers for bad records keeps all its columns: what is bad must not depend on the query."""
+        if dict(self.options).get("bad.record", "fail") != "fail":
+            return self
+        filtered = columns_of(self.predicate) if self.predicate else frozenset()
+        names = tuple(name for name in self.columns.names if name in wanted | filtered) or self.columns.names[:1]
+        metadata = tuple(pair for pair in self.metadata if pair[0] in names)
+        return replace(self, columns=self.columns.select(names), metadata=metadata)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    is_rowwise = False
 
     @property
     def time_column(self) -> str | None:
         return None
 
     @property
+    def changelog(self) -> Changelog:
+        return Changelog.RETRACT if self.traits.changelog else Changelog.APPEND
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return frozenset()
+
+    state_bound = ""
+
+    @property
+    def component_name(self) -> str:
+        return self.table
+
+    @property
     def label(self) -> str:
         where = f" where {self.predicate}" if self.predicate else ""
         return f"Scan {self.table} ({self.connector}){where}"
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        predicate = self.meaning(self.predicate) if self.predicate else None
+        return (self.table, self.connector, tuple(sorted(self.options)), predicate)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (self.table, column, self.columns[column].type, dict(self.metadata).get(column))
+
 
 @dataclass(frozen=True)
-class Watermark(Node):
+class Watermark(SameColumns, RowWise):
     """From here on `column` is event time; the watermark is the largest `expression` seen, per partition of the source.
 
     `idle_after_ms` is how long an input may be silent before it stops holding time back; None is NEVER.
     """
 
-    input: Node
     column: str
     expression: Expression
     idle_after_ms: int | None = 30_000
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return (wanted | {self.column} | columns_of(self.expression),)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return (predicate,)
+
+    waits = (False,)
 
     @property
     def time_column(self) -> str | None:
@@ -64,3 +106,12 @@ class Watermark(Node):
     def label(self) -> str:
         idle = "never" if self.idle_after_ms is None else f"{self.idle_after_ms / 1000:g} s"
         return f"Watermark {self.column} = {self.expression}, idle after {idle}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.input.column_ids[self.column], self.input.meaning(self.expression))
+
+    @property
+    def rows_id(self) -> str:
+        """Its input's: what time it is changes no row."""
+        return self.input.rows_id

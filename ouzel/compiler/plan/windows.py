@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from ouzel.compiler.plan.base import Node
+from ouzel.compiler.expressions import Expression, columns_of
+from ouzel.compiler.plan.base import Names, Node, RowWise, unchanged
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
 
@@ -17,14 +19,13 @@ class WindowKind(Enum):
 
 
 @dataclass(frozen=True)
-class AssignWindow(Node):
+class AssignWindow(RowWise):
     """Append window_start, window_end and window_time (= window_end - 1 ms); HOP gives a row once for each window it lies in.
 
     Windows are half open, [start, end), and aligned to the epoch plus `offset_us`. All three spans are in microseconds; for TUMBLE
     slide = size. A row whose time is NULL belongs to no window and is a bad record.
     """
 
-    input: Node
     kind: WindowKind
     column: str
     size_us: int
@@ -40,6 +41,21 @@ class AssignWindow(Node):
         return Schema((*self.input.schema, *added))
 
     @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return unchanged(self)
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return ((wanted - set(self.names)) | {self.column},)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return (predicate,) if columns_of(predicate).isdisjoint(self.names) else None
+
+    waits = (True,)
+
+    @property
     def time_column(self) -> str | None:
         return self.names[2]
 
@@ -47,3 +63,17 @@ class AssignWindow(Node):
     def label(self) -> str:
         slide = f", slide {self.slide_us / 1e6:g} s" if self.kind is WindowKind.HOP else ""
         return f"AssignWindow {self.kind.value}({self.column}, size {self.size_us / 1e6:g} s{slide})"
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        if self.kind is WindowKind.TUMBLE:
+            return self.input.unique_keys
+        return frozenset(key | {self.names[0]} for key in self.input.unique_keys)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        column = self.input.column_ids[self.column]
+        return (self.kind, column, self.size_us, self.slide_us, self.offset_us)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return ("window", *self.identity, self.names.index(column))

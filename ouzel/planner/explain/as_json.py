@@ -46,6 +46,7 @@ def _node(node: Node) -> dict[str, Any]:
     return {
         "kind": kind,
         "does": does,
+        "id": node.stable_id,
         "schema": _schema(node.schema),
         "retracts": node.retracts,
         "time_column": node.time_column,

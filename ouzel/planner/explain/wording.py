@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, Literal
 from ouzel.compiler.plan import (
@@ -22,7 +23,9 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
     WindowKind,
+    Without,
 )
+from ouzel.compiler.plan.tables import NodeTable
 
 INFIX: dict[str, tuple[str, int]] = {
     "or": ("OR", 1), "and": ("AND", 2),
@@ -125,29 +128,34 @@ def span(microseconds: int) -> str:
 
 
 def node_text(node: Node) -> tuple[str, str]:
-    """A node's kind and what it does, each a few words."""
-    match node:
-        case Scan(table=table, connector=connector, predicate=predicate):
-            return "Scan", f"{table} ({connector})" + (f" where {expression_text(predicate)}" if predicate else "")
-        case Watermark(column=column, expression=expression, idle_after_ms=idle):
-            limit = f"idle after {span(idle * 1000)}" if idle is not None else "never idle"
-            return "Watermark", f"{column} as {expression_text(expression)}, {limit}"
-        case Project(items=items):
-            return "Project", ", ".join(_item(name, expression_text(value)) for name, value in items)
-        case Filter(predicate=predicate):
-            return "Filter", expression_text(predicate)
-        case Unnest(array=array, names=names, outer=outer):
-            joined = "outer " if outer else ""
-            return "Unnest", f"{joined}{expression_text(array)} as {', '.join(name for name, _ in names)}"
-        case AssignWindow():
-            return "AssignWindow", _window(node)
-        case Aggregate() | PartialAggregate() | FinalAggregate():
-            return type(node).__name__, _aggregate(node)
-        case Union(branches=branches):
-            return "Union", f"all rows of {len(branches)} inputs"
-        case Sink(table=table, connector=connector, mode=mode, keys=keys):
-            return "Sink", f"{table} ({connector}), {mode.value}" + (f" by {', '.join(keys)}" if keys else "")
-    return type(node).__name__, node.label
+    """A node's kind and what it does, each a few words.
+
+    Raises:
+        PlanError: there are no words for it.
+    """
+    return type(node).__name__, WORDING[type(node)](node)
+
+
+def _scan(node: Scan) -> str:
+    return f"{node.table} ({node.connector})" + (f" where {expression_text(node.predicate)}" if node.predicate else "")
+
+
+def _watermark(node: Watermark) -> str:
+    limit = f"idle after {span(node.idle_after_ms * 1000)}" if node.idle_after_ms is not None else "never idle"
+    return f"{node.column} as {expression_text(node.expression)}, {limit}"
+
+
+def _project(node: Project) -> str:
+    return ", ".join(_item(name, expression_text(value)) for name, value in node.items)
+
+
+def _unnest(node: Unnest) -> str:
+    names = ", ".join(name for name, _ in node.names)
+    return f"{'outer ' * node.outer}{expression_text(node.array)} as {names}"
+
+
+def _sink(node: Sink) -> str:
+    return f"{node.table} ({node.connector}), {node.mode.value}" + (f" by {', '.join(node.keys)}" if node.keys else "")
 
 
 def _item(name: str, text: str) -> str:
@@ -172,3 +180,23 @@ def _aggregate_call(call: AggregateCall) -> str:
     argument = ("DISTINCT " if call.distinct else "") + (call.argument or "*")
     condition = f" filter {call.filter}" if call.filter else ""
     return f"{call.function.upper()}({argument}){condition} as {call.name}"
+
+
+WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
+    "EXPLAIN",
+    {
+        Scan: _scan,
+        Watermark: _watermark,
+        Project: _project,
+        Filter: lambda node: expression_text(node.predicate),
+        Unnest: _unnest,
+        AssignWindow: _window,
+        Aggregate: _aggregate,
+        PartialAggregate: _aggregate,
+        FinalAggregate: _aggregate,
+        Union: lambda node: f"all rows of {len(node.branches)} inputs",
+        Without: lambda node: f"the rows that {node.component} dropped as late",
+        Sink: _sink,
+    },
+)
+"""What each node does, in a few words."""

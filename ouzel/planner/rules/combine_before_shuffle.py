@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Set
 
 from ouzel.compiler.functions.aggregates import is_combinable
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, PartialAggregate, Scan, Union
-from ouzel.planner.rules.dag import STATELESS, Dag
+from ouzel.compiler.plan import Aggregate, DistributionKind, FinalAggregate, Node, PartialAggregate, Scan, Union
+from ouzel.planner.rules.dag import Dag
 
 
 def combine_before_shuffle(dag: Dag) -> Dag:
@@ -38,7 +38,7 @@ def tables_before(node: Node) -> tuple[str, ...]:
     for upstream in node.inputs:
         if isinstance(upstream, Scan):
             tables.append(upstream.table)
-        elif isinstance(upstream, (*STATELESS, Union, PartialAggregate)):
+        elif not upstream.state_bound and all(one.kind is DistributionKind.ANY for one in upstream.distribution):
             tables.extend(tables_before(upstream))
     return tuple(tables)
 

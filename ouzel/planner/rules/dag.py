@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import cast
 
-from ouzel.compiler.plan import AssignWindow, Filter, Hints, Node, Project, Sink, Union, Unnest, Watermark
-
-STATELESS = (AssignWindow, Filter, Project, Unnest, Watermark)
-"""Nodes that handle each row by itself, so that they may stand on either side of a union or a hop between tasks."""
+from ouzel.compiler.plan import Hints, Node, Sink
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,7 @@ def with_inputs(node: Node, inputs: tuple[Node, ...]) -> Node:
     """The node reading these inputs; the node itself when they are what it reads already."""
     if all(new is old for new, old in zip(inputs, node.inputs, strict=True)):
         return node
-    if isinstance(node, Union):
-        return replace(node, branches=inputs)
-    return replace(node, input=inputs[0])  # type: ignore[call-arg]
+    return node.with_inputs(inputs)
 
 
 def _inputs_first(node: Node, seen: set[int]) -> Iterator[Node]:

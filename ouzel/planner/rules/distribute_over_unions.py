@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import replace
 
 from ouzel.compiler.plan import Node, Union
-from ouzel.planner.rules.dag import STATELESS, Dag
+from ouzel.planner.rules.dag import Dag
 
 
 def distribute_over_unions(dag: Dag) -> Dag:
-    """Move stateless nodes from above a union into its branches, where they fuse with what is there.
+    """Move nodes that work row by row from above a union into its branches, where they fuse with what is there.
 
     Unions then stand only below what needs a grouping anyway, and cost no hop: their reader just has several inputs.
     """
@@ -18,6 +17,9 @@ def distribute_over_unions(dag: Dag) -> Dag:
 
 
 def _distribute(node: Node, shared: Set[int]) -> Node:
-    if not isinstance(node, STATELESS) or not isinstance(node.input, Union) or id(node.input) in shared:
+    if not node.is_rowwise or len(node.inputs) != 1:
         return node
-    return Union(tuple(replace(node, input=branch) for branch in node.input.branches))
+    (union,) = node.inputs
+    if not isinstance(union, Union) or id(union) in shared:
+        return node
+    return Union(tuple(node.with_inputs((branch,)) for branch in union.branches))

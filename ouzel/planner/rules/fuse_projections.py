@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Set
 from dataclasses import replace
 
-from ouzel.compiler.expressions import Column, walk
+from ouzel.compiler.expressions import Column, is_trivial, substitute, walk
 from ouzel.compiler.plan import Filter, Node, Project
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.rules.predicates import can_fail, conjunction, is_trivial, substitute
+from ouzel.planner.rules.predicates import can_fail, conjunction
 
 
 def fuse_projections(dag: Dag) -> Dag:

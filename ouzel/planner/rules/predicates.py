@@ -1,10 +1,10 @@
-"""What rules ask of expressions: the parts of a conjunction, columns put in, whether a row can fail."""
+"""What rules ask of expressions: the parts of a conjunction, whether a row can fail."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ouzel.compiler.expressions import Call, Column, Expression, Literal, rewrite, walk
+from ouzel.compiler.expressions import Call, Expression, walk
 from ouzel.compiler.types import BOOLEAN
 
 
@@ -21,16 +21,6 @@ def conjunction(parts: Sequence[Expression]) -> Expression:
     for part in parts[1:]:
         joined = Call(BOOLEAN, "and", (joined, part))
     return joined
-
-
-def substitute(expression: Expression, values: Mapping[str, Expression]) -> Expression:
-    """The expression with columns replaced by what computes them."""
-    return rewrite(expression, lambda part: values.get(part.name, part) if isinstance(part, Column) else part)
-
-
-def is_trivial(expression: Expression) -> bool:
-    """A column or a constant: computing it twice costs nothing."""
-    return isinstance(expression, Column | Literal)
 
 
 def is_deterministic(expression: Expression) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, replace
 
-from ouzel.compiler.expressions import Column, Expression, columns_of
-from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Project, Scan, Union, Unnest, Watermark
-from ouzel.compiler.types import FloatType
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.plan import Filter, Node, Scan, Watermark
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.rules.predicates import can_move, conjunction, conjuncts, is_trivial, substitute
+from ouzel.planner.rules.predicates import can_move, conjunction, conjuncts
 
 
 def push_filters_to_sources(dag: Dag) -> Dag:
@@ -51,50 +50,20 @@ class _Descent:
             return None
         if isinstance(node, Scan):
             return self._in_source(predicate, node)
-        if isinstance(node, Union):
-            return self._in_branches(predicate, node)
-        if isinstance(node, Watermark):
-            return self._one(replace(self, source_only=True), predicate, node)
-        moved = _through(predicate, node)
-        return self._one(self, moved, node) if moved is not None else None
+        moved = node.passes(predicate)
+        if moved is None:
+            return None
+        way = replace(self, source_only=True) if isinstance(node, Watermark) else self
+        lower = [
+            below if part is None else way._onto(part, below) for part, below in zip(moved, node.inputs, strict=True)
+        ]
+        return node.with_inputs(tuple(filter(None, lower))) if None not in lower else None
 
     def _onto(self, predicate: Expression, node: Node) -> Node | None:
         lower = self.beneath(predicate, node)
         return Filter(node, predicate) if lower is None and not self.source_only else lower
 
-    def _one(self, way: _Descent, predicate: Expression, node: Node) -> Node | None:
-        lower = way._onto(predicate, node.inputs[0])
-        return replace(node, input=lower) if lower is not None else None  # type: ignore[call-arg]
-
     def _in_source(self, predicate: Expression, scan: Scan) -> Node | None:
         if scan.connector not in self.filters:
             return None
         return replace(scan, predicate=conjunction([*filter(None, [scan.predicate]), predicate]))
-
-    def _in_branches(self, predicate: Expression, union: Union) -> Node | None:
-        lower = []
-        for branch in union.branches:
-            own = zip(union.schema, branch.schema, strict=True)
-            renamed = substitute(predicate, {ours.name: Column(theirs.type, theirs.name) for ours, theirs in own})
-            lower.append(self._onto(renamed, branch))
-        return Union(tuple(node for node in lower if node is not None)) if None not in lower else None
-
-
-def _through(predicate: Expression, node: Node) -> Expression | None:
-    """The predicate as it reads below the node, or None when it depends on what the node does."""
-    read = columns_of(predicate)
-    match node:
-        case Filter():
-            return predicate
-        case Project(items=items):
-            values = {name: value for name, value in items if name in read}
-            return substitute(predicate, values) if all(map(is_trivial, values.values())) else None
-        case AssignWindow(names=names):
-            return None if read & set(names) else predicate
-        case Unnest():
-            return predicate if read <= set(node.input.schema.names) else None
-        case Aggregate(keys=keys):
-            # 0.0 and -0.0 are one group but not one value, so a filter on a float key must see the group's
-            exact = {key for key in keys if not isinstance(node.schema[key].type, FloatType)}
-            return predicate if read and read <= exact else None
-    return None

@@ -1,8 +1,8 @@
-"""A stream united with itself."""
+"""A stream that a node reads twice."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Sequence, Set
 
 from ouzel.compiler.plan import Node, Union
 from ouzel.planner.rules.align_union_branches import named
@@ -10,22 +10,28 @@ from ouzel.planner.rules.dag import Dag
 
 
 def separate_twin_branches(dag: Dag) -> Dag:
-    """When the same node is two branches of a union, give the second a projection: a component reads a stream once.
+    """When the same node is two branches of a union, or two inputs of a node, give the second a projection.
 
-    Without it, both copies of a frame would have one id, and a stateful reader would take the second for a replay.
+    A component reads a stream once. Without it, both copies of a frame would have one id, and a stateful reader would take the second for
+    a replay.
     """
     return dag.rewritten(_separate)
 
 
 def _separate(node: Node, shared: Set[int]) -> Node:
-    if not isinstance(node, Union):
+    if isinstance(node, Union):
+        names = node.schema.names
+        return Union(tuple(_apart([(branch, names) for branch in flat_branches(node)])))
+    if len(node.inputs) < 2:
         return node
+    return node.with_inputs(tuple(_apart([(upstream, upstream.schema.names) for upstream in node.inputs])))
+
+
+def _apart(nodes: Sequence[tuple[Node, tuple[str, ...]]]) -> Iterator[Node]:
     seen: set[int] = set()
-    branches: list[Node] = []
-    for branch in flat_branches(node):
-        branches.append(named(branch, node.schema.names) if id(branch) in seen else branch)
-        seen.add(id(branch))
-    return Union(tuple(branches))
+    for node, names in nodes:
+        yield named(node, names) if id(node) in seen else node
+        seen.add(id(node))
 
 
 def flat_branches(node: Node) -> tuple[Node, ...]:

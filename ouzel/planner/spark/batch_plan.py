@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField
+from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, substitute
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Program, Project
 from ouzel.planner.rules.align_union_branches import align_union_branches
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
 from ouzel.planner.rules.fuse_projections import fuse_projections
-from ouzel.planner.rules.predicates import substitute
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
 

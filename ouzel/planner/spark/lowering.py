@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import singledispatch
+from typing import Any
 
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, rewrite
 from ouzel.compiler.functions.aggregates import names_columns, spark_aggregate
@@ -14,7 +14,9 @@ from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
     Filter,
+    FinalAggregate,
     Node,
+    PartialAggregate,
     Project,
     Scan,
     Sink,
@@ -24,8 +26,8 @@ from ouzel.compiler.plan import (
     WindowKind,
     Without,
 )
+from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
-from ouzel.errors import NotSupported
 from ouzel.planner.spark.tables import read_table
 from ouzel.planner.spark.text import call, comment, quoted, select
 from ouzel.planner.spark.without import without_late
@@ -45,55 +47,66 @@ Names = Mapping[int, str]
 """The variables of a job, by `id()` of the nodes whose rows they hold."""
 
 
-@singledispatch
+Lowering = Callable[[Any, Names], list[str]]
+
+BATCH: NodeTable[Lowering] = NodeTable(
+    "the PySpark job",
+    {
+        PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+    },
+)
+"""The lines of each node."""
+
+
 def lower(node: Node, names: Names) -> list[str]:
     """The node's lines: calls that start with a dot and go on from its input, and comments; of a node without one input, first a frame.
 
     Raises:
         NotSupported: it has no batch form.
     """
-    raise NotSupported(f"{type(node).__name__} has no Spark form")
+    return BATCH[type(node)](node, names)
 
 
-@lower.register
-def _(node: Scan, names: Names) -> list[str]:
+@BATCH.add(Scan)
+def _scan(node: Scan, names: Names) -> list[str]:
     return read_table(node)
 
 
-@lower.register
-def _(node: Watermark, names: Names) -> list[str]:
+@BATCH.add(Watermark)
+def _watermark(node: Watermark, names: Names) -> list[str]:
     """Nothing: no row of a batch is late."""
     return []
 
 
-@lower.register
-def _(node: Sink, names: Names) -> list[str]:
+@BATCH.add(Sink)
+def _sink(node: Sink, names: Names) -> list[str]:
     return []
 
 
-@lower.register
-def _(node: Project, names: Names) -> list[str]:
+@BATCH.add(Project)
+def _project(node: Project, names: Names) -> list[str]:
     return [select(aliased(name, value) for name, value in node.items)]
 
 
-@lower.register
-def _(node: Filter, names: Names) -> list[str]:
+@BATCH.add(Filter)
+def _filter(node: Filter, names: Names) -> list[str]:
     return [f".where({_condition(node.predicate)})"]
 
 
-@lower.register
-def _(node: Without, names: Names) -> list[str]:
+@BATCH.add(Without)
+def _without(node: Without, names: Names) -> list[str]:
     return without_late(node)
 
 
-@lower.register
-def _(node: Union, names: Names) -> list[str]:
+@BATCH.add(Union)
+def _union(node: Union, names: Names) -> list[str]:
     first, *others = (names[id(branch)] for branch in node.branches)
     return [first, *(f".union({other})" for other in others)]
 
 
-@lower.register
-def _(node: Aggregate, names: Names) -> list[str]:
+@BATCH.add(Aggregate)
+def _aggregate(node: Aggregate, names: Names) -> list[str]:
     values = _inlined(node, names)
     keys = [_key(key, values.get(key)) for key in node.keys]
     computed = {name: to_spark(value) for name, value in values.items() if value != Column(value.type, name)}
@@ -103,8 +116,8 @@ def _(node: Aggregate, names: Names) -> list[str]:
     return [*grouped, call(".agg", [spark_aggregate(each, computed) for each in node.calls])]
 
 
-@lower.register
-def _(node: Unnest, names: Names) -> list[str]:
+@BATCH.add(Unnest)
+def _unnest(node: Unnest, names: Names) -> list[str]:
     new = [quoted(name) for name, _ in node.names]
     values, position = (new[:-1], [quoted(POSITION)]) if node.ordinality else (new, [])
     is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
@@ -119,8 +132,8 @@ def _(node: Unnest, names: Names) -> list[str]:
     return [exploded, select([*kept, *taken, *counted])]
 
 
-@lower.register
-def _(node: AssignWindow, names: Names) -> list[str]:
+@BATCH.add(AssignWindow)
+def _assign_window(node: AssignWindow, names: Names) -> list[str]:
     """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
     is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
     spans = [node.size_us, *([node.slide_us] if is_hop or node.offset_us else [])]

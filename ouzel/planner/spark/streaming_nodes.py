@@ -6,17 +6,36 @@ until a row passes, and would drop the mark that moves time at the end. So a fil
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import singledispatch
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import grouped
 from ouzel.compiler.functions.spark import column_name, to_spark, to_spark_type
-from ouzel.compiler.plan import AggregateCall, Node, Scan
+from ouzel.compiler.plan import (
+    Aggregate,
+    AggregateCall,
+    AssignWindow,
+    Changelog,
+    Filter,
+    FinalAggregate,
+    Leaf,
+    Node,
+    PartialAggregate,
+    Project,
+    RowWise,
+    Scan,
+    Sink,
+    Union,
+    Unnest,
+    Watermark,
+    Without,
+    unchanged,
+)
+from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, parts
 from ouzel.errors import NotSupported
-from ouzel.planner.spark import lowering
-from ouzel.planner.spark.lowering import Names
+from ouzel.planner.spark.lowering import BATCH, Lowering, Names
 from ouzel.planner.spark.tables import call_reader, refuse_changelog
 from ouzel.planner.spark.text import call, quoted, with_columns
 
@@ -42,31 +61,75 @@ class MarkedScan(Scan):
 
 
 @dataclass(frozen=True)
-class EventTime(Node):
+class StreamingStep(RowWise):
+    """A node that stands in a plan when all rules have been applied: they may neither prune it nor move a filter below it."""
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return {name: origin for name, origin in unchanged(self).items() if name in self.schema.names}
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (frozenset(self.input.schema.names),)
+
+    def pruned(self, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    waits = (False,)
+
+    @property
+    def time_column(self) -> str | None:
+        return self.input.time_column
+
+    @property
+    def unique_keys(self) -> frozenset[frozenset[str]]:
+        return frozenset()
+
+    @property
+    def label(self) -> str:
+        return type(self).__name__
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (*self.identity, column)
+
+
+@dataclass(frozen=True)
+class EventTime(StreamingStep):
     """From here on Spark's watermark is the largest `expression`; the end mark has moved it beyond all rows, and ends here."""
 
-    input: Node
     expression: Expression
 
     @property
     def schema(self) -> Schema:
         return self.input.schema.select(tuple(name for name in self.input.schema.names if name != END))
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.input.meaning(self.expression),)
+
 
 @dataclass(frozen=True)
-class EventTimeKey(Node):
+class EventTimeKey(StreamingStep):
     """`column` is what closes a group when the watermark passes it; or, with `is_key` false, is so no more."""
 
-    input: Node
     column: str
     is_key: bool = True
 
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.input.column_ids[self.column], self.is_key)
+
 
 @dataclass(frozen=True)
-class OfSets(Node):
+class OfSets(StreamingStep):
     """Each call's column is a set of values, and becomes the call's result: Spark's streams have no DISTINCT."""
 
-    input: Node
     calls: tuple[tuple[AggregateCall, DataType], ...]
 
     @property
@@ -74,9 +137,18 @@ class OfSets(Node):
         results = {call.name: Field(call.name, call.type) for call, _ in self.calls}
         return Schema(tuple(results.get(field.name, field) for field in self.input.schema))
 
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        calls = {call.name for call, _ in self.calls}
+        return {name: origin for name, origin in super().origins.items() if name not in calls}
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return tuple((call.function, call.type, kind) for call, kind in self.calls)
+
 
 @dataclass(frozen=True)
-class MicroBatch(Node):
+class MicroBatch(Leaf):
     """The table that a streaming aggregation gives with each micro-batch; of several aggregates in one, that of `branch`.
 
     An aggregate without keys always has one row: until there is one, `counts` are 0 and all else NULL; None for one with keys.
@@ -90,24 +162,70 @@ class MicroBatch(Node):
     def schema(self) -> Schema:
         return self.columns
 
+    def pruned(self, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+        return self
 
-@singledispatch
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    is_rowwise = False
+
+    @property
+    def time_column(self) -> str | None:
+        return None
+
+    changelog = Changelog.APPEND
+
+    @property
+    def unique_keys(self) -> frozenset[frozenset[str]]:
+        return frozenset()
+
+    state_bound = ""
+    component_name = "batch"
+
+    @property
+    def label(self) -> str:
+        return "MicroBatch"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.branch,)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (*self.identity, column)
+
+
+AS_IN_BATCH = (Aggregate, AssignWindow, Filter, Project, Sink, Union, Unnest)
+
+STREAMING: NodeTable[Lowering] = NodeTable(
+    "Structured Streaming",
+    {
+        **{kind: BATCH[kind] for kind in AS_IN_BATCH},
+        Watermark: Refused("EventTime stands for it where something waits"),
+        PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        Without: Refused("a reconciliation asks the batch job"),
+    },
+)
+"""The lines of each node in a streaming query."""
+
+
 def lower(node: Node, names: Names) -> list[str]:
     """The node's lines, as `lowering.lower` gives them, in a streaming query.
 
     Raises:
         NotSupported: it has no streaming form.
     """
-    return lowering.lower(node, names)
+    return STREAMING[type(node)](node, names)
 
 
-@lower.register
-def _(node: Scan, names: Names) -> list[str]:
+@STREAMING.add(Scan)
+def _scan(node: Scan, names: Names) -> list[str]:
     return [_read_stream(node)]
 
 
-@lower.register
-def _(node: MarkedScan, names: Names) -> list[str]:
+@STREAMING.add(MarkedScan)
+def _marked_scan(node: MarkedScan, names: Names) -> list[str]:
     dropped = [f".where(~F.col({quoted(END)}))", f".drop({quoted(END)})"] if node.dropped else []
     return [_read_stream(node, f"end_mark={quoted(END)}"), *dropped]
 
@@ -122,8 +240,8 @@ def _read_stream(scan: Scan, *more: str) -> str:
     return call_reader("read_stream", scan, "folder", *more)
 
 
-@lower.register
-def _(node: EventTime, names: Names) -> list[str]:
+@STREAMING.add(EventTime)
+def _event_time(node: EventTime, names: Names) -> list[str]:
     time, end = f"F.col({quoted(TIME)})", f"F.col({quoted(END)})"
     value = f'{grouped(to_spark(node.expression))}.cast("timestamp")'
     return [
@@ -135,13 +253,13 @@ def _(node: EventTime, names: Names) -> list[str]:
     ]
 
 
-@lower.register
-def _(node: EventTimeKey, names: Names) -> list[str]:
+@STREAMING.add(EventTimeKey)
+def _event_time_key(node: EventTimeKey, names: Names) -> list[str]:
     return [f".withMetadata({quoted(node.column)}, {EVENT_TIME if node.is_key else '{}'})"]
 
 
-@lower.register
-def _(node: OfSets, names: Names) -> list[str]:
+@STREAMING.add(OfSets)
+def _of_sets(node: OfSets, names: Names) -> list[str]:
     return [with_columns({call.name: _of_set(call, kind) for call, kind in node.calls})]
 
 
@@ -198,8 +316,8 @@ def _holds_map(kind: DataType) -> bool:
     return any(isinstance(part, MapType) for part in parts(kind))
 
 
-@lower.register
-def _(node: MicroBatch, names: Names) -> list[str]:
+@STREAMING.add(MicroBatch)
+def _micro_batch(node: MicroBatch, names: Names) -> list[str]:
     if node.branch is None:
         return ["batch"]
     lines = ["batch", f".where(F.col({quoted(BRANCH)}) == {node.branch})"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ouzel.compiler.expressions import Column
 from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
@@ -14,30 +13,43 @@ from ouzel.compiler.plan import (
     Node,
     PartialAggregate,
     Project,
+    Scan,
+    Sink,
+    Union,
     Unnest,
     Watermark,
+    names_below,
 )
-from ouzel.errors import NotSupported
+from ouzel.compiler.plan.tables import NodeTable
 from ouzel.planner.settings import Settings
+from ouzel.planner.streams import NOT_IN_TOPOLOGIES, TOPOLOGIES
 from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
 from ouzel.runtime.operators.base import Chain, Operator
 from ouzel.runtime.operators.rowwise import Projection, Selection, TimeSight, Unnesting
 from ouzel.runtime.operators.windows import WindowAssignment
 
-_OPERATORS: dict[type[Node], Callable[[Any, int], Operator]] = {
-    Project: lambda node, _seed: Projection(node),
-    Filter: lambda node, _seed: Selection(node),
-    Watermark: lambda node, _seed: TimeSight(node),
-    Unnest: lambda node, _seed: Unnesting(node),
-    AssignWindow: lambda node, _seed: WindowAssignment(node),
-    Aggregate: lambda node, seed: aggregation(node, seed, partial=False),
-    PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
-    FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
-}
+OPERATORS: NodeTable[Callable[[Any, int], Operator | None]] = NodeTable(
+    TOPOLOGIES,
+    {
+        Scan: lambda _node, _seed: None,  # the task reads
+        Project: lambda node, _seed: Projection(node),
+        Filter: lambda node, _seed: Selection(node),
+        Watermark: lambda node, _seed: TimeSight(node),
+        Unnest: lambda node, _seed: Unnesting(node),
+        AssignWindow: lambda node, _seed: WindowAssignment(node),
+        Aggregate: lambda node, seed: aggregation(node, seed, partial=False),
+        PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
+        FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
+        Union: lambda _node, _seed: None,  # its reader has several inputs
+        Sink: lambda _node, _seed: None,  # the task writes
+        **NOT_IN_TOPOLOGIES,
+    },
+)
+"""How a task makes each node's operator, with the seed of the run; None of what needs none."""
 
 
 def build_chain(nodes: Sequence[Node], settings: Settings, upsert_by: Sequence[str] = ()) -> Chain:
-    """The operators of a component's chain, upstream first, without its Scan and Sink.
+    """The operators of a component's chain, upstream first.
 
     Args:
         nodes: the plan's nodes.
@@ -48,33 +60,23 @@ def build_chain(nodes: Sequence[Node], settings: Settings, upsert_by: Sequence[s
     Raises:
         NotSupported: there is no operator for a node, or no kernel for one of its expressions.
     """
-    chain = Chain([_operator(node, settings.seed) for node in nodes])
+    made = [OPERATORS[type(node)](node, settings.seed) for node in nodes]
+    chain = Chain([operator for operator in made if operator is not None])
     place = _replaceable(nodes, upsert_by) if upsert_by else -1
-    if place >= 0 and isinstance(operator := chain.operators[place], ChangingAggregation):
+    if place >= 0 and isinstance(operator := made[place], ChangingAggregation):
         operator.upserts = chain.consolidated = True
     return chain
 
 
 def _replaceable(nodes: Sequence[Node], keys: Sequence[str]) -> int:
     """The place of the aggregate whose group keys these are, seen through projections; -1 if there is none."""
-    names = set(keys)
+    names = frozenset(keys)
     for place in range(len(nodes) - 1, -1, -1):
         node = nodes[place]
-        if isinstance(node, Project):
-            items = dict(node.items)
-            if not all(isinstance(items[name], Column) for name in names):
-                return -1
-            names = {str(items[name]) for name in names}
-        elif isinstance(node, Aggregate | FinalAggregate):
-            grouped = node.keys if isinstance(node, Aggregate) else node.aggregate.keys
-            return place if names == set(grouped) else -1
-        else:
+        if isinstance(node, Aggregate | FinalAggregate):
+            return place if names in node.unique_keys else -1
+        below = names_below(node, names) if isinstance(node, Project | Sink) else None
+        if below is None:
             return -1
+        names = below
     return -1
-
-
-def _operator(node: Node, seed: int) -> Operator:
-    make = _OPERATORS.get(type(node))
-    if make is None:
-        raise NotSupported(f"{type(node).__name__} cannot be computed in a stream")
-    return make(node, seed)

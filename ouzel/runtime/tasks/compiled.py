@@ -48,7 +48,7 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)
     refusals = (Refusals(policy, letters), row_refusals(setting))
-    chain = build_chain(component.chain[1:], settings)
+    chain = build_chain(component.chain, settings)
     return SourceSpout(task, links, settings, setting.epoch, partitions, chain, refusals, Quarantine(setting.hand))
 
 
@@ -70,9 +70,8 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Se
 def _chain_bolt(task: Task, setting: Setting, component: Component, links: Links) -> ChainBolt:
     settings = setting.topology.settings
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
-    nodes = [node for node in component.chain if not isinstance(node, Sink | Union)]
     schema, retracts = _input_of(component.chain[0])
-    chain = build_chain(nodes, settings, sink.keys if sink and sink.mode is SinkMode.UPSERT else ())
+    chain = build_chain(component.chain, settings, sink.keys if sink and sink.mode is SinkMode.UPSERT else ())
     writer = _writer(sink, task, setting) if sink else None
     end = SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows) if sink and writer else None
     refusals, quarantine = row_refusals(setting), Quarantine(setting.hand)

@@ -1,0 +1,129 @@
+"""What nodes say of themselves, and that every backend has an answer for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ouzel.compiler.plan import EmitRule, Node, RowWise, SameColumns, SinkMode, Unary
+from ouzel.compiler.plan.tables import NodeTable, Refused, node_classes
+from ouzel.compiler.types import BIGINT, INT, VARCHAR
+from ouzel.errors import NotSupported, PlanError
+from ouzel.planner.build import plan_topology
+from ouzel.planner.explain.wording import WORDING
+from ouzel.planner.rules.dag import Dag
+from ouzel.planner.settings import Settings
+from ouzel.planner.spark.lowering import BATCH
+from ouzel.planner.spark.streaming_nodes import STREAMING
+from ouzel.reconcile.lineage import ROLES
+from ouzel.runtime.operators.build import OPERATORS
+from ouzel.session import load_text
+from tests.law.cases import CASES, PRELUDE, Case
+from tests.planner.plans import column, count_by, delays_by_day, greater, program, scan, select, sink, word_count
+
+TABLES: tuple[NodeTable[Any], ...] = (OPERATORS, BATCH, STREAMING, WORDING, ROLES)
+PLAN, SPARK_STREAMS = "ouzel.compiler.plan.", "ouzel.planner.spark.streaming_nodes"
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.backend)
+def test_every_node_of_the_plan_has_an_entry_or_a_reason_in_every_table(table: NodeTable[Any]) -> None:
+    missing = [
+        kind.__name__ for kind in node_classes() if kind.__module__.startswith(PLAN) and kind not in table.entries
+    ]
+    assert not missing, f"{table.backend}: add an entry, or Refused with the reason, for {missing}"
+
+
+def test_nodes_outside_the_plan_are_those_of_spark_streams_and_have_lines_there() -> None:
+    others = [
+        kind for kind in node_classes() if kind.__module__.startswith("ouzel.") and not kind.__module__.startswith(PLAN)
+    ]
+    assert {kind.__module__ for kind in others} == {SPARK_STREAMS}
+    assert all(STREAMING.takes(kind) for kind in others)
+
+
+def test_a_class_that_is_not_listed_is_an_error_and_a_refused_one_says_why() -> None:
+    table: NodeTable[int] = NodeTable("the abacus", {RowWise: 1, Unary: Refused("it has ten fingers", "use two")})
+    assert table[RowWise] == 1
+    with pytest.raises(NotSupported, match="the abacus cannot take Unary: it has ten fingers; use two"):
+        table[Unary]
+    with pytest.raises(PlanError, match="the abacus has no entry for SameColumns"):
+        table[SameColumns]
+
+
+TRAITS = sorted(Node.__abstractmethods__)
+
+
+@pytest.mark.parametrize("trait", TRAITS)
+def test_a_node_that_leaves_a_question_open_cannot_be_made(trait: str) -> None:
+    answers = {name: None for name in TRAITS if name != trait}
+    silent: Callable[[], Node] = type("Silent", (Node,), answers)
+    with pytest.raises(TypeError, match=trait):
+        silent()
+    type("Says", (Node,), answers | {trait: None})()
+
+
+def test_no_family_answers_for_its_members_what_only_they_can_know() -> None:
+    asked = {"needs", "pruned", "passes", "identity", "label", "waits"}
+    for family in (Unary, RowWise, SameColumns):
+        assert asked <= family.__abstractmethods__
+
+
+def compiled(case: Case) -> Dag:
+    return Dag(load_text(PRELUDE + case.text, Path("."), "case").program.sinks)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_a_node_says_holds_together(case: Case) -> None:
+    for node in compiled(case).nodes():
+        names, below = set(node.schema.names), [set(upstream.schema.names) for upstream in node.inputs]
+        for traits in (node.needs(frozenset()), node.distribution, node.waits, node.accepts):
+            assert len(traits) == len(node.inputs)
+        for wanted in ({name} for name in names):
+            assert all(needed <= known for needed, known in zip(node.needs(frozenset(wanted)), below, strict=True))
+            assert wanted <= set(node.pruned(frozenset(wanted), node.inputs).schema.names)
+        assert all(name in names and inner in below[number] for name, (number, inner) in node.origins.items())
+        assert all(key <= names for key in node.unique_keys)
+        assert all(set(spread.keys) <= known for spread, known in zip(node.distribution, below, strict=True))
+        assert node.time_column is None or node.time_column in names
+        assert node.with_inputs(node.inputs) == node
+        assert node.column_ids.keys() == names
+
+
+def test_ids_are_the_same_for_ever() -> None:
+    """These stand for state on disk. One that changes loses somebody's counts: be sure that the node computes something else now."""
+    assert word_count().stable_id == "3e28c7445382b4a5da6775367e731ac4"
+    assert delays_by_day().stable_id == "10431126870abb222f8d2bd99eef0564"
+    assert sink(word_count(), "counts").stable_id == "e9859e05c5efc84d0231c6b1cc191403"
+
+
+def test_no_alias_and_no_further_column_changes_what_an_aggregate_is() -> None:
+    table = scan("t", a=VARCHAR, b=BIGINT)
+    wide = scan("t", c=INT, a=VARCHAR, b=BIGINT)
+    plain = count_by(select(table, "a", "b"), "a", total="b")
+    renamed = count_by(select(wide, "c", key=column(wide, "a"), value=column(wide, "b")), "key", sum_of_b="value")
+    assert plain.stable_id == renamed.stable_id
+    assert plain.stable_id == replace(plain, calls=(replace(plain.calls[0], name="rows"), plain.calls[1])).stable_id
+
+
+def test_what_computes_something_else_has_another_id() -> None:
+    table = scan("t", a=VARCHAR, b=BIGINT)
+    plans = [
+        count_by(table, "a", total="b"),
+        count_by(table, "b", total="b"),
+        count_by(table, "a"),
+        count_by(table, "a", total="b", rule=EmitRule.WATERMARK),
+        count_by(scan("u", a=VARCHAR, b=BIGINT), "a", total="b"),
+        count_by(select(table, "a", b=greater(table, "b", 1)), "a", total="b"),
+        count_by(select(table, "a", b=greater(table, "b", 2)), "a", total="b"),
+    ]
+    assert len({node.stable_id for node in plans}) == len(plans)
+
+
+def test_changes_that_a_node_cannot_read_are_refused_when_the_query_is_planned() -> None:
+    wrong = replace(sink(word_count(), "t"), mode=SinkMode.APPEND)
+    with pytest.raises(NotSupported, match="its input retracts rows, and it can only read one that appends them"):
+        plan_topology(program(wrong), Settings(), "t")
