@@ -7,6 +7,7 @@ OuzelError
   PlanError             no packing satisfies the resources asked for, or a topology is malformed
   ConnectorError        a source or sink refused: names the file, host, topic or queue
     BadRecord           one input record cannot be read or computed: names where it is
+  StateError            kept state cannot be used again: names the file or the operator, and why
   TopologyError         a running topology failed: names the component and the cause
 """
 
@@ -83,6 +84,10 @@ class BadRecord(ConnectorError):
     def __init__(self, where: str, reason: str) -> None:
         self.where, self.reason = where, reason
         super().__init__(f"bad record at {where}: {reason}")
+
+
+class StateError(OuzelError):
+    """State that was kept cannot be used again."""
 
 
 class TopologyError(OuzelError):

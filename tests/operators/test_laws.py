@@ -201,5 +201,5 @@ def test_state_of_groups_that_vanish_is_let_go() -> None:
         )
         for weight in (1, -1):
             operator.process(rows.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT)))
-    assert len(operator._groups.index) == 0  # type: ignore[attr-defined]
-    assert operator._groups.index.limit == 1_000  # type: ignore[attr-defined]
+    assert len(operator._groups.table.index) == 0  # type: ignore[attr-defined]
+    assert operator._groups.table.index.limit == 1_000  # type: ignore[attr-defined]

@@ -147,8 +147,8 @@ def test_windows_that_close_together_leave_in_order_and_their_slots_serve_again(
         out = shown(made.advance((start + 4) * SECOND))
         assert [end for end, *_ in out] == list(range(start + 1, start + 5))
     groups = made.operators[0]._groups  # type: ignore[attr-defined]
-    assert (len(groups.index), groups.index.limit) == (0, 4)
-    assert len(made.operators[0]._keys) == 0  # type: ignore[attr-defined]
+    assert (len(groups.table.index), groups.table.index.limit) == (0, 4)
+    assert len(groups.kept._keys) == 0
 
 
 @pytest.mark.parametrize("partial", [False, True])
@@ -159,7 +159,7 @@ def test_changes_of_a_window_leave_at_once_and_its_state_goes_when_it_closes(par
     assert made.advance(SECOND) == []
     assert made.process(rows(("a", 2, 1))) is None
     assert made.late == 1
-    assert len(made.operators[-1]._groups.index) == 1  # type: ignore[attr-defined]
+    assert len(made.operators[-1]._groups.table.index) == 1  # type: ignore[attr-defined]
     total = folded(frames, ["k", "total", "n"])
     assert total == {("a", 3, 2): 1, ("a", 7, 1): 1}
 

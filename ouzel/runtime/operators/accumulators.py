@@ -5,6 +5,7 @@ The columns are those of `ouzel.compiler.functions.aggregates.accumulators`; her
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from ouzel.runtime.operators.buffers import Ints, Mask, Values, counts_of, numbe
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.row_bag import RowBag
+from ouzel.runtime.state.table import SlotTable
 
 IS_MEAN = {"sum": False, "avg": True}
 """Of the aggregates that keep a total: whether it is divided by how many values there are."""
@@ -39,7 +42,6 @@ class Batch:
         groups: each row's group, numbered within the batch.
         touched: the slot of each group of the batch.
         first: a row of each group.
-        ends: each row's window end in microseconds, None without a window.
     """
 
     frame: pl.DataFrame
@@ -49,20 +51,24 @@ class Batch:
     groups: Ints
     touched: Slots
     first: Ints
-    ends: Ints | None = None
+
+
+MakeBag = Callable[[str, Mapping[str, pl.DataType]], RowBag]
+"""From a name and the columns of a row to a bag of rows for each group."""
 
 
 class Accumulators:
-    """Base: the state of one call."""
+    """Base: the state of one call, in columns `types` of the groups' table unless it declares more."""
 
     columns: SlotColumns
+    types: Mapping[str, npt.DTypeLike]
 
     def __init__(self, call: AggregateCall) -> None:
         self.call = call
 
-    def reserve(self, limit: int) -> None:
-        """Make room for slots below `limit`."""
-        self.columns.reserve(limit)
+    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
+        """Declare what is kept for each group of the table."""
+        self.columns = table.columns(self.call.name, self.types)
 
     def fold(self, batch: Batch, weights: Ints) -> None:
         """Add the rows with these weights; 0 leaves a row out."""
@@ -85,12 +91,8 @@ class Accumulators:
         every: Mask = np.logical_and.reduce([array[slots] == 0 for array in self.columns.arrays])
         return every
 
-    def clear(self, slots: Slots) -> None:
-        """Forget these slots."""
-        self.columns.clear(slots)
-
-    def close_windows(self, end_us: int) -> None:
-        """Windows that end at or before `end_us` are over: forget what is kept beside the slots."""
+    def restored(self, slots: Slots) -> None:
+        """The state of these slots, all there are, has come from a snapshot: find again what is derived from it."""
 
     def _series(self, batch: Batch) -> pl.Series:
         assert self.call.argument is not None
@@ -105,7 +107,7 @@ class Count(Accumulators):
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
-        self.columns = SlotColumns({"count": np.int64})
+        self.types = {"count": np.int64}
 
     def fold(self, batch: Batch, weights: Ints) -> None:
         kernels.add(self.columns["count"], batch.slots, weights)
@@ -127,7 +129,7 @@ class _Limbs(Accumulators):
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
-        self.columns = SlotColumns({**{f"limb{place}": np.int64 for place in range(self.digits)}, "count": np.int64})
+        self.types = {**{f"limb{place}": np.int64 for place in range(self.digits)}, "count": np.int64}
 
     def merge(self, batch: Batch) -> None:
         for name in (*(f"limb{place}" for place in range(self.digits)), "count"):
@@ -235,7 +237,7 @@ class FloatTotal(Accumulators):
         super().__init__(call)
         self.retracting = retracting
         special = dict.fromkeys(("nan", "infinity", "minus_infinity", "count"), np.int64)
-        self.columns = SlotColumns({"sum": np.float64, "error": np.float64, **special})
+        self.types = {"sum": np.float64, "error": np.float64, **special}
 
     def fold(self, batch: Batch, weights: Ints) -> None:
         kernels.add_floats(*self.columns.arrays, batch.slots, numbers(self._series(batch)), weights)
@@ -284,7 +286,7 @@ class Extreme(Accumulators):
         super().__init__(call)
         self.float = isinstance(call.type, FloatType)
         self.largest = by_function(call, LARGEST)
-        self.columns = SlotColumns({"value": np.float64 if self.float else np.int64, "seen": np.int64})
+        self.types = {"value": np.float64 if self.float else np.int64, "seen": np.int64}
 
     def fold(self, batch: Batch, weights: Ints) -> None:
         self._keep(batch, self._series(batch), weights)

@@ -18,8 +18,8 @@ from ouzel.runtime.operators.accumulators import Batch
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, joined, numbers, picked
 from ouzel.runtime.operators.groups import Groups
+from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
-from ouzel.runtime.state.rows import RowStore
 
 _LAST = (1 << 63) - 1
 
@@ -93,8 +93,9 @@ class Aggregation(Operator):
     def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
         super().__init__()
         self._node, self._partial = aggregate, partial
-        self._groups = Groups(aggregate, seed)
-        self._closed_us = -_LAST - 1
+        self.state = StateContext(f"aggregate {aggregate.stable_id}", seed, aggregate.routing_keys)
+        self._groups = Groups(aggregate, seed, self.state)
+        self._closed_us = self.state.value("closed_us", -_LAST - 1)
         self._next_end_us = _LAST
 
     def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
@@ -105,13 +106,21 @@ class Aggregation(Operator):
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
         """Close the windows that end by then."""
         end_us = min(watermark_us, _LAST - 1) + 1
-        self._closed_us = max(self._closed_us, end_us)
+        self._closed_us.value = max(self._closed_us.value, end_us)
         if self._groups.window_end is None or end_us < self._next_end_us:
             return None
         out = self._close(end_us)
-        ends = self._groups.columns["end"][self._groups.index.slots()]
-        self._next_end_us = int(ends.min()) if ends.size else _LAST
+        self._next_end_us = self._first_end()
         return out
+
+    def restored(self) -> None:
+        """Find the first window to close, and what the calls derive."""
+        self._groups.restored()
+        self._next_end_us = self._first_end()
+
+    def _first_end(self) -> int:
+        ends = self._groups.columns["end"][self._groups.table.index.slots()]
+        return int(ends.min()) if ends.size else _LAST
 
     def _apply(self, batch: Batch) -> pl.DataFrame | None:
         raise NotImplementedError
@@ -125,8 +134,8 @@ class Aggregation(Operator):
         ends: Ints | None = None
         if groups.window_end is not None and frame.height:
             ends = numbers(frame[groups.window_end])
-            if int(ends.min()) <= self._closed_us:
-                in_time = ends > self._closed_us
+            if int(ends.min()) <= self._closed_us.value:
+                in_time = ends > self._closed_us.value
                 self._drop_late(frame, ~in_time)
                 frame, ends = frame.filter(in_time), ends[in_time]
         if not frame.height:
@@ -196,11 +205,12 @@ class ChangingAggregation(Aggregation):
     def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
         super().__init__(aggregate, seed, partial)
         self._retracting = aggregate.input.retracts
-        self._shown = False
+        assert self.state is not None
+        self._shown = self.state.value("shown", False)
 
     def finish(self) -> pl.DataFrame | None:
         """Without keys there is one row, even of no input."""
-        if self._groups.keys or self._shown:
+        if self._groups.keys or self._shown.value:
             return None
         batch = self._groups.locate(self._one_row(), np.zeros(1, np.int64), None)
         return self._difference(self._before(batch, np.arange(1)))
@@ -211,12 +221,12 @@ class ChangingAggregation(Aggregation):
         return self._difference(before)
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
-        self._groups.close_windows(end_us)
+        self._groups.remove(self._groups.ended(end_us))
         return None
 
     def _before(self, batch: Batch, picked: Ints) -> Before:
         slots = batch.touched[picked]
-        there = self._exist(slots) if self._groups.keys else np.full(len(slots), self._shown)
+        there = self._exist(slots) if self._groups.keys else np.full(len(slots), self._shown.value)
         results = self._groups.results(slots)
         return Before(slots, batch.frame, batch.first[picked], there & ~_refused(results, len(slots)), results)
 
@@ -232,7 +242,7 @@ class ChangingAggregation(Aggregation):
             changed |= old_values.differ(new_values)
         gone = before.there & changed & ~here if self.upserts else before.there & changed
         minus, plus = np.flatnonzero(gone), np.flatnonzero(here & changed)
-        self._shown = True
+        self._shown.value = True
         if self._retracting and self._groups.keys:
             self._groups.remove(self._groups.vanished(slots))
         return self._changelog(before, minus, plus, new) if minus.size + plus.size else None
@@ -289,7 +299,7 @@ class DelayedAggregation(ChangingAggregation):
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
         out = self._release()
-        self._groups.close_windows(end_us)
+        self._groups.remove(self._groups.ended(end_us))
         return out
 
     def _compact(self, before: Before) -> Before:
@@ -312,47 +322,35 @@ class DelayedAggregation(ChangingAggregation):
 class ClosingAggregation(Aggregation):
     """EMIT AFTER WATERMARK: each group leaves once, when its window closes; without a window, when the input ends."""
 
-    def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
-        super().__init__(aggregate, seed, partial)
-        schema = aggregate.input.schema.polars()
-        self._keys = RowStore({name: schema[name] for name in aggregate.keys})
-
     def finish(self) -> pl.DataFrame | None:
         """Without a window, everything leaves now."""
         if self._groups.window_end is not None:
             return None
-        if not self._groups.keys and not len(self._groups.index):
+        if not self._groups.keys and not len(self._groups.table.index):
             self._groups.locate(self._one_row(), np.zeros(1, np.int64), None)
-        slots = self._groups.index.slots()
+        slots = self._groups.table.index.slots()
         out = self._rows(slots)
-        self._forget(slots)
+        self._groups.remove(slots)
         return out
 
     def _apply(self, batch: Batch) -> pl.DataFrame | None:
-        if self._groups.keys:
-            new = np.flatnonzero(self._keys.missing(batch.touched))
-            if new.size:
-                self._keys.put(batch.touched[new], picked(batch.frame, self._groups.keys, batch.first[new]))
         self._add(batch)
         return None
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
-        slots = self._keys.order(self._groups.ended(end_us))
+        assert self._groups.kept is not None
+        slots = self._groups.kept.by_age(self._groups.ended(end_us))
         slots = slots[np.argsort(self._groups.columns["end"][slots], kind="stable")]
         out = self._rows(slots)
-        self._groups.close_windows(end_us)
-        self._keys.free(slots)
-        return out
-
-    def _forget(self, slots: Slots) -> None:
         self._groups.remove(slots)
-        self._keys.free(slots)
+        return out
 
     def _rows(self, slots: Slots) -> pl.DataFrame | None:
         slots = slots[self._exist(slots)]
         if not slots.size:
             return None
-        keys = self._keys.take(slots) if self._groups.keys else pl.DataFrame()
+        assert self._groups.kept is not None
+        keys = self._groups.kept.keys(slots)
         results = self._groups.results(slots)
         if any(values.refused is not None for values in results):
             good = np.flatnonzero(~self._refuse(keys, results, np.ones(len(slots), np.bool_)))

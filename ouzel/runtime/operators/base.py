@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ouzel.runtime.protocol.lag import Sight
+    from ouzel.runtime.state.context import StateContext
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,10 @@ class Counters:
 
 @dataclass
 class Operator:
-    """One fused step of a component. `refused` and `late_frames` gather until the shell takes them."""
+    """One fused step of a component. `refused` and `late_frames` gather until the shell takes them; `state` is all that it keeps."""
 
     stateful = False
+    state: StateContext | None = field(default=None, init=False)
     counters: Counters = field(default_factory=Counters, init=False)
     refused: list[RefusedRow] = field(default_factory=list, init=False)
     late_frames: list[pl.DataFrame] = field(default_factory=list, init=False)
@@ -60,6 +62,9 @@ class Operator:
     def finish(self) -> pl.DataFrame | None:
         """The input has ended: what is still held back, or None."""
         return None
+
+    def restored(self) -> None:
+        """The state has come from a snapshot: find again what is derived from it."""
 
 
 class Chain:
@@ -100,6 +105,16 @@ class Chain:
     def finish(self) -> list[pl.DataFrame]:
         """As `advance`, at the end of input."""
         return self._each(lambda operator: operator.finish())
+
+    @property
+    def states(self) -> list[StateContext]:
+        """What the operators keep, in their order. A snapshot is taken after `settle`: what waits to leave is no state."""
+        return [operator.state for operator in self.operators if operator.state is not None]
+
+    def restored(self) -> None:
+        """All `states` have been restored."""
+        for operator in self.operators:
+            operator.restored()
 
     def take_refused(self) -> list[RefusedRow]:
         """The rows refused since the last call."""

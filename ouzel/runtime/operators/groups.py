@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
@@ -12,10 +14,11 @@ from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import Accumulators, Batch, Count, Extreme, FloatTotal, ShortTotal, WideTotal
 from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
 from ouzel.runtime.operators.buffers import Ints, Values, counts_of, has_numbers, joined, true_rows, valid_rows
-from ouzel.runtime.state import kernels as index_kernels
-from ouzel.runtime.state.columns import SlotColumns
+from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import key_hashes
-from ouzel.runtime.state.index import KeyIndex, Slots
+from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.row_bag import RowBag
+from ouzel.runtime.state.table import SlotTable
 
 _ones = np.ones(1 << 14, np.int64)
 
@@ -28,17 +31,17 @@ def ones(size: int) -> Ints:
     return _ones[:size]
 
 
-def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool, seed: int) -> Accumulators:
+def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The state that `call` of a column of type `argument` needs."""
     if argument is None:
         return Count(call)
     if keeps(call.function) is Keeps.EXTREME:
         if retracting:
-            return ExtremeBag(call, argument, seed)
+            return ExtremeBag(call, argument)
         return Extreme(call) if has_numbers(argument) else ExtremeRows(call)
     # what is distinct may take values back, but never more than it has put in
     total = _total_of(call, argument, retracting)
-    return Distinct(total, seed) if call.distinct else total
+    return Distinct(total, argument) if call.distinct else total
 
 
 def _total_of(call: AggregateCall, argument: DataType, retracting: bool) -> Accumulators:
@@ -55,22 +58,25 @@ def _total_of(call: AggregateCall, argument: DataType, retracting: bool) -> Accu
 class Groups:
     """All groups of one aggregate, in one task.
 
-    `columns` has by slot: "rows", how many rows the group has (its weights added up); "end", its window's end; "mark", see `touch`.
+    `columns` has by slot: "rows", how many rows the group has (its weights added up); "end", its window's end.
     """
 
-    def __init__(self, aggregate: Aggregate, seed: int) -> None:
+    def __init__(self, aggregate: Aggregate, seed: int, state: StateContext | None = None) -> None:
+        """Kept in `state`, with keys; without it they live no longer than a batch."""
         source = aggregate.input.schema
-        self._aggregate = aggregate
+        self._aggregate, self.seed, self._state = aggregate, seed, state
         self.keys = list(aggregate.keys)
         self.window_end = aggregate.window[1] if aggregate.window else None
         self._merges_rows = counts_rows(aggregate)
         self._floats = [name for name in self.keys if isinstance(source[name].type, FloatType)]
-        self.seed = seed
-        self.index = KeyIndex()
-        self.columns = SlotColumns({"rows": np.int64, "end": np.int64, "mark": np.int64})
-        self._seen = 1
+        kinds = source.polars()
+        self.kept = state.table("groups", {name: kinds[name] for name in self.keys}) if state else None
+        self.table = self.kept or SlotTable()
+        self.columns = self.table.columns("group", {"rows": np.int64, "end": np.int64})
         retracting = aggregate.input.retracts
-        self.calls = [accumulators_of(call, _argument_type(call, source), retracting, seed) for call in aggregate.calls]
+        self.calls = [accumulators_of(call, _argument_type(call, source), retracting) for call in aggregate.calls]
+        for call in self.calls:
+            call.declare(self.table, self._make_bag)
 
     def normal(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame with -0.0 in its keys as 0.0, which is the same group."""
@@ -78,17 +84,14 @@ class Groups:
 
     def locate(self, frame: pl.DataFrame, weights: Ints, ends: Ints | None) -> Batch:
         """Find or make each row's slot."""
-        low, high = key_hashes(frame, self.keys, self.seed)
-        slots = self.index.find_or_insert(low, high)
-        self._reserve()
-        size = len(slots)
-        groups, touched, first = np.empty((3, size), np.int64)
-        number = index_kernels.touch(slots, self.columns["mark"], self._seen, groups, touched, first)
-        self._seen += size
-        touched, first = touched[:number], first[:number]
+        key = key_hashes(frame, self.keys, self.seed)
+        slots = self.table.locate(key)
+        groups, touched, first = self.table.touch(slots)
+        if self.kept is not None:
+            self.kept.keep(touched, frame, first)
         if ends is not None:
             self.columns["end"][touched] = ends[first]
-        return Batch(frame, (low, high), slots, weights, groups, touched, first, ends)
+        return Batch(frame, key, slots, weights, groups, touched, first)
 
     def fold(self, batch: Batch) -> None:
         """Add rows of the aggregate's input."""
@@ -109,9 +112,7 @@ class Groups:
         hashes = np.zeros(frame.height, np.uint64)
         weights = self.weights(frame, partial)
         batch = Batch(frame, (hashes, hashes), slots, weights, slots, slots, slots)
-        fresh.columns.reserve(frame.height)
-        for call in fresh.calls:
-            call.reserve(frame.height)
+        fresh.table.reserve(frame.height)
         (fresh.merge if partial else fresh.fold)(batch)
         return Apart(fresh, frame)
 
@@ -133,7 +134,7 @@ class Groups:
 
     def ended(self, end_us: int) -> Slots:
         """The groups of windows that end at or before `end_us`."""
-        slots = self.index.slots()
+        slots = self.table.index.slots()
         return slots[self.columns["end"][slots] <= end_us]
 
     def vanished(self, slots: Slots) -> Slots:
@@ -145,25 +146,16 @@ class Groups:
 
     def remove(self, slots: Slots) -> None:
         """Forget these groups."""
-        self.index.remove(slots)
-        self.columns.clear(slots)
-        for call in self.calls:
-            call.clear(slots)
+        self.table.remove(slots)
 
-    def close_windows(self, end_us: int) -> Slots:
-        """Forget the windows that end at or before `end_us`; returns the slots that were theirs."""
-        slots = self.ended(end_us)
-        self.remove(slots)
+    def restored(self) -> None:
+        """The groups have come from a snapshot."""
+        slots = self.table.index.slots()
         for call in self.calls:
-            call.close_windows(end_us)
-        return slots
+            call.restored(slots)
 
-    def _reserve(self) -> None:
-        limit = self.index.limit
-        if limit > self.columns.capacity:
-            self.columns.reserve(limit)
-        for call in self.calls:
-            call.reserve(limit)
+    def _make_bag(self, name: str, row: Mapping[str, pl.DataType]) -> RowBag:
+        return self._state.bag(name, self.table, row) if self._state else RowBag(name, self.table, row, self.seed)
 
 
 class Apart:

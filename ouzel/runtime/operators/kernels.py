@@ -10,18 +10,12 @@ import numpy as np
 from numba import types
 
 from ouzel.runtime.state.kernels import INT, INT_OUT, WORD, WORD_OUT, kernel
+from ouzel.runtime.state.kernels import add as add
 
 FLOAT = types.Array(types.float64, 1, "C", readonly=True)
 FLOAT_OUT = types.Array(types.float64, 1, "C")
 
 _LOW = 0xFFFFFFFF
-
-
-@kernel(types.void(INT_OUT, INT, INT))
-def add(total, slots, amounts):  # type: ignore[no-untyped-def]
-    """Add each row's amount."""
-    for row in range(slots.size):
-        total[slots[row]] += amounts[row]
 
 
 @kernel(types.void(INT_OUT, INT_OUT, INT_OUT, INT, INT, INT))
@@ -167,43 +161,3 @@ def average_limbs(lows, highs, counts, digits, out_low, out_high):  # type: igno
         if negative:
             low, high = _negate(low, high)
         out_low[row], out_high[row] = low, high
-
-
-@kernel(types.void(INT, INT, INT_OUT, INT_OUT, INT_OUT, INT_OUT))
-def link(nodes, owners, head, following, previous, owner):  # type: ignore[no-untyped-def]
-    """Put each node at the head of its owner's list. Links hold slot + 1, 0 is the end."""
-    for number in range(nodes.size):
-        node, group = nodes[number], owners[number]
-        owner[node] = group
-        following[node] = head[group]
-        previous[node] = 0
-        if head[group] != 0:
-            previous[head[group] - 1] = node + 1
-        head[group] = node + 1
-
-
-@kernel(types.void(INT, INT_OUT, INT_OUT, INT_OUT, INT))
-def unlink(nodes, head, following, previous, owner):  # type: ignore[no-untyped-def]
-    """Take nodes out of their owners' lists."""
-    for node in nodes:
-        before, after = previous[node], following[node]
-        if before != 0:
-            following[before - 1] = after
-        else:
-            head[owner[node]] = after
-        if after != 0:
-            previous[after - 1] = before
-
-
-@kernel(types.int64(INT, INT, INT, INT, INT_OUT))
-def walk(owners, head, following, weight, found):  # type: ignore[no-untyped-def]
-    """Fill `found` with the nodes of positive weight in the owners' lists; returns how many."""
-    number = 0
-    for owner in owners:
-        node = head[owner]
-        while node != 0:
-            if weight[node - 1] > 0:
-                found[number] = node - 1
-                number += 1
-            node = following[node - 1]
-    return number

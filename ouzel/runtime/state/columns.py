@@ -22,6 +22,11 @@ class SlotColumns:
         return self._arrays[name]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What the arrays are called, in order."""
+        return tuple(self._arrays)
+
+    @property
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
         """All arrays, in the order they were named."""
         return tuple(self._arrays.values())

@@ -155,3 +155,49 @@ def touch(slots, mark, base, groups, touched, first):  # type: ignore[no-untyped
             number += 1
         groups[row] = mark[slot] - base
     return number
+
+
+@kernel(types.void(INT_OUT, INT, INT))
+def add(total, slots, amounts):  # type: ignore[no-untyped-def]
+    """Add each row's amount."""
+    for row in range(slots.size):
+        total[slots[row]] += amounts[row]
+
+
+@kernel(types.void(INT, INT, INT_OUT, INT_OUT, INT_OUT, INT_OUT))
+def link(nodes, owners, head, following, previous, owner):  # type: ignore[no-untyped-def]
+    """Put each node at the head of its owner's list. Links and owners hold slot + 1; 0 is the end, and no owner."""
+    for number in range(nodes.size):
+        node, group = nodes[number], owners[number]
+        owner[node] = group + 1
+        following[node] = head[group]
+        previous[node] = 0
+        if head[group] != 0:
+            previous[head[group] - 1] = node + 1
+        head[group] = node + 1
+
+
+@kernel(types.void(INT, INT_OUT, INT_OUT, INT_OUT, INT))
+def unlink(nodes, head, following, previous, owner):  # type: ignore[no-untyped-def]
+    """Take nodes out of their owners' lists."""
+    for node in nodes:
+        before, after = previous[node], following[node]
+        if before != 0:
+            following[before - 1] = after
+        else:
+            head[owner[node] - 1] = after
+        if after != 0:
+            previous[after - 1] = before
+
+
+@kernel(types.int64(INT, INT, INT, INT_OUT))
+def walk(owners, head, following, found):  # type: ignore[no-untyped-def]
+    """Fill `found` with the nodes of the owners' lists; returns how many."""
+    number = 0
+    for owner in owners:
+        node = head[owner]
+        while node != 0:
+            found[number] = node - 1
+            number += 1
+            node = following[node - 1]
+    return number

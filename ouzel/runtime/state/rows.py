@@ -10,6 +10,9 @@ import polars as pl
 
 from ouzel.runtime.state.index import Slots
 
+_MERGED = 4
+"""So many frames of the log become one: fewer copies of each row than in pairs, and a few more places to look a row up in."""
+
 
 class RowStore:
     """At most one row a slot. Rows are appended to a log of frames, merged by size as in a log-structured merge tree
@@ -25,6 +28,11 @@ class RowStore:
     def __len__(self) -> int:
         return self._live
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of a row."""
+        return tuple(self._schema)
+
     def put(self, slots: Slots, frame: pl.DataFrame) -> None:
         """Keep row i of `frame` for `slots[i]`, each slot given once, in place of what was there."""
         if not slots.size:
@@ -34,8 +42,8 @@ class RowStore:
         self._place[slots] = np.arange(self._logged, self._logged + slots.size)
         self._logged += slots.size
         self._frames.append(frame)
-        while len(self._frames) > 1 and self._frames[-2].height <= 2 * self._frames[-1].height:
-            self._frames[-2:] = [pl.concat(self._frames[-2:], rechunk=True)]
+        while len(self._frames) >= _MERGED and self._frames[-_MERGED].height <= 2 * self._frames[-1].height:
+            self._frames[-_MERGED:] = [pl.concat(self._frames[-_MERGED:], rechunk=True)]
         if self._logged > 1024 and self._logged > 2 * self._live:
             self._compact()
 
@@ -47,6 +55,18 @@ class RowStore:
         if len(self._frames) == 1:
             return self._frames[0][places]
         return self._gather(places)
+
+    def take_with_gaps(self, slots: Slots) -> pl.DataFrame:
+        """The rows of these slots, in their order; NULLs for a slot without one, or below 0."""
+        there = slots >= 0
+        there[there] = ~self.missing(slots[there])
+        if there.all():
+            return self.take(slots)
+        rows = self.take(slots[there])
+        if not rows.height:
+            return pl.DataFrame(schema=self._schema).clear(len(slots))
+        places = pl.Series(np.cumsum(there) - 1).cast(pl.UInt32, strict=False)
+        return rows.select(pl.all().gather(pl.when(pl.Series(there)).then(places)))
 
     def free(self, slots: Slots) -> None:
         """Forget the rows of these slots."""

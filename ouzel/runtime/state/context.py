@@ -1,0 +1,181 @@
+"""StateContext: all that one task of an operator keeps. It is asked for tables, bags, timers and values, and snapshots and restores them.
+
+A snapshot is whole, or holds what has changed since the one before. Several tasks' snapshots of one operator make its state, each with a
+range of key groups; a task that restores takes the rows of its own range from all of them, so splitting and merging are one filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import polars as pl
+
+from ouzel.errors import StateError
+from ouzel.runtime.state.hashing import HASH_VERSION, KEY_GROUPS
+from ouzel.runtime.state.keyed_table import KeyedTable
+from ouzel.runtime.state.row_bag import RowBag
+from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
+from ouzel.runtime.state.timers import Clock, Timers
+from ouzel.runtime.state.value import Value
+
+Kind = TypeVar("Kind", bound=Kept | Value)
+
+
+@dataclass(frozen=True)
+class KeyGroups:
+    """The key groups from `first` to before `end`."""
+
+    first: int = 0
+    end: int = KEY_GROUPS
+
+    def __str__(self) -> str:
+        return f"{self.first} to {self.end - 1}"
+
+
+def key_groups_of(task: int, tasks: int) -> KeyGroups:
+    """What the task with this index holds: those groups that `groupings.key_tasks` sends to it."""
+    return KeyGroups(-(-task * KEY_GROUPS // tasks), -(-(task + 1) * KEY_GROUPS // tasks))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What one task kept at one moment.
+
+    Attributes:
+        operator: the operator's stable name.
+        groups: the key groups that the task held.
+        seed: of the hash of keys.
+        number: counts a task's snapshots from 1.
+        whole: whether it is all; otherwise it holds what has changed since the one before.
+        parts: a frame for each thing kept, by name.
+        hash_version: of the hash of keys.
+    """
+
+    operator: str
+    groups: KeyGroups
+    seed: int
+    number: int
+    whole: bool
+    parts: Mapping[str, pl.DataFrame]
+    hash_version: int = HASH_VERSION
+
+
+class StateContext:
+    """The state of one task of an operator.
+
+    Args:
+        operator: its stable name: what a restart knows its state by.
+        seed: of the hash of keys.
+        routing: the columns by whose hash rows come to this task.
+        groups: the key groups whose rows come to this task.
+    """
+
+    def __init__(self, operator: str, seed: int, routing: Sequence[str] = (), groups: KeyGroups | None = None) -> None:
+        self.operator, self.seed, self.groups = operator, seed, groups or KeyGroups()
+        self._routing = tuple(routing)
+        self._tables: dict[str, Kept] = {}
+        self._values: dict[str, Value] = {}
+        self._number = 0
+
+    def table(self, name: str, keys: Mapping[str, pl.DataType]) -> KeyedTable:
+        """Declare a table by key."""
+        return self._declared(KeyedTable(name, keys, self._routing, self.seed))
+
+    def bag(self, name: str, owners: SlotTable, row: Mapping[str, pl.DataType], order_by: str | None = None) -> RowBag:
+        """Declare weighted rows for each key of a table."""
+        return self._declared(RowBag(name, owners, row, self.seed, order_by))
+
+    def timers(self, name: str, owners: SlotTable, clock: Clock) -> Timers:
+        """Declare timers for the keys of a table."""
+        return self._declared(Timers(name, owners, clock, self.seed))
+
+    def value(self, name: str, initial: int | bool) -> Value:
+        """Declare one value of the operator."""
+        return self._declared(Value(name, initial))
+
+    def snapshot(self) -> Snapshot:
+        """All that is kept now."""
+        return self._taken(True, lambda table: table.whole())
+
+    def changes(self) -> Snapshot:
+        """What has changed since the last snapshot; all, where that is not known any more."""
+        if self._number and all(table.knows_changes for table in self._tables.values()):
+            return self._taken(False, lambda table: table.changes())
+        return self.snapshot()
+
+    def restore(self, *tasks: Sequence[Snapshot]) -> None:
+        """Fill the empty state from what the tasks of a run before kept: of each a whole snapshot and the changes after it.
+
+        Raises:
+            StateError: they are not this operator's, not whole, or not of one moment.
+        """
+        for snapshots in tasks:
+            self._check(snapshots)
+        self._check_cover([snapshots[-1].groups for snapshots in tasks])
+        for snapshots in tasks:
+            for snapshot in snapshots:
+                for name, table in self._tables.items():
+                    table.load(self._own(snapshot.parts[name]))
+        for name, value in self._values.items():
+            value.load([snapshots[-1].parts[name] for snapshots in tasks])
+
+    def _declared(self, kept: Kind) -> Kind:
+        assert kept.name not in self._tables.keys() | self._values.keys(), kept.name
+        if isinstance(kept, Value):
+            self._values[kept.name] = kept
+        else:
+            self._tables[kept.name] = kept
+        return kept
+
+    def _taken(self, whole: bool, part: Callable[[Kept], pl.DataFrame]) -> Snapshot:
+        self._number += 1
+        parts = {name: part(table) for name, table in self._tables.items()}
+        parts |= {name: value.part() for name, value in self._values.items()}
+        return Snapshot(self.operator, self.groups, self.seed, self._number, whole, parts)
+
+    def _own(self, part: pl.DataFrame) -> pl.DataFrame:
+        """What is of this task's key groups. What has gone is told to all: who has not got it loses nothing."""
+        inside = pl.col(GROUP).is_between(self.groups.first, self.groups.end - 1)
+        return part.filter(pl.col(GONE) | inside)
+
+    def _check(self, snapshots: Sequence[Snapshot]) -> None:
+        if not snapshots or not snapshots[0].whole:
+            raise StateError(f"the state of {self.operator} begins with no whole snapshot")
+        for before, after in pairwise(snapshots):
+            if after.whole or after.number != before.number + 1:
+                raise StateError(
+                    f"snapshot {after.number} of {self.operator} does not follow on snapshot {before.number}"
+                )
+        for snapshot in snapshots:
+            self._check_one(snapshot)
+
+    def _check_one(self, snapshot: Snapshot) -> None:
+        declared = self._tables.keys() | self._values.keys()
+        if snapshot.operator != self.operator:
+            raise StateError(f"this is the state of {snapshot.operator}, not of {self.operator}")
+        if snapshot.hash_version != HASH_VERSION:
+            told = f"version {snapshot.hash_version} of the hash of keys; this is version {HASH_VERSION}"
+            raise StateError(f"the state of {self.operator} was kept under {told}")
+        if snapshot.seed != self.seed:
+            raise StateError(
+                f"the state of {self.operator} was kept under another seed; start the topology with its seed"
+            )
+        if snapshot.parts.keys() != declared:
+            raise StateError(
+                f"the state of {self.operator} holds {', '.join(sorted(snapshot.parts))}, but it keeps {', '.join(sorted(declared))}"
+            )
+
+    def _check_cover(self, ranges: Sequence[KeyGroups]) -> None:
+        """The ranges must hold every group of this task's, none twice."""
+        place = 0
+        for groups in sorted(ranges, key=lambda groups: groups.first):
+            if groups.first < place:
+                raise StateError(f"key group {groups.first} of {self.operator} comes twice")
+            if groups.first > place and place < self.groups.end and groups.first > self.groups.first:
+                break
+            place = groups.end
+        if place < self.groups.end:
+            raise StateError(f"key group {max(place, self.groups.first)} of {self.operator} is in no snapshot")

@@ -1,0 +1,66 @@
+"""KeyedTable: what an operator keeps for each key. The keys are stored; accumulators are columns by slot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ouzel.runtime.state.hashing import Words, key_groups, row_hashes
+from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.table import Kept
+
+_KEYS = "keys"
+
+
+class KeyedTable(Kept):
+    """A slot for each key, its key, and what is declared with `columns` and `rows`.
+
+    Args:
+        name: by which a snapshot knows it.
+        keys: the key's columns; none for the one row of an operator without keys.
+        routing: those of them by whose hash rows come to this task.
+        seed: of the hash.
+    """
+
+    def __init__(self, name: str, keys: Mapping[str, pl.DataType], routing: Sequence[str], seed: int) -> None:
+        super().__init__(name)
+        self._routing, self._seed = list(routing), seed
+        self._own = list(routing) == list(keys)
+        self._keys = self.rows(_KEYS, keys) if keys else None
+
+    def keep(self, slots: Slots, keys: pl.DataFrame, rows: Slots) -> None:
+        """Store the keys of new slots, each given once: slot i has row `rows[i]` of `keys`. All count as changed."""
+        self.changed(slots)
+        if self._keys is not None:
+            new = np.flatnonzero(self._keys.missing(slots))
+            if new.size:
+                places = pl.Series(rows[new].astype(np.uint32))
+                self._keys.put(slots[new], pl.DataFrame([keys.get_column(name)[places] for name in self._keys.names]))
+
+    def keys(self, slots: Slots) -> pl.DataFrame:
+        """The keys of these slots."""
+        return pl.DataFrame() if self._keys is None else self._keys.take(slots)
+
+    def by_age(self, slots: Slots) -> Slots:
+        """These slots, by when their keys came."""
+        return slots if self._keys is None else self._keys.order(slots)
+
+    def expired(self, columns: Mapping[str, npt.NDArray[np.int64]], name: str, until: int) -> Slots:
+        """The slots whose value in a column of times is at most `until`: a watermark has passed them, or their time to live is over."""
+        slots = self.index.slots()
+        return slots[columns[name][slots] <= until]
+
+    def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
+        """The key group of each of these slots, from the hash of its routing key."""
+        return key_groups(self._routing_hashes(slots))
+
+    def _routing_hashes(self, slots: Slots) -> Words:
+        if self._own or self._keys is None:
+            return self.index.hashes(slots)[0]
+        return row_hashes(self._keys.take(slots), self._routing, self._seed)
+
+    def _ordered(self, slots: Slots) -> Slots:
+        return self.by_age(slots)

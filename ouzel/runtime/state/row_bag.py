@@ -1,0 +1,145 @@
+"""RowBag: weighted rows by the key of a table (a Z-set for each key)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ouzel.runtime.state import kernels
+from ouzel.runtime.state.hashing import Words, extend_hashes
+from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.rows import RowStore
+from ouzel.runtime.state.table import GONE, Kept, SlotTable
+
+_OWNER_LOW, _OWNER_HIGH = "owner.low", "owner.high"
+
+
+class RowBag(Kept):
+    """Distinct rows of each owner (a slot of another table), each with a weight. They go when their owner goes.
+
+    A row is known by the hash of owner and row, and linked to the other rows of its owner in both directions.
+
+    Args:
+        name: by which a snapshot knows it.
+        owners: the table of the keys.
+        schema: the columns of a row.
+        seed: of the hash.
+        order_by: a column by which `of` gives the rows of an owner, NULLs first; None for any order.
+    """
+
+    def __init__(
+        self, name: str, owners: SlotTable, schema: Mapping[str, pl.DataType], seed: int, order_by: str | None = None
+    ) -> None:
+        super().__init__(name)
+        self._owners, self._names, self._seed, self._order_by = owners, list(schema), seed, order_by
+        self._held: RowStore = self.rows("row", schema)
+        self._weights = self.columns("row", {"weight": np.int64})
+        self._links = self.columns("links", dict.fromkeys(("owner", "next", "previous"), np.int64), derived=True)
+        self._heads = owners.columns(name, {"head": np.int64}, derived=True)
+        owners.bags.append(self)
+
+    @property
+    def weights(self) -> npt.NDArray[np.int64]:
+        """The weight of each slot."""
+        return self._weights["weight"]
+
+    def owners(self, slots: Slots) -> Slots:
+        """The owner of each of these slots."""
+        owners: Slots = self._links["owner"][slots] - 1
+        return owners
+
+    def find_or_put(self, key: tuple[Words, Words], owners: Slots, rows: pl.DataFrame) -> Slots:
+        """The slot of each row; a new one of weight 0 where its owner has no such row. `key` are the hashes of the owners' keys."""
+        slots = self.locate(extend_hashes(key, rows, self._names, self._seed))
+        new = np.flatnonzero(self._links["owner"][slots] == 0)
+        if new.size:
+            _, fresh, first = self.touch(slots[new])
+            first = new[first]
+            places = pl.Series(first.astype(np.uint32))
+            self._held.put(fresh, pl.DataFrame([rows.get_column(name)[places] for name in self._names]))
+            self._link(fresh, owners[first])
+        self.changed(slots)
+        return slots
+
+    def add(self, slots: Slots, weights: npt.NDArray[np.int64]) -> None:
+        """Add the weights of rows; who adds looks with `sweep` which have come to nothing."""
+        kernels.add(self.weights, slots, weights)
+
+    def sweep(self, slots: Slots) -> None:
+        """Forget those of these slots whose weight is 0."""
+        gone = slots[self.weights[slots] == 0]
+        if gone.size:
+            self.remove(np.unique(gone))
+
+    def remove(self, slots: Slots) -> None:
+        """Forget these rows, each given once."""
+        links = self._links
+        kernels.unlink(slots, self._heads["head"], links["next"], links["previous"], links["owner"])
+        super().remove(slots)
+
+    def remove_of(self, owners: Slots) -> None:
+        """Forget all rows of these owners, and with them their lists."""
+        slots = self._walk(owners)
+        self._heads["head"][owners] = 0
+        if slots.size:
+            super().remove(slots)
+
+    def of(self, owners: Slots) -> Slots:
+        """The slots of the rows of positive weight of these owners, each given once: owner by owner, and in their order if one is kept."""
+        slots = self._walk(owners)
+        slots = slots[self.weights[slots] > 0]
+        if self._order_by is None or not slots.size:
+            return slots
+        columns = [pl.Series("$owner", self.owners(slots)), self.frame(slots)[self._order_by].alias("$by")]
+        order = pl.DataFrame([*columns, pl.Series("$slot", slots)]).sort("$owner", "$by", maintain_order=True)
+        return order["$slot"].to_numpy()
+
+    def frame(self, slots: Slots) -> pl.DataFrame:
+        """The rows of these slots."""
+        return self._held.take(slots)
+
+    def frame_with_gaps(self, slots: Slots) -> pl.DataFrame:
+        """The rows of these slots, NULLs for a slot below 0."""
+        return self._held.take_with_gaps(slots)
+
+    def empty(self, owners: Slots) -> npt.NDArray[np.bool_]:
+        """Which owners have no rows, of whatever weight."""
+        none: npt.NDArray[np.bool_] = self._heads["head"][owners] == 0
+        return none
+
+    def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
+        """The key group of the owners."""
+        assert isinstance(self._owners, Kept)
+        return self._owners.groups(self.owners(slots))
+
+    def load(self, part: pl.DataFrame) -> None:
+        """As for every table; of a row that has gone its links go too."""
+        gone = part.filter(pl.col(GONE))
+        if gone.height:
+            slots = self.index.find(gone["$low"].to_numpy(), gone["$high"].to_numpy())
+            self.remove(np.unique(slots[slots >= 0]))
+        super().load(part.filter(~pl.col(GONE)))
+
+    def _link(self, slots: Slots, owners: Slots) -> None:
+        links = self._links
+        kernels.link(slots, owners, self._heads["head"], links["next"], links["previous"], links["owner"])
+
+    def _walk(self, owners: Slots) -> Slots:
+        some = owners[self._heads["head"][owners] != 0]
+        found = np.empty(len(self.index) if some.size else 0, np.int64)
+        return found[: kernels.walk(some, self._heads["head"], self._links["next"], found)]
+
+    def _ordered(self, slots: Slots) -> Slots:
+        return self._held.order(slots)
+
+    def _more(self, slots: Slots) -> Sequence[pl.Series]:
+        low, high = self._owners.index.hashes(self.owners(slots))
+        return pl.Series(_OWNER_LOW, low), pl.Series(_OWNER_HIGH, high)
+
+    def _load(self, slots: Slots, part: pl.DataFrame) -> None:
+        new = np.flatnonzero(self._links["owner"][slots] == 0)
+        words = (part[name].to_numpy()[new] for name in (_OWNER_LOW, _OWNER_HIGH))
+        self._link(slots[new], self._owners.index.find(*words))

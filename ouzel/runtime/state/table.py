@@ -1,0 +1,180 @@
+"""SlotTable: keys to slots, with columns and rows by slot; and what is common to all that a state context keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ouzel.runtime.state import kernels
+from ouzel.runtime.state.columns import SlotColumns
+from ouzel.runtime.state.hashing import Words
+from ouzel.runtime.state.index import KeyIndex, Slots
+from ouzel.runtime.state.rows import RowStore
+
+LOW, HIGH, GROUP, GONE = "$low", "$high", "$group", "$gone"
+"""Columns of every part of a snapshot: both words of the hash that a row is known by, its key group, whether it is there no more."""
+
+REMOVED_MOST = 1 << 20
+"""So many removals are remembered for the next snapshot of changes; beyond, and beyond what is held, it is a whole one."""
+
+
+class SlotTable:
+    """Slots of keys by their hashes, and whatever is kept by slot. Itself it keeps no keys: it serves what lives no longer than a batch."""
+
+    def __init__(self) -> None:
+        self.index = KeyIndex()
+        self.bags: list[Kept] = []
+        self._columns: dict[str, SlotColumns] = {}
+        self._stores: dict[str, RowStore] = {}
+        self._marks = SlotColumns({"mark": np.int64})
+        self._arrays = [self._marks]
+        self._seen = 1
+
+    def columns(self, name: str, types: Mapping[str, npt.DTypeLike], derived: bool = False) -> SlotColumns:
+        """Arrays by slot that grow with the table, zero at a slot's beginning; `derived` ones are in no snapshot."""
+        made = SlotColumns(types)
+        made.reserve(self._marks.capacity)
+        self._arrays.append(made)
+        if not derived:
+            self._columns[name] = made
+        return made
+
+    def rows(self, name: str, schema: Mapping[str, pl.DataType]) -> RowStore:
+        """At most one row a slot."""
+        self._stores[name] = RowStore(schema)
+        return self._stores[name]
+
+    def locate(self, key: tuple[Words, Words]) -> Slots:
+        """The slot of each key, a new one where the key is new."""
+        slots = self.index.find_or_insert(*key)
+        self.reserve(self.index.limit)
+        return slots
+
+    def reserve(self, limit: int) -> None:
+        """Make room for slots below `limit`."""
+        if limit > self._marks.capacity:
+            for columns in self._arrays:
+                columns.reserve(limit)
+
+    def touch(self, slots: Slots) -> tuple[Slots, Slots, Slots]:
+        """(each row's number among the distinct slots, in order of appearance; the slot of each number; its first row)."""
+        groups, touched, first = np.empty((3, len(slots)), np.int64)
+        number = kernels.touch(slots, self._marks["mark"], self._seen, groups, touched, first)
+        self._seen += len(slots)
+        return groups, touched[:number], first[:number]
+
+    def remove(self, slots: Slots) -> None:
+        """Forget these slots, each given once, and the rows of bags that belong to them."""
+        for bag in self.bags:
+            bag.remove_of(slots)
+        self.index.remove(slots)
+        for columns in self._arrays:
+            columns.clear(slots)
+        for store in self._stores.values():
+            store.free(slots)
+
+
+class Kept(SlotTable):
+    """Base: a table that a snapshot holds. A row of a snapshot is known by the hash of its slot."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self._changes = self.columns("changes", {"epoch": np.int64}, derived=True)
+        self._epoch = 1
+        self._removed: list[tuple[Words, Words]] | None = None
+
+    def changed(self, slots: Slots) -> None:
+        """Note that the next snapshot of changes holds these slots."""
+        if self._removed is not None:
+            self._changes["epoch"][slots] = self._epoch
+
+    def remove(self, slots: Slots) -> None:
+        """Forget these slots, each given once."""
+        if self._removed is not None and slots.size:
+            self._removed.append(self.index.hashes(slots))
+            if sum(len(low) for low, _ in self._removed) > max(REMOVED_MOST, len(self.index)):
+                self._removed = None
+        super().remove(slots)
+
+    def remove_of(self, owners: Slots) -> None:
+        """The slots of the table that it belongs to are forgotten."""
+
+    @property
+    def knows_changes(self) -> bool:
+        """Whether what has changed since the last snapshot is known."""
+        return self._removed is not None
+
+    def whole(self) -> pl.DataFrame:
+        """All that is held, as part of a snapshot; changes count from here on."""
+        part = self._part(self._ordered(self.index.slots()))
+        self._begin()
+        return part
+
+    def changes(self) -> pl.DataFrame:
+        """What has changed since the last snapshot: first what has gone, then what is new or other than it was."""
+        assert self._removed is not None
+        slots = self.index.slots()
+        part = self._part(self._ordered(slots[self._changes["epoch"][slots] == self._epoch]))
+        words = zip(*self._removed, strict=True) if self._removed else ((), ())
+        low, high = (np.concatenate([np.empty(0, np.uint64), *parts]) for parts in words)
+        gone = pl.DataFrame({LOW: low, HIGH: high, GONE: np.ones(len(low), np.bool_)})
+        self._begin()
+        return pl.concat([gone, part], how="diagonal").select(part.columns)
+
+    def load(self, part: pl.DataFrame) -> None:
+        """Put in what a part of a snapshot holds, in place of what is here of the same keys."""
+        gone = part.filter(pl.col(GONE))
+        if gone.height:
+            slots = self.index.find(gone[LOW].to_numpy(), gone[HIGH].to_numpy())
+            super().remove(np.unique(slots[slots >= 0]))
+        part = part.filter(~pl.col(GONE))
+        if not part.height:
+            return
+        slots = self.locate((part[LOW].to_numpy(), part[HIGH].to_numpy()))
+        for family, columns in self._columns.items():
+            for name in columns.names:
+                columns[name][slots] = part[f"column.{family}.{name}"].to_numpy()
+        for family, store in self._stores.items():
+            there = np.flatnonzero(part[f"there.{family}"].to_numpy())
+            store.put(slots[there], _named(part, f"row.{family}.")[there])
+        self._load(slots, part)
+
+    def _begin(self) -> None:
+        self._epoch += 1
+        self._removed = []
+
+    def _part(self, slots: Slots) -> pl.DataFrame:
+        low, high = self.index.hashes(slots)
+        columns = [pl.Series(LOW, low), pl.Series(HIGH, high), pl.Series(GROUP, self.groups(slots).astype(np.uint16))]
+        columns.append(pl.Series(GONE, np.zeros(len(slots), np.bool_)))
+        for family, held in self._columns.items():
+            columns += [pl.Series(f"column.{family}.{name}", held[name][slots]) for name in held.names]
+        for family, store in self._stores.items():
+            there = ~store.missing(slots)
+            columns.append(pl.Series(f"there.{family}", there))
+            columns += store.take_with_gaps(slots).select(pl.all().name.prefix(f"row.{family}.")).get_columns()
+        return pl.DataFrame([*columns, *self._more(slots)])
+
+    def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
+        """The key group of each of these slots."""
+        raise NotImplementedError
+
+    def _ordered(self, slots: Slots) -> Slots:
+        """These slots in the order in which a snapshot has them."""
+        return slots
+
+    def _more(self, slots: Slots) -> Sequence[pl.Series]:
+        """What a part holds beside columns and rows."""
+        return ()
+
+    def _load(self, slots: Slots, part: pl.DataFrame) -> None:
+        """Take over what `_more` has told."""
+
+
+def _named(part: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    names = [name for name in part.columns if name.startswith(prefix)]
+    return part.select(pl.col(name).alias(name.removeprefix(prefix)) for name in names)
