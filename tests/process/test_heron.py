@@ -195,6 +195,7 @@ def test_a_container_is_started_again_on_request(tmp_path: Path, started: list[H
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
     wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
     before = pid_of(handle, "2/stream-manager")
+    assert Path(f"/proc/{before}/cmdline").read_text().rstrip("\0") == "ouzel: numbers · container 2 · stream-manager"
     assert isinstance(handle._scheduler, LocalScheduler)
     handle._scheduler.on_restart(2)
     assert finish(handle).state is RunState.FINISHED

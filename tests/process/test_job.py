@@ -13,6 +13,7 @@ from ouzel.errors import TopologyError
 from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.local import start_heron
+from ouzel.runtime.process.executor import mains
 from ouzel.runtime.process.job import Job, check_room, create_home, load_job
 from tests.process.topologies import Numbers, numbers, packed
 
@@ -35,6 +36,14 @@ def test_what_was_saved_is_loaded(job: Job) -> None:
     loaded = load_job(job.home)
     assert (loaded.id, loaded.packing, loaded.topology.name) == (job.id, job.packing, "numbers")
     assert loaded.topology.tasks() == job.topology.tasks()
+
+
+def test_each_process_has_a_title_of_its_own(job: Job) -> None:
+    tasks = {task.id: f"{task.component}[{task.index}]" for task in job.tasks_in(1)}
+    titles = [job.title(1, name) for name in mains(job, 1)]
+    assert titles[:2] == [f"ouzel: numbers · container 1 · {name}" for name in ("stream-manager", "metrics-manager")]
+    assert titles[2:] == [f"ouzel: numbers · container 1 · instance {shown}" for shown in tasks.values()]
+    assert job.title(0, "topology-master") == "ouzel: numbers · container 0 · topology-master"
 
 
 def test_a_changed_description_is_refused_before_it_is_unpickled(job: Job) -> None:

@@ -20,6 +20,8 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
+from setproctitle import setproctitle
+
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import Job, load_job
@@ -98,6 +100,7 @@ class Server:
                     sys.path.extend(path for path in command["path"] if path not in sys.path)
                     os.environ.update(command["secrets"])
                     self._job = load_job(Path(command["home"]))
+                    setproctitle(f"ouzel: {self._job.topology.name} · server")
                     self._supervision = Supervision(
                         map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms
                     )
@@ -206,7 +209,7 @@ def _executor(job: Job, container: int, server: int, lifeline: int, reason: int)
     """What a forked child does: its exit code. Why it cannot go on it writes to the pipe `reason`, for the disk may be full."""
     try:
         die_with_parent()
-        become(f"executor-{container}", job.container(container) / "executor.log")
+        become(f"executor-{container}", job.title(container, "executor"), job.container(container) / "executor.log")
         return Executor(job, container, server, lifeline).run()
     except (OuzelError, OSError) as error:
         os.write(reason, str(error).encode()[:_REASON_BYTES])

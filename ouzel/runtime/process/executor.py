@@ -167,7 +167,7 @@ class Executor:
         """What the child does: never returns."""
         try:
             end_with(self._lifeline)
-            become(name, self._directory / f"{name}.log")
+            become(name, self._job.title(self._container, name), self._directory / f"{name}.log")
             gc.enable()
             life = Life(self._directory / "heartbeats", self._slots[name], self._server)
             self._mains[name](self._job, self._container, incarnation, life)

@@ -56,6 +56,13 @@ class Job:
         """The tasks that live in a container."""
         return next((one.tasks for one in self.packing.containers if one.id == container), ())
 
+    def title(self, container: int, process: str) -> str:
+        """What `ps` and `top` show of a container's process; people read it, nothing looks a process up by it."""
+        instances = {
+            f"instance-{task.id}": f"instance {task.component}[{task.index}]" for task in self.tasks_in(container)
+        }
+        return f"ouzel: {self.topology.name} · container {container} · {instances.get(process, process)}"
+
     def places(self) -> dict[int, int]:
         """Task id to container."""
         return {task.id: one.id for one in self.packing.containers for task in one.tasks}

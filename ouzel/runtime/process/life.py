@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from setproctitle import setproctitle
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -114,12 +116,13 @@ def end_with(lifeline: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def become(name: str, log: Path) -> None:
-    """Turn a freshly forked process into what it is to be: name, log file, default signals, no terminal."""
+def become(name: str, title: str, log: Path) -> None:
+    """Turn a freshly forked process into what it is to be: name, title, log file, default signals, no terminal."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    setproctitle(title)
     with contextlib.suppress(OSError):
         Path("/proc/self/comm").write_text(name[:15])
     nothing = os.open(os.devnull, os.O_RDWR)
