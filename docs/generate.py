@@ -162,8 +162,16 @@ def _options(options: Iterable[Option]) -> str:
     for option in options:
         default = "required" if option.required else f"`{option.default}`" if option.default else ""
         choices = f" One of {', '.join(f'`{choice}`' for choice in option.choices)}." if option.choices else ""
-        rows.append((f"`{option.name}`", default, option.doc + choices))
+        names = " or ".join(f"`{alias.name}`" for alias in option.aliases)
+        also = f" Also {names}, as in Flink{_taken(option)}." if names else ""
+        rows.append((f"`{option.name}`", default, option.doc + choices + also))
     return _table(("option", "default", "meaning"), rows) if rows else ""
+
+
+def _taken(option: Option) -> str:
+    """The values of Flink's that are taken, and ours."""
+    values = {theirs: ours for alias in option.aliases for theirs, ours in alias.values.items()}
+    return f" ({', '.join(f'`{theirs}` is `{ours}`' for theirs, ours in values.items())})" if values else ""
 
 
 def functions() -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from ouzel.compiler.catalog import ConnectorTraits, SinkTraits, SourceTraits
 from ouzel.compiler.types import from_polars
 from ouzel.connectors.base import Connector, Reads, Replay, Writers, Writes
-from ouzel.connectors.options import check_options, literal_secrets
+from ouzel.connectors.options import check_options, in_our_names, literal_secrets
 
 
 class TraitsByName(Mapping[str, ConnectorTraits]):
@@ -37,6 +37,7 @@ def traits_of(connector: Connector) -> ConnectorTraits:
         modes=writes.modes if writes else (),
         filters=reads is not None and reads.filters,
         metadata={key: from_polars(kind) for key, kind in (reads.metadata.items() if reads else ())},
+        canonical=partial(in_our_names, connector),
         check=partial(check_options, connector),
         secrets=partial(literal_secrets, connector),
     )

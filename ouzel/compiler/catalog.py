@@ -75,7 +75,8 @@ class ConnectorTraits:
         filters: its source applies a pushed-down predicate.
         metadata: metadata keys a table may ask for, with their types.
         secrets: called with the WITH options, without 'connector'; which of them hold a secret as it is.
-        check: called with the WITH options, without 'connector'; raises QueryError for an unknown, missing or wrong one.
+        canonical: called with the WITH options, without 'connector'; the same in the connector's own names; raises QueryError.
+        check: called with these; raises QueryError for an unknown, missing or wrong one.
     """
 
     name: str
@@ -84,6 +85,7 @@ class ConnectorTraits:
     modes: tuple[str, ...] = ("append",)
     filters: bool = False
     metadata: Mapping[str, DataType] = field(default_factory=dict)
+    canonical: Callable[[Mapping[str, str]], dict[str, str]] | None = None
     check: Callable[[Mapping[str, str]], None] | None = None
     secrets: Callable[[Mapping[str, str]], frozenset[str]] | None = None
 

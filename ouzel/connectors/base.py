@@ -102,7 +102,8 @@ class SourceRequest:
     `columns` are all columns to deliver, in order, with their Polars types; those that `metadata` maps to a metadata key come from the
     connector, the others from the data. `required` may not be NULL: a record that lacks one is bad. `predicate` is a boolean Polars
     expression over the columns (or None): a source that declares `filters` must apply it, and only it. `directory` is where relative
-    paths start. `name` is the topology's, for a consumer group. `weight` is what a changelog calls the column of its weights.
+    paths start. `name` is the topology's, for a consumer group. `again` says that the task has been started before in this run, so that
+    what cannot be reached has been there: it is waited for. `weight` is what a changelog calls the column of its weights.
     """
 
     table: str
@@ -114,6 +115,7 @@ class SourceRequest:
     predicate: pl.Expr | None = None
     name: str = ""
     tasks: int = 1
+    again: bool = False
     weight: str = "$weight"
 
 
@@ -167,6 +169,7 @@ class SinkRequest:
 
     In mode retract weights are +1 and -1 (or sums of such). In mode upsert the runtime has consolidated the frame: for a key there is
     one +1 (the new row), or one -1 (the key is gone), or nothing. `run` tells one run from others that write to the same place.
+    `again` says that the task has been started before in this run.
     """
 
     table: str
@@ -179,6 +182,7 @@ class SinkRequest:
     name: str = ""
     task: int = 0
     run: str = ""
+    again: bool = False
     notes: Path | None = None
 
 
@@ -210,11 +214,19 @@ class SinkWriter(Protocol):
 
 
 @dataclass(frozen=True)
+class Alias:
+    """Another system's name for an option. `values` are its values that mean the same as ours, and ours; empty: every value does."""
+
+    name: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Option:
     """One WITH option: for checks at plan time and for docs.
 
     A name may hold `*`, which stands for any text (`properties.*`); the first option that fits a name counts. `kind` is what the value
-    must be: text, integer, number, boolean or timestamp. A `secret` is never shown or written down.
+    must be: text, integer, number, boolean or timestamp. A `secret` is never shown or written down. `aliases` are Flink's names for it.
     """
 
     name: str
@@ -224,6 +236,7 @@ class Option:
     choices: tuple[str, ...] = ()
     kind: str = "text"
     secret: bool = False
+    aliases: tuple[Alias, ...] = ()
 
 
 Options = Mapping[str, str]

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import (
+    Alias,
     BatchView,
     Committed,
     Connector,
@@ -44,8 +45,19 @@ CONNECTOR = Connector(
     "datagen",
     "Rows made up from a seed, with or without an end, as fast as asked. The same seed, partition and offset always give the same row.",
     (
-        Option("rows", "How many rows in all; without it there is no end.", kind="integer"),
-        Option("rate", "Rows a second over all partitions; 0 is as fast as possible.", "0", kind="number"),
+        Option(
+            "rows",
+            "How many rows in all; without it there is no end.",
+            kind="integer",
+            aliases=(Alias("number-of-rows"),),
+        ),
+        Option(
+            "rate",
+            "Rows a second over all partitions; 0 is as fast as possible.",
+            "0",
+            kind="number",
+            aliases=(Alias("rows-per-second"),),
+        ),
         Option("seed", "Of everything at random.", "42", kind="integer"),
         Option("partitions", "How many partitions; by default one a task.", kind="integer"),
         Option(

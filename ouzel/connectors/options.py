@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ouzel.connectors.base import Connector, Option
+from ouzel.connectors.base import Alias, Connector, Option
 from ouzel.connectors.formats import FORMATS
 from ouzel.errors import ConnectorError, QueryError
 
@@ -21,6 +21,7 @@ COMMON: tuple[Option, ...] = (
         "`dead-letter` writes it to `dead-letter.path`. Only the columns that a query reads are looked at.",
         default="fail",
         choices=("fail", "skip", "dead-letter"),
+        aliases=tuple(Alias(f"{form}.ignore-parse-errors", {"false": "fail"}) for form in ("csv", "json")),
     ),
     Option(
         "dead-letter.path",
@@ -41,6 +42,29 @@ def allowed_options(connector: Connector, options: Mapping[str, str]) -> tuple[O
     if connector.reads:
         found += COMMON
     return tuple(found)
+
+
+def in_our_names(connector: Connector, options: Mapping[str, str]) -> dict[str, str]:
+    """The options with our name and value for each that is written as Flink has it and means the same.
+
+    Raises:
+        QueryError: the value means something else here, or the option is given under both names.
+    """
+    known = [*connector.options, *(option for form in FORMATS.values() for option in form.options), *COMMON]
+    ours = {alias.name: (option, alias) for option in known for alias in option.aliases}
+    found: dict[str, str] = {}
+    for name, value in options.items():
+        option, alias = ours.get(name, (None, None))
+        if option is None or alias is None:
+            found[name] = value
+            continue
+        if option.name in options:
+            raise QueryError(f"'{name}' and '{option.name}' say the same", instead="keep one")
+        if alias.values and value not in alias.values:
+            taken = " or ".join(map(repr, alias.values))
+            raise QueryError(f"'{name}' cannot be '{value}' here", instead=f"write {taken}, or {ELSEWHERE[name]}")
+        found[option.name] = alias.values.get(value, value)
+    return found
 
 
 def check_options(connector: Connector, options: Mapping[str, str]) -> None:
@@ -85,24 +109,21 @@ def _find(allowed: Iterable[Option], name: str) -> Option | None:
 
 ELSEWHERE = {
     "scan.startup.mode": "'start' = 'earliest', 'latest', 'committed', 'timestamp' or 'offsets'",
-    "scan.startup.timestamp-millis": "'start' = 'timestamp' and 'start.timestamp' = '...'",
     "scan.startup.specific-offsets": "'start' = 'offsets' and 'start.offsets' = 'topic-0:42'",
     "scan.bounded.mode": "'end' = 'latest', 'timestamp' or 'offsets'",
-    "scan.bounded.timestamp-millis": "'end' = 'timestamp' and 'end.timestamp' = '...'",
     "scan.bounded.specific-offsets": "'end' = 'offsets' and 'end.offsets' = 'topic-0:42'",
-    "properties.group.id": "'group' = '...'",
-    "topic-pattern": "'topic.pattern' = '...'",
-    "value.format": "'format' = '...'",
     "key.fields-prefix": "the name of the column in 'key.fields'",
     "json.ignore-parse-errors": "'bad.record' = 'skip'",
     "csv.ignore-parse-errors": "'bad.record' = 'skip'",
-    "csv.field-delimiter": "'csv.delimiter' = '...'",
-    "csv.quote-character": "'csv.quote' = '...'",
-    "csv.null-literal": "'csv.null' = '...'",
-    "rows-per-second": "'rate' = '...'",
-    "number-of-rows": "'rows' = '...'",
+    "csv.disable-quote-character": "'csv.quote' = '' for none",
+    "csv.allow-comments": "'bad.record' = 'skip', for a comment is no record",
+    "sink.parallelism": "SET 'parallelism' = '...', or the hint /*+ PARALLELISM('table' = '...') */ in the query",
+    "scan.parallelism": "SET 'parallelism' = '...', or the hint /*+ PARALLELISM('table' = '...') */ in the query",
+    "sink.delivery-guarantee": "SET 'delivery' = 'at-least-once' or 'at-most-once'",
+    "scan.watermark.idle-timeout": "IDLE AFTER INTERVAL '30' SECOND behind WATERMARK FOR",
+    "source.monitor-interval": "'follow' = 'true'",
 }
-"""What Flink calls options, and what to write here."""
+"""Flink's options that have no option of the same meaning, and what to write here."""
 
 
 def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> QueryError:

@@ -312,7 +312,9 @@ def test_upserts_have_keys_and_tombstones(kafka: KafkaBroker) -> None:
 @pytest.mark.server
 def test_an_unknown_topic_is_named(kafka: KafkaBroker) -> None:
     source = open_source("kafka", request_for(kafka.address, "nowhere"))
-    with pytest.raises(ConnectorError, match=rf"there is no topic 'nowhere' on Kafka at {kafka.address}"):
+    with pytest.raises(
+        ConnectorError, match=rf"there is no topic 'nowhere' on Kafka at {kafka.address}; (did you mean|there are) "
+    ):
         source.partitions()
     source.close()
 
@@ -324,13 +326,6 @@ def test_a_sink_says_which_records_were_not_taken(kafka: KafkaBroker) -> None:
     sink.write(1, pl.DataFrame({"id": [1], "word": ["a"]}))
     with pytest.raises(ConnectorError, match=f"topic 'absent'.* on Kafka at {kafka.address}"):
         sink.flush()
-
-
-def test_a_broker_that_is_down_is_named() -> None:
-    source = open_source("kafka", request_for("127.0.0.1:1", "events", connect_timeout_ms="300"))
-    with pytest.raises(ConnectorError, match=r"no Kafka broker answers at 127\.0\.0\.1:1 within 0\.3 s"):
-        source.partitions()
-    source.close()
 
 
 def test_secrets_are_read_late_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:

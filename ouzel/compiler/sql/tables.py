@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret
@@ -110,10 +111,12 @@ def _options(
         seen.add(option.key)
     options = {option.key: option.value for option in statement.options if option.key != "connector"}
     try:
+        if traits.canonical:
+            options = traits.canonical(options)
         if traits.check:
             traits.check(options)
     except QueryError as error:
-        start, end = _guilty(statement, error)
+        start, end = _guilty(statement, error, traits)
         raise error.located(source.text, start, end - start) from None
     hidden = traits.secrets(options) if traits.secrets else frozenset()
     secrets = tuple(
@@ -125,11 +128,24 @@ def _options(
     return tuple(options.items()), secrets
 
 
-def _guilty(statement: CreateTable, error: QueryError) -> tuple[int, int]:
+def _guilty(statement: CreateTable, error: QueryError, traits: ConnectorTraits) -> tuple[int, int]:
     """The option that an error of the connector's check speaks of; else the option 'connector'."""
-    named = [option for option in statement.options if f"'{option.key}'" in error.problem]
+    named = [
+        option
+        for option in statement.options
+        if any(f"'{name}'" in error.problem for name in _names(option.key, option.value, traits))
+    ]
     blamed = named or [option for option in statement.options if option.key == "connector"]
     return blamed[0].span
+
+
+def _names(key: str, value: str, traits: ConnectorTraits) -> set[str]:
+    """An option's name as it is written, and the connector's own."""
+    names = {key}
+    if traits.canonical:
+        with suppress(QueryError):  # it means something else there
+            names |= traits.canonical({key: value}).keys()
+    return names
 
 
 def _scan(

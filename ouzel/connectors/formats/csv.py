@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import Option
+from ouzel.connectors.base import Alias, Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import convert, from_text, merge, sql_name
 from ouzel.connectors.formats.csv_records import (
@@ -35,7 +35,12 @@ FORMAT = Format(
     "lines: a quote that nothing closes takes the lines up to the end of the file, or up to 16 MB, and the reason says which. "
     "ARRAY, MAP and ROW have no place in it.",
     (
-        Option("csv.delimiter", "One character between fields; `\\t` is a tab.", ","),
+        Option(
+            "csv.delimiter",
+            "One character between fields; `\\t` is a tab.",
+            ",",
+            aliases=(Alias("csv.field-delimiter"),),
+        ),
         Option(
             "csv.header",
             "Whether a file's first line names its fields; records of other sources have none.",
@@ -44,9 +49,12 @@ FORMAT = Format(
         ),
         Option("csv.columns", "Names of the fields in order, where no header says them."),
         Option(
-            "csv.quote", "One character around fields that hold a delimiter, quote or line end; empty for none.", '"'
+            "csv.quote",
+            "One character around fields that hold a delimiter, quote or line end; empty for none.",
+            '"',
+            aliases=(Alias("csv.quote-character"),),
         ),
-        Option("csv.null", "What stands for NULL.", ""),
+        Option("csv.null", "What stands for NULL.", "", aliases=(Alias("csv.null-literal"),)),
     ),
     "ouzel.connectors.formats.csv:CsvDecoder",
     "ouzel.connectors.formats.csv:CsvEncoder",

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ouzel.connectors.base import BatchView, Connector, Delivery, Option, Reads, Replay, Writers, Writes, always, never
+from ouzel.connectors.base import (
+    Alias,
+    BatchView,
+    Connector,
+    Delivery,
+    Option,
+    Reads,
+    Replay,
+    Writers,
+    Writes,
+    always,
+    never,
+)
 from ouzel.errors import QueryError
 
 ENDS = ("none", "latest", "timestamp", "offsets")
@@ -78,13 +90,33 @@ CONNECTOR = Connector(
     "While a broker is away reading waits. As a sink it takes new rows, or, of a table with a PRIMARY KEY, upserts: a row that goes is "
     "a record without a value.",
     (
-        Option("bootstrap.servers", "Brokers to ask first, host:port separated by commas.", required=True),
+        Option(
+            "bootstrap.servers",
+            "Brokers to ask first, host:port separated by commas.",
+            required=True,
+            aliases=(Alias("properties.bootstrap.servers"),),
+        ),
         Option("topic", "Topics, separated by commas; the sink takes one."),
-        Option("topic.pattern", "A regular expression: all topics whose whole name matches when the topology starts."),
-        Option("format", "What a record's value holds.", required=True, choices=("json", "csv", "raw")),
-        Option("group", "Consumer group that offsets are committed to; by default `ouzel-<query name>`."),
-        Option("start", "Where the first reading starts.", "committed-or-earliest", choices=STARTS),
-        Option("start.timestamp", "With `'start' = 'timestamp'`: the first record of that time or later.", kind="timestamp"),
+        Option(
+            "topic.pattern",
+            "A regular expression: all topics whose whole name matches when the topology starts.",
+            aliases=(Alias("topic-pattern"),),
+        ),
+        Option("format", "What a record's value holds.", required=True, choices=("json", "csv", "raw"), aliases=(Alias("value.format"),)),
+        Option(
+            "group",
+            "Consumer group that offsets are committed to; by default `ouzel-<query name>`.",
+            aliases=(Alias("properties.group.id"),),
+        ),
+        Option(
+            "start",
+            "Where the first reading starts.",
+            "committed-or-earliest",
+            choices=STARTS,
+            aliases=(Alias("scan.startup.mode", {"earliest-offset": "earliest", "latest-offset": "latest", "timestamp": "timestamp"}),),
+        ),
+        Option("start.timestamp", "With `'start' = 'timestamp'`: the first record of that time or later.", kind="timestamp",
+               aliases=(Alias("scan.startup.timestamp-millis"),)),
         Option("start.offsets", "With `'start' = 'offsets'`: `clicks-0:1200, clicks-1:1100`; partitions not named start at the earliest."),
         Option(
             "end",
@@ -92,8 +124,10 @@ CONNECTOR = Connector(
             "there then, or before given offsets.",
             "none",
             choices=ENDS,
+            aliases=(Alias("scan.bounded.mode", {"unbounded": "none", "latest-offset": "latest", "timestamp": "timestamp"}),),
         ),
-        Option("end.timestamp", "With `'end' = 'timestamp'`: before the first record of that time or later.", kind="timestamp"),
+        Option("end.timestamp", "With `'end' = 'timestamp'`: before the first record of that time or later.", kind="timestamp",
+               aliases=(Alias("scan.bounded.timestamp-millis"),)),
         Option("end.offsets", "With `'end' = 'offsets'`, as `start.offsets`; partitions not named are not read."),
         Option(
             "spark.source",
@@ -110,7 +144,12 @@ CONNECTOR = Connector(
             choices=("raw", "json"),
         ),
         Option("tombstone", "Source: what a record without a value is: nothing at all, or a bad record.", "skip", choices=("skip", "bad")),
-        Option("connect.timeout.ms", "How long to wait for a broker at the start.", "10000", kind="integer"),
+        Option(
+            "connect.timeout.ms",
+            "How long to wait at the start for a broker that does not answer; one that refuses, or has no address, is told of at once.",
+            "10000",
+            kind="integer",
+        ),
         Option("properties.*password", "A password of librdkafka's, as `${env:NAME}` or `${file:/path}`.", secret=True),
         Option("properties.*secret", "Another secret of librdkafka's, as `${env:NAME}` or `${file:/path}`.", secret=True),
         Option("properties.ssl.key.pem", "The private key itself, as `${env:NAME}` or `${file:/path}`.", secret=True),

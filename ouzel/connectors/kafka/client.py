@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -16,6 +18,7 @@ LOG = logging.getLogger("ouzel.kafka")
 LOG.addHandler(logging.NullHandler())  # librdkafka repeats itself on stderr otherwise; what matters comes as an error
 
 _AGAIN_S = 0.1
+_PORT = 9092
 Answer = TypeVar("Answer")
 
 FINAL = frozenset(
@@ -73,6 +76,40 @@ class Failure:
         """The error in words, with the broker's address."""
         subject = f"{what} on " if what else ""
         return ConnectorError(f"{subject}Kafka at {self.servers}: {error.str().rstrip('.')}")
+
+
+def refuse_unreachable(servers: str, timeout_s: float) -> None:
+    """See that one of the brokers can be connected to: librdkafka goes on trying where nothing listens, until the timeout.
+
+    Raises:
+        ConnectorError: each of them refuses the connection or has no address; says which, and why.
+    """
+    reasons = []
+    for server in filter(None, (part.strip() for part in servers.split(","))):
+        host, port = _address(server)
+        try:
+            socket.create_connection((host, port), timeout_s).close()
+        except TimeoutError:
+            return  # it may answer librdkafka, which has the same time
+        except (OSError, OverflowError) as error:
+            reasons.append(f"{host}:{port}: {getattr(error, 'strerror', None) or error}")
+        else:
+            return
+    if reasons:
+        raise ConnectorError(
+            f"no Kafka broker can be reached ({'; '.join(reasons)}); is it running, and is 'bootstrap.servers' right?"
+        )
+
+
+def _address(server: str) -> tuple[str, int]:
+    """Host and port of `host`, `host:port`, `[::1]:port` or `SSL://host:port`."""
+    parts = urlsplit(server if "://" in server else f"//{server}")
+    try:
+        return parts.hostname or "", parts.port or _PORT
+    except ValueError:
+        raise ConnectorError(
+            f"'bootstrap.servers' cannot hold '{server}'; write host:port, separated by commas"
+        ) from None
 
 
 def topics_of(client: Any, failure: Failure, timeout_s: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.kafka import CONNECTOR
-from ouzel.connectors.kafka.client import LOG, Failure, configuration, topics_of
+from ouzel.connectors.kafka.client import LOG, Failure, configuration, refuse_unreachable, topics_of
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
@@ -45,7 +45,10 @@ class KafkaSink:
         except (KafkaException, ValueError) as error:
             reason = error.args[0].str() if isinstance(error, KafkaException) else str(error)
             raise ConnectorError(f"table '{request.table}': librdkafka refuses its properties: {reason}") from None
-        topics_of(self._producer, self._failure, options.integer("connect.timeout.ms") / 1000)
+        timeout_s = options.integer("connect.timeout.ms") / 1000
+        if not request.again:
+            refuse_unreachable(self._failure.servers, timeout_s)
+        topics_of(self._producer, self._failure, timeout_s)
 
     def _one_topic(self, options: Options) -> str:
         names = options.names("topic")

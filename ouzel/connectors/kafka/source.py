@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from ouzel.connectors.base import Committed, Partition, Reach, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR, resumes
-from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, topics_of
+from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, refuse_unreachable, topics_of
 from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
 from ouzel.connectors.options import Options, timestamp_us
 from ouzel.errors import ConnectorError
 
 _CONSUME_ROWS = 10_000
+_TOPICS_SHOWN = 8
 _DEFAULTS = {
     "fetch.wait.max.ms": 50,
     "fetch.message.max.bytes": 8 << 20,
@@ -51,6 +53,7 @@ class KafkaSource:
         self._asked: dict[str, Committed] | None = None
         self._kept: dict[str, Committed] = {}
         self._refusal = ""
+        self._answered_once = request.again
         self._ends: dict[str, int | None] = {}
         group = self._options.text("group") or f"ouzel-{request.name or request.table}"
         self._reachability = Reachability(self._failure.servers)
@@ -77,7 +80,10 @@ class KafkaSource:
 
     def partitions(self) -> Sequence[Partition]:
         """Every partition of every topic, by name and number."""
+        if not self._answered_once:
+            refuse_unreachable(self._failure.servers, self._timeout_s)
         known = topics_of(self._consumer, self._failure, self._timeout_s)
+        self._answered_once = True
         bounded = self._options.text("end") != "none"
         ids = [f"{topic}-{number}" for topic in self._topics(known) for number in sorted(known[topic].partitions)]
         if self._options.text("end") == "offsets":
@@ -88,10 +94,12 @@ class KafkaSource:
         pattern = self._options.get("topic.pattern")
         found = [name for name in sorted(known) if pattern and re.fullmatch(pattern, name)]
         if pattern and not found:
-            raise ConnectorError(f"no topic on Kafka at {self._failure.servers} matches '{pattern}'")
+            raise ConnectorError(f"no topic on Kafka at {self._failure.servers} matches '{pattern}'; {_listed(known)}")
         for name in self._options.names("topic"):
             if name not in known or known[name].error or not known[name].partitions:
-                raise ConnectorError(f"there is no topic '{name}' on Kafka at {self._failure.servers}")
+                near = get_close_matches(name, known, 2)
+                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else _listed(known)
+                raise ConnectorError(f"there is no topic '{name}' on Kafka at {self._failure.servers}; {hint}")
         return found or list(self._options.names("topic"))
 
     def reader(self, partition: Partition, offset: int | None) -> KafkaReader:
@@ -255,6 +263,12 @@ class KafkaSource:
             raise self._failure.sentence(error.args[0], "the last commit of offsets") from None
         finally:
             self._consumer.close()
+
+
+def _listed(known: Iterable[str]) -> str:
+    names = sorted(name for name in known if not name.startswith("__"))  # Kafka's own
+    more = f" and {len(names) - _TOPICS_SHOWN} more" if len(names) > _TOPICS_SHOWN else ""
+    return f"there are {', '.join(names[:_TOPICS_SHOWN])}{more}" if names else "there are no topics yet"
 
 
 def _place(name: str) -> tuple[str, int]:

@@ -63,6 +63,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Se
         predicate=lower(scan.predicate).value if scan.predicate else None,
         name=setting.topology.name,
         tasks=tasks,
+        again=setting.epoch > 0,
         weight=WEIGHT,
     )
 
@@ -92,7 +93,7 @@ def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:
         return ResultWriter(setting.results)
     topology = setting.topology
     request = sink_request(sink, setting.directory, topology.name, task.index, topology.settings.run)
-    return open_sink(sink.connector, replace(request, notes=setting.notes))
+    return open_sink(sink.connector, replace(request, notes=setting.notes, again=setting.epoch > 0))
 
 
 def sink_request(sink: Sink, directory: Path, name: str, task: int = 0, run: str = "") -> SinkRequest:
