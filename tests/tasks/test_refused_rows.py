@@ -66,3 +66,32 @@ def test_each_dead_letter_names_its_own_part_and_place(tmp_path: Path) -> None:
         for row in rows
         if row["b"] == 0 or row["s"] == "x"
     }
+
+
+def test_a_total_that_overflows_shows_its_call(tmp_path: Path) -> None:
+    reason = failure(
+        "SELECT b,\n  SUM(CAST(s AS BIGINT)) AS total FROM t GROUP BY b;", [{"b": 1, "s": f"{2**62}"}] * 3, tmp_path
+    )
+    assert reason.splitlines()[-4:] == [
+        "    SUM(CAST(s AS BIGINT)) AS total FROM t GROUP BY b;",
+        "    ^^^^^^^^^^^^^^^^^^^^^^",
+        "CAST its value AS DECIMAL(38, 0) for a wider total",
+        "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows",
+    ]
+    assert 'SUM AS total leaves BIGINT in SUM(CAST(s AS BIGINT)) (line 3, column 3): {"b": 1}' in reason
+
+
+def test_a_row_without_a_time_shows_the_window(tmp_path: Path) -> None:
+    (tmp_path / "w.jsonl").write_text('{"ts": "2020-01-01 00:00:00"}\n{"ts": null}\n')
+    table = (
+        TABLE.replace("a INT", "ts TIMESTAMP(3), WATERMARK FOR ts AS ts")
+        .replace("t.jsonl", "w.jsonl")
+        .replace("TABLE t", "TABLE w")
+    )
+    window = "TUMBLE(TABLE w, DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+    query = f"SELECT window_end, COUNT(*) AS n FROM TABLE({window}) GROUP BY window_start, window_end;"
+    reason = failure(table + query, [], tmp_path)
+    first, line, carets, advice, _ = reason.splitlines()
+    assert f"w.jsonl:2: its time ts is NULL, so it belongs to no window of {window} (line 3, column " in first
+    assert line[carets.index("^") : carets.rindex("^") + 1] == window
+    assert advice == "leave such rows out in a view: SELECT * FROM t WHERE ts IS NOT NULL"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ouzel.compiler.expressions import Expression, columns_of
+from ouzel.compiler.expressions import Expression, Written, columns_of
 from ouzel.compiler.plan.base import (
     ANY,
     UNBOUNDED,
@@ -31,6 +31,7 @@ class AggregateCall:
     """One aggregate over columns of the input, which a Project below has already computed.
 
     `function` is the canonical name in the registry of aggregates; `argument` is None for COUNT(*); `filter` names a BOOLEAN column.
+    Where it was `written` is no part of what it is.
     """
 
     name: str
@@ -39,6 +40,7 @@ class AggregateCall:
     type: DataType
     distinct: bool = False
     filter: str | None = None
+    written: Written | None = field(default=None, compare=False, repr=False)
 
     @property
     def reads(self) -> frozenset[str]:

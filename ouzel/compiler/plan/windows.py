@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
-from ouzel.compiler.expressions import Expression, columns_of
+from ouzel.compiler.expressions import Expression, Written, columns_of
 from ouzel.compiler.plan.base import Names, Node, RowWise, unchanged
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
@@ -24,6 +24,7 @@ class AssignWindow(RowWise):
 
     Windows are half open, [start, end), and aligned to the epoch plus `offset_us`. All three spans are in microseconds; for TUMBLE
     slide = size. A row whose time is NULL belongs to no window and is a bad record.
+    `call` is where the window was written, which is no part of what it is.
     """
 
     kind: WindowKind
@@ -32,6 +33,7 @@ class AssignWindow(RowWise):
     slide_us: int
     offset_us: int = 0
     names: tuple[str, str, str] = ("window_start", "window_end", "window_time")
+    call: Written | None = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

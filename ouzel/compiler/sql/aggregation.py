@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from ouzel.compiler import expressions
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk
 from ouzel.compiler.functions.aggregates import Keeps, is_aggregate, keeps, resolve_aggregate, resolves
@@ -60,6 +61,7 @@ class _Argument:
     type: DataType
     distinct: bool
     filter: Expression | None
+    written: expressions.Written = field(compare=False)
 
 
 class _GroupBinder(Binder):
@@ -99,7 +101,7 @@ class _GroupBinder(Binder):
         distinct = (
             distinct and keeps(signature.name) is not Keeps.EXTREME
         )  # the least of distinct values is the least of all
-        return _Argument(signature.name, value, signature.result, distinct, where)
+        return _Argument(signature.name, value, signature.result, distinct, where, self.source.written(place(node)))
 
     def _value(self, row: Binder, node: exp.Expr, name: str) -> tuple[Expression | None, bool]:
         values = node.expressions
@@ -353,7 +355,9 @@ class _Grouping:
     def _call(self, name: str, argument: _Argument) -> AggregateCall:
         value = self._computed(argument.value, "value") if argument.value else None
         condition = self._computed(argument.filter, "filter") if argument.filter else None
-        return AggregateCall(name, argument.function, value, argument.type, argument.distinct, condition)
+        return AggregateCall(
+            name, argument.function, value, argument.type, argument.distinct, condition, argument.written
+        )
 
     def _computed(self, value: Expression, base: str) -> str:
         for name, known in self.below.items():

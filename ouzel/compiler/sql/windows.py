@@ -104,6 +104,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         slide,
         offset,
         (names[0], names[1], names[2]),
+        call=binder.source.written(place(call.node)),
         written=Written(place(call.node)[0]),
     )
     table = relation.columns[0].table

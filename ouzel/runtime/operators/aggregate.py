@@ -12,7 +12,8 @@ import json
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, Aggregate, AssignWindow, EmitRule, walk
+from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall, AssignWindow, EmitRule, walk
+from ouzel.compiler.types import BIGINT
 from ouzel.planner.rules.share_panes import PANE
 from ouzel.runtime.operators.accumulators import Batch
 from ouzel.runtime.operators.base import Operator, RefusedRow
@@ -173,10 +174,20 @@ class Aggregation(Operator):
             if values.refused is None:
                 continue
             for row in fresh[values.refused[fresh]]:
+                reason, detail = _overflow(call)
                 shown = json.dumps(keys.row(int(row), named=True), default=str, ensure_ascii=False)
-                self.refused.append(RefusedRow(f"{call.function.upper()} AS {call.name} leaves {call.type}", shown))
+                self.refused.append(RefusedRow(reason, shown, detail))
                 self.counters.refused += 1
         return bad
+
+
+def _overflow(call: AggregateCall) -> tuple[str, str]:
+    """Why a total is refused, and the line it was written in with what to write instead."""
+    reason = f"{call.function.upper()} AS {call.name} leaves {call.type}"
+    if call.written is None:
+        return reason, ""
+    advice = "\nCAST its value AS DECIMAL(38, 0) for a wider total" * (call.type == BIGINT)
+    return f"{reason} in {call.written}", f"{call.written.shown}{advice}"
 
 
 def _refused(results: list[Values], size: int) -> Mask:

@@ -12,6 +12,15 @@ from ouzel.runtime.operators.buffers import Ints, numbers, to_series, valid_rows
 from ouzel.runtime.operators.rowwise import refuse, us_of, weight_of
 
 
+def _timeless(node: AssignWindow) -> tuple[str, str]:
+    """Why a row without a time is refused, and the line of the window with what to write instead."""
+    reason = f"its time {node.column} is NULL, so it belongs to no window"
+    if node.call is None:
+        return reason, ""
+    advice = f"leave such rows out in a view: SELECT * FROM t WHERE {node.column} IS NOT NULL"
+    return f"{reason} of {node.call}", f"{node.call.shown}\n{advice}"
+
+
 class WindowAssignment(Operator):
     """TUMBLE and HOP: appends the window's start, end and time; HOP repeats a row for each window, the latest first."""
 
@@ -26,7 +35,7 @@ class WindowAssignment(Operator):
         column = frame[self._node.column]
         valid = valid_rows(column)
         if valid is not None:
-            refuse(self, frame, ~valid, f"its time {self._node.column} is NULL, so it belongs to no window")
+            refuse(self, frame, ~valid, *_timeless(self._node))
             frame = frame.filter(valid)
             column = frame[self._node.column]
         if not frame.height:
