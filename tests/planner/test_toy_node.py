@@ -253,6 +253,14 @@ def test_every_engine_that_cannot_run_it_says_why() -> None:
         check_nodes(planned(known()))
 
 
+def test_several_inputs_are_refused_while_operators_cannot_tell_them_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(NOT_IN_TOPOLOGIES, Known)
+    with pytest.raises(
+        NotSupported, match="a topology cannot take Known: an operator is not told which of several inputs"
+    ):
+        check_nodes(planned(known()))
+
+
 def test_an_engine_that_has_never_heard_of_it_does_not_guess(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in (OPERATORS, BATCH):
         monkeypatch.delitem(one.entries, FirstByKey)
