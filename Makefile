@@ -54,7 +54,7 @@ format: $(INSTALLED) ## Format the code and repair what ruff can
 	$(BIN)/ruff format .
 
 docs: $(INSTALLED) ## Write the generated pages: docs/cli.md, docs/settings.md and others
-	$(BIN)/python docs/generate.py
+	$(BIN)/python doc_sources/generate.py
 
 wire: $(INSTALLED) ## Compile the .proto files; what comes out is committed
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. --grpc_python_out=. $(PROTOS)

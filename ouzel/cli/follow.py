@@ -12,13 +12,16 @@ from types import FrameType
 
 from ouzel.cli.answer import Answer
 from ouzel.cli.screen import Screen
-from ouzel.runtime.protocol.messages import UNKNOWN_FIELD
+from ouzel.runtime.protocol.messages import RESUMED, UNKNOWN_FIELD
 from ouzel.runtime.run import Handle, Status
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that stop a run: Ctrl-C, `kill`, a terminal that closes."""
 
 STOPPING = "stopping: what is on its way is handled first; Ctrl-C once more drops it"
+
+AT_ONCE = frozenset({UNKNOWN_FIELD, RESUMED})
+"""Kinds of events that users are told of while the run goes on."""
 
 TELL_SECONDS = 3.0
 """After so long without an end, users are told why nothing is printed."""
@@ -29,7 +32,7 @@ WAIT_SECONDS = 0.1
 
 def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable[[], bool]) -> Status:
     """Feed what comes to the answer and the screen until the run has ended; it is stopped once `interrupted` says so. The final status,
-    without the events that the user has been told of.
+    without the columns that the user has been told of; how much a start has read again is told again, with its count.
 
     Raises:
         KeyboardInterrupt: it was interrupted for the second time.
@@ -48,14 +51,16 @@ def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable
         ended = handle.wait(WAIT_SECONDS)
         _take(handle, answer)
         status = handle.status()
-        news = {event.text for event in status.events if event.kind == UNKNOWN_FIELD} - said
+        news = {event.text for event in status.events if event.kind in AT_ONCE} - said
         for text in sorted(news):
             screen.say(text)
         said |= news
         screen.show(status)
     _take(handle, answer)
     status = handle.status()
-    return replace(status, events=tuple(event for event in status.events if event.text not in said))
+    return replace(
+        status, events=tuple(event for event in status.events if event.kind == RESUMED or event.text not in said)
+    )
 
 
 def _take(handle: Handle, answer: Answer) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from ouzel.cli.answer import Nothing
 from ouzel.cli.follow import STOPS, follow, interrupts
+from ouzel.cli.run import told
 from ouzel.cli.screen import Dark
-from ouzel.runtime.protocol.messages import UNKNOWN_FIELD, Event
+from ouzel.runtime.protocol.messages import RESUMED, UNKNOWN_FIELD, Event
 from ouzel.runtime.run import RunState, Status
 from tests.cli.fakes import FakeHandle
 
@@ -55,6 +56,17 @@ def test_a_column_that_no_record_has_is_told_once_and_at_once() -> None:
     handle, screen = FakeHandle(looks(1, 2, 3), Status(RunState.FINISHED, events=(event, event, other))), Said()
     assert follow(handle, Rows(), screen, lambda: False).events == (other,)
     assert screen.said == ["none has 'origni'"]
+
+
+def test_where_a_start_goes_on_is_told_at_once_and_counted_at_the_end() -> None:
+    events = tuple(
+        Event(RESUMED, "the rows of windows that were open are read again", count, task)
+        for task, count in enumerate((40, 2))
+    )
+    handle, screen = FakeHandle(looks(1, 2, 3), Status(RunState.FINISHED, events=events)), Said()
+    status = follow(handle, Rows(), screen, lambda: False)
+    assert screen.said == ["the rows of windows that were open are read again"]
+    assert told(status.events) == ["resumed: the rows of windows that were open are read again (42 in all)"]
 
 
 def test_an_interrupt_stops_the_run_and_takes_what_it_flushes() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import ouzel
-from docs.generate import PAGES
+from doc_sources.generate import PAGES
 from ouzel import session
 from ouzel.compiler.functions import all_functions
 from ouzel.connectors import CONNECTORS

@@ -17,7 +17,7 @@ from tests.fuzz.hunt import question
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DOCUMENTED = Path(__file__).parents[2] / "docs/batch_streamed.sql"
+DOCUMENTED = Path(__file__).parents[2] / "doc_sources/batch_streamed.sql"
 SEEDS = range(40)
 
 

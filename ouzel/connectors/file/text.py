@@ -146,7 +146,7 @@ class TextReader:
             raise ConnectorError(f"{self._path} cannot be read: {error.strerror}") from None
         if at == 0 and looks_packed(data):
             raise ConnectorError(
-                f"{self._path} is compressed, and its lines have no places to go on from; unpack it first"
+                f"{self._path} is compressed, and a compressed file can only be read from its beginning; unpack it first"
             )
         return data
 

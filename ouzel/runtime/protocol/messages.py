@@ -24,6 +24,9 @@ BEGINNING_OF_TIME = -(1 << 63)
 UNKNOWN_FIELD = "unknown-field"
 """The kind of event that tells of a column that no record has: most likely its name is written otherwise there."""
 
+RESUMED = "resumed"
+"""The kind of event that tells where a source goes on from that keeps offsets between runs, if not simply where it was."""
+
 
 class Root(NamedTuple):
     """A tracked batch: who holds it, its number there (it grows, also over restarts of the task), and which try this is.
@@ -163,7 +166,7 @@ class Commit:
 @dataclass(slots=True)
 class Event:
     """Instruction: something worth telling the user: kind is bad-record, late-rows, state-lost, rows-lost, replayed, note, and
-    unknown-field, of which whoever follows the run hears at once.
+    unknown-field and resumed, of which whoever follows the run hears at once.
 
     Whoever adds up reports knows of which task it is, and how far event time had come in the sinks when that task was heard of before.
     """

@@ -20,6 +20,7 @@ from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import (
     BEGINNING_OF_TIME,
     END_OF_TIME,
+    RESUMED,
     UNKNOWN_FIELD,
     Commit,
     Instruction,
@@ -107,7 +108,7 @@ class SourceSpout(TaskMachine):
             self.counts.began_us = partitions.past.closed_us
         if not epoch and (text := told_at_start(partitions.past, partitions.keeps, self._resumes)):
             again = sum(max(0, progress.read_before - progress.at) for progress in self._progress)
-            self.tell_user("resumed", f"{task.component}: {text}", again)
+            self.tell_user(RESUMED, f"{task.component}: {text}", again)
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""

@@ -16,6 +16,7 @@ from ouzel.compiler.functions.elsewhere import DIFFERENCES
 from ouzel.compiler.functions.spark import to_spark
 from ouzel.compiler.plan import FinalAggregate, PartialAggregate, Program, Without, walk
 from ouzel.compiler.plan.tables import node_classes
+from ouzel.compiler.sql import compile_sql
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, Option
 from ouzel.connectors.formats import FORMATS
@@ -26,9 +27,10 @@ from ouzel.planner.settings import Settings
 from ouzel.planner.spark.lowering import BATCH
 from ouzel.planner.spark.streaming import streaming_queries
 from ouzel.runtime.operators.build import OPERATORS
-from ouzel.session import load_text
+from ouzel.session import connector_traits, load_text
 
-DOCS = Path(__file__).parent
+SOURCES = Path(__file__).parent
+DOCS = SOURCES.parent / "docs"
 
 NOTE = "<!-- Made from the code by `make docs`: change the code, not this page. -->"
 
@@ -39,7 +41,7 @@ def cli() -> str:
     runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
     helps = [(name, runner.invoke(app, [*name.split(), "--help"], prog_name="ouzel").stdout) for name in commands]
     blocks = [f"## {f'ouzel {name}'.strip()}\n\n```text\n{_trimmed(text)}\n```" for name, text in helps]
-    return "\n\n".join(["# The command line", NOTE, *blocks, (DOCS / "cli_formats.txt").read_text().strip()])
+    return "\n\n".join(["# The command line", NOTE, *blocks, (SOURCES / "cli_formats.txt").read_text().strip()])
 
 
 def _trimmed(text: str) -> str:
@@ -64,11 +66,11 @@ def settings() -> str:
 
 def connectors() -> str:
     """docs/connectors.md: every connector and format with its options."""
-    parts = ["# Connectors and formats", NOTE, (DOCS / "connectors_intro.txt").read_text().strip(), "## Connectors"]
+    parts = ["# Connectors and formats", NOTE, (SOURCES / "connectors_intro.txt").read_text().strip(), "## Connectors"]
     parts += [_connector(connector) for connector in CONNECTORS.values()]
     parts += ["## Options of every table that is read", _options(COMMON), "## Formats"]
     parts += [f"### {form.name}\n\n{form.doc}\n\n{_options(form.options)}".strip() for form in FORMATS.values()]
-    parts += ["## Types of a file and of a table", (DOCS / "connectors_types.txt").read_text().strip(), _types()]
+    parts += ["## Types of a file and of a table", (SOURCES / "connectors_types.txt").read_text().strip(), _types()]
     return "\n\n".join(parts)
 
 
@@ -87,14 +89,14 @@ def batch() -> str:
     table = _table(("construct", "what it is", "heron", "memory", "batch", "spark"), rows)
     modes = _table(("query", "Structured Streaming"), [(name, mode) for name, _, mode in streamed])
     intro, streaming, differences, figures = (
-        (DOCS / f"batch_{name}.txt").read_text().strip() for name in ("intro", "streaming", "differences", "figures")
+        (SOURCES / f"batch_{name}.txt").read_text().strip() for name in ("intro", "streaming", "differences", "figures")
     )
     return "\n\n".join(["# The batch job", NOTE, intro, table, streaming, modes, differences, figures])
 
 
 def _streamed() -> Iterator[tuple[str, Program, str]]:
-    """Each query of docs/batch_streamed.sql, by name: what it compiles to, and how Structured Streaming runs it, or why not."""
-    tables, *parts = re.split(r"^-- query: (.+)\n", (DOCS / "batch_streamed.sql").read_text(), flags=re.MULTILINE)
+    """Each query of doc_sources/batch_streamed.sql, by name: what it compiles to, and how Structured Streaming runs it, or why not."""
+    tables, *parts = re.split(r"^-- query: (.+)\n", (SOURCES / "batch_streamed.sql").read_text(), flags=re.MULTILINE)
     for name, text in zip(parts[::2], parts[1::2], strict=True):
         program = load_text(tables + text, DOCS, "streamed").program
         try:
@@ -194,7 +196,7 @@ def functions() -> str:
             "## Scalar functions and operators",
             _table(head, scalars),
             "## Where Flink, Spark and Postgres differ",
-            (DOCS / "functions_elsewhere.txt").read_text().strip(),
+            (SOURCES / "functions_elsewhere.txt").read_text().strip(),
             _table(("call", "here", "Spark", "Postgres", "in the PySpark job"), _elsewhere()),
         ]
     )
@@ -204,7 +206,7 @@ def _elsewhere() -> Iterator[tuple[str, ...]]:
     """Calls that engines answer in different ways, and the Spark expression that gives our answer."""
     empty = "CREATE TABLE t (i INT) WITH ('connector' = 'file', 'path' = 't', 'format' = 'json');"
     for one in DIFFERENCES:
-        (sink,) = load_text(f"{empty}\nSELECT {one.call} AS x FROM t;", DOCS, "elsewhere").program.sinks
+        (sink,) = compile_sql(f"{empty}\nSELECT {one.call} AS x FROM t;", connector_traits()).sinks
         yield f"`{one.call}`", one.here, one.spark, one.postgres, f"`{to_spark(sink.input.items[0][1])}`"
 
 
