@@ -9,7 +9,7 @@ import pytest
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.result_table import ResultTable
-from ouzel.runtime.simulator.faults import fail_sink, kill_stateful_task, lose_link
+from ouzel.runtime.simulator.faults import fail_sink, kill_stateful_task, lose_link, move_state
 from ouzel.runtime.simulator.world import Fault, simulate
 from ouzel.session import Job
 from tests.law.cases import CASES, LATE, ON_TIME, Case
@@ -90,6 +90,24 @@ def test_without_acks_lost_links_lose_rows(inputs: Path) -> None:
 
 def test_counts_that_die_with_their_task_show(inputs: Path) -> None:
     assert wrong_seeds(inputs, [kill_stateful_task] * 3), "no fault hit a task with state"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ON_TIME, ids=str)
+def test_state_that_moves_at_any_moment_is_what_it_was(case: Case, inputs: Path) -> None:
+    job = loaded(case, inputs, () if case.family == "hints" else (("parallelism", "2"),))
+    run = simulate(job.topology, job.packing, inputs, seed=1, faults=[move_state] * 12)
+    found = difference(oracle_answer(case, inputs), folded(job, run.frames.values()))
+    assert found == "", f"{found}\n{run.faults}"
+
+
+def test_state_does_move(inputs: Path) -> None:
+    assert not wrong_seeds(inputs, [move_state] * 12)
+    job = loaded(WINDOWS, inputs, (("parallelism", "2"),))
+    runs = [simulate(job.topology, job.packing, inputs, seed=seed, faults=[move_state] * 12) for seed in range(10)]
+    stories = " ".join(fault for run in runs for fault in run.faults)
+    assert stories.count("moved") > 5, stories
+    assert "snapshotted" in stories
 
 
 def failure(job: Job, inputs: Path, seed: int, *faults: Fault) -> str:

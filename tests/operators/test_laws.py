@@ -129,7 +129,11 @@ def table_of(rows: Any) -> list[Any]:
 
 def answers(node: Aggregate, frames: list[pl.DataFrame], *nodes: Any) -> list[Any]:
     made = chain(*(nodes or (node,)))
-    out = [made.process(frame) for frame in frames] + made.finish()
+    return said(node, [made.process(frame) for frame in frames] + made.finish())
+
+
+def said(node: Aggregate, out: list[pl.DataFrame | None]) -> list[Any]:
+    """The table that the changes add up to."""
     for frame in out:
         if frame is not None:
             assert dict(list(frame.schema.items())[: len(node.schema)]) == node.schema.polars()

@@ -240,6 +240,11 @@ def test_state_that_does_not_fit_is_refused() -> None:
         one, parts={**one.parts, "time": one.parts["time"].with_columns(value=5)}, groups=KeyGroups(512, 1024)
     )
     assert "different values of time (0, 5)" in refused([half], [later])
+    other = {**one.parts, "counts": one.parts["counts"].cast({"column.n.n": pl.Int32})}
+    assert (
+        refused([replace(one, parts=other)])
+        == "counts of toy was kept with other columns or types than now: column.n.n"
+    )
     Kept(0, 2).state.restore([half])
 
 

@@ -114,6 +114,10 @@ class Aggregation(Operator):
         self._next_end_us = self._first_end()
         return out
 
+    def fresh(self) -> Aggregation:
+        """The same operator without groups."""
+        return type(self)(self._node, self._groups.seed, self._partial)
+
     def restored(self) -> None:
         """Find the first window to close, and what the calls derive."""
         self._groups.restored()
@@ -218,6 +222,12 @@ class ChangingAggregation(Aggregation):
         self._retracting = aggregate.input.retracts
         assert self.state is not None
         self._shown = self.state.value("shown", False)
+
+    def fresh(self) -> ChangingAggregation:
+        """The same operator without groups."""
+        made = type(self)(self._node, self._groups.seed, self._partial)
+        made.upserts = self.upserts
+        return made
 
     def finish(self) -> pl.DataFrame | None:
         """Without keys there is one row, even of no input."""

@@ -63,6 +63,10 @@ class Operator:
         """The input has ended: what is still held back, or None."""
         return None
 
+    def fresh(self) -> Operator:
+        """The same operator with nothing kept yet, for state to be restored into."""
+        raise NotImplementedError
+
     def restored(self) -> None:
         """The state has come from a snapshot: find again what is derived from it."""
 

@@ -160,6 +160,10 @@ class TaskMachine:
             self._tell(self._told)
         return self._take()
 
+    def settle(self, now_ms: float) -> list[Instruction]:
+        """Let out what only waits to leave together with more: a snapshot of what the task keeps comes after that."""
+        return []
+
     def flushed(self, number: int, now_ms: float) -> list[Instruction]:
         """The sink has made safe what was written before the instruction Flush(number)."""
         return []

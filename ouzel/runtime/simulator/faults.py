@@ -5,7 +5,12 @@ None of these kills a task with state in memory: at least once does not promise 
 
 from __future__ import annotations
 
+from random import Random
+
+from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.simulator.world import World
+from ouzel.runtime.state.context import Snapshot, key_groups_of
+from ouzel.runtime.tasks.bolt import ChainBolt
 
 
 def lose_link(world: World) -> None:
@@ -80,6 +85,44 @@ def stop(world: World) -> None:
     world.happened.append("stopped")
 
 
+def move_state(world: World) -> None:
+    """What a task keeps is snapshotted; perhaps its place is taken by what comes of splitting and merging the snapshots so far."""
+    hosts = [host for host in world.hosts.values() if isinstance(host.machine, ChainBolt) and not host.finished]
+    keeping = [host for host in hosts if isinstance(host.machine, ChainBolt) and host.machine.chain.states]
+    if not keeping:
+        return
+    host = world.random.choice(keeping)
+    world.settle(host)
+    moves = world.random.random() < 0.7
+    assert isinstance(host.machine, ChainBolt)
+    operators = host.machine.chain.operators
+    for place, operator in enumerate(operators):
+        if operator.state is not None:
+            taken = world.snapshots.setdefault(operator.state, [])
+            snapshot = operator.state.changes()
+            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
+            operators[place] = _moved(operator, taken, world.random) if moves else operator
+    world.happened.append(f"state of task {host.task.id} {'moved' if moves else 'snapshotted'}")
+
+
+def _moved(operator: Operator, snapshots: list[Snapshot], random: Random) -> Operator:
+    """The operator, its state restored into several and from those into one again; what it has counted goes along."""
+    tasks, parts = random.randint(1, 4), []
+    for task in range(tasks):
+        part = operator.fresh()
+        assert part.state is not None
+        part.state.groups = key_groups_of(task, tasks)
+        part.state.restore(snapshots)
+        part.restored()
+        parts.append([part.state.snapshot()])
+    made = operator.fresh()
+    assert made.state is not None
+    made.state.restore(*parts)
+    made.restored()
+    made.counters, made.refused, made.late_frames = operator.counters, operator.refused, operator.late_frames
+    return made
+
+
 def _kill(world: World, stateful: bool) -> None:
     victims = [task for task, host in world.hosts.items() if host.machine.stateful is stateful]
     if victims:
@@ -88,5 +131,7 @@ def _kill(world: World, stateful: bool) -> None:
         world.happened.append(f"task {victim} ({world.hosts[victim].task.component}) killed")
 
 
-SURVIVABLE = (lose_link, kill_stream_manager, kill_stateless_task, kill_in_hand, stall_task, stall_sink, pause)
+SURVIVABLE = (
+    lose_link, kill_stream_manager, kill_stateless_task, kill_in_hand, stall_task, stall_sink, pause, move_state,
+)  # fmt: skip
 """Every fault after which the answer is still exact."""

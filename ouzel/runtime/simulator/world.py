@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -34,6 +35,9 @@ from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.factory import Results, Setting, make_task
 from ouzel.runtime.tasks.journal import MemoryJournal
+
+if TYPE_CHECKING:
+    from ouzel.runtime.state.context import Snapshot, StateContext
 
 TICK_MS = 50.0
 """How often a task is ticked."""
@@ -132,6 +136,7 @@ class World:
         self.frames: dict[int, pl.DataFrame] = {}
         self.events: list[Event] = []
         self.happened: list[str] = []
+        self.snapshots: dict[StateContext, list[Snapshot]] = {}
         self.failed = ""
         self.delay_ms = self.commit_ms = 0.0
         self.pause = self._pauses = 0
@@ -197,6 +202,10 @@ class World:
         for _ in range(self.random.randint(0, len(host.commits))):  # the others had not been carried out yet
             host.places.update(host.commits.popleft()[1].places)
         self.hosts[task] = self._start(host.task, host.places, host.epoch + 1)
+
+    def settle(self, host: Host) -> None:
+        """Have a task let out what only waits, so that what it keeps can be snapshotted."""
+        self._carry_out(host.task.id, host.machine.settle(self.now_ms))
 
     def lose(self, matches: Callable[[int, int], bool]) -> int:
         """Drop what is on the links (from, to) that match; how many messages that were."""

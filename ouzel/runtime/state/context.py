@@ -167,6 +167,13 @@ class StateContext:
             raise StateError(
                 f"the state of {self.operator} holds {', '.join(sorted(snapshot.parts))}, but it keeps {', '.join(sorted(declared))}"
             )
+        for name, table in self._tables.items():
+            if snapshot.parts[name].schema != table.schema:
+                other = set(snapshot.parts[name].schema.items()) ^ set(table.schema.items())
+                told = ", ".join(sorted({column for column, _ in other}))
+                raise StateError(
+                    f"{name} of {self.operator} was kept with other columns or types than now: {told or 'another order'}"
+                )
 
     def _check_cover(self, ranges: Sequence[KeyGroups]) -> None:
         """The ranges must hold every group of this task's, none twice."""

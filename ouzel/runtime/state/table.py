@@ -125,6 +125,11 @@ class Kept(SlotTable):
         self._begin()
         return pl.concat([gone, part], how="diagonal").select(part.columns)
 
+    @property
+    def schema(self) -> pl.Schema:
+        """The columns of a part of a snapshot."""
+        return self._part(np.empty(0, np.int64)).schema
+
     def load(self, part: pl.DataFrame) -> None:
         """Put in what a part of a snapshot holds, in place of what is here of the same keys."""
         gone = part.filter(pl.col(GONE))

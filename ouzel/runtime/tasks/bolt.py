@@ -239,6 +239,12 @@ class ChainBolt(TaskMachine):
             self._flush_if_due()
         return self._take()
 
+    def settle(self, now_ms: float) -> list[Instruction]:
+        """Let out the changes that EMIT AFTER DELAY holds back."""
+        self._begin(now_ms)
+        self._emit_all(self.chain.settle())
+        return self._take()
+
     def _tell(self, moment: Moment) -> None:
         """A sink says also upstream how far it has written, now and then, and when it comes to rest."""
         super()._tell(moment)

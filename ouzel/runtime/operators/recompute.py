@@ -1,0 +1,70 @@
+"""Recompute and difference: what is said of a key is computed anew from the key's rows, and what has changed leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT
+from ouzel.runtime.operators.base import Operator
+from ouzel.runtime.operators.buffers import counts_of
+from ouzel.runtime.operators.consolidate import consolidate
+from ouzel.runtime.operators.groups import ones
+from ouzel.runtime.state.context import StateContext
+from ouzel.runtime.state.hashing import key_hashes
+from ouzel.runtime.state.index import Slots
+
+
+class RecomputeAndDifference(Operator):
+    """Base: keeps the rows of each key, and for the keys that a batch touches tells the difference `compute` makes.
+
+    Args:
+        name: the operator's stable name.
+        row: the columns of its input, without the weight.
+        keys: those of them that make a key.
+        seed: of the hash of keys.
+        order_by: a column by which `compute` sees the rows of a key, NULLs first; None for any order.
+    """
+
+    stateful = True
+
+    def __init__(
+        self, name: str, row: Mapping[str, pl.DataType], keys: Sequence[str], seed: int, order_by: str | None = None
+    ) -> None:
+        super().__init__()
+        self._names, self._keys, self._seed = list(row), list(keys), seed
+        self.state = StateContext(name, seed, keys)
+        self._table = self.state.table("keys", {key: row[key] for key in keys})
+        self._rows = self.state.bag("rows", self._table, row, order_by)
+
+    def compute(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """What is said of some keys, given all their rows, key by key: one frame for all, which depends on `rows` alone."""
+        raise NotImplementedError
+
+    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+        """What was said of the batch's keys and holds no more with -1, what is new with +1."""
+        if not frame.height:
+            return None
+        weights = counts_of(frame[WEIGHT]) if frame.columns[-1:] == [WEIGHT] else ones(frame.height)
+        key = key_hashes(frame, self._keys, self._seed)
+        owners = self._table.locate(key)
+        _, touched, first = self._table.touch(owners)
+        self._table.keep(touched, frame, first)
+        before = self._said(touched)
+        rows = self._rows.find_or_put(key, owners, frame)
+        self._rows.add(rows, weights)
+        self._rows.sweep(rows)
+        after = self._said(touched)
+        self._table.remove(touched[self._rows.empty(touched)])
+        changes = consolidate(pl.concat([_weighted(before, -1), _weighted(after, 1)]))
+        return changes if changes.height else None
+
+    def _said(self, owners: Slots) -> pl.DataFrame:
+        slots = self._rows.of(owners)
+        return self.compute(self._rows.frame(np.repeat(slots, self._rows.weights[slots])))
+
+
+def _weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
+    return frame.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT))
