@@ -40,12 +40,13 @@ TAKEN = {
     "json": {
         "INT": ["1", "null", "-0", "2147483647"],
         "BIGINT": ["9223372036854775807"],
-        "DOUBLE": ["1", "1.5", "1e5", "-0.0", "9007199254740993", "9223372036854775808", '"NaN"', '"Infinity"', '"-Infinity"'],
-        "FLOAT": ["1.1", "16777217", '"NaN"'],
-        "ARRAY<DOUBLE>": ['[1, "NaN"]', '["-Infinity", null]'],
+        "DOUBLE": ["1", "1.5", "1e5", "-0.0", "9007199254740993", "9223372036854775808", '"NaN"', '"Infinity"', '"-Infinity"',
+                   "1e400", "-1e400", "NaN", "Infinity", "-Infinity", '"+INF"', '"-INF"', '"+Infinity"'],
+        "FLOAT": ["1.1", "16777217", '"NaN"', "NaN", "1e39", "1e400"],
+        "ARRAY<DOUBLE>": ['[1, "NaN"]', '["-Infinity", null]', "[1e400, NaN]"],
         "BOOLEAN": ["true", "false", "null"],
         "VARCHAR": ['"a"', '""', '"\\u00e9"', '"\\ud83d\\ude00"', "1", "-0", "1.50", "1e2", "12345678901234567890", "true", "null",
-                    "[1, 2]", "[1,2]", "[ ]", '{"a":1}', '{"a" : [1.50, "}\\""]}'],
+                    "[1, 2]", "[1,2]", "[ ]", '{"a":1}', '{"a" : [1.50, "}\\""]}', "NaN"],
         "DATE": [f'"{text}"' for text in DATES],
         "TIMESTAMP(3)": [f'"{text}"' for text in ZONED],
         "TIMESTAMP_LTZ(3)": [f'"{text}"' for text in ZONED],
@@ -54,7 +55,9 @@ TAKEN = {
         "BYTES": ['"YWJj"', '""'],
         "ARRAY<INT>": ["[1,2]", "[]", "[null]", "null"],
         "ARRAY<TIMESTAMP(3)>": ['["2024-01-31T10:11:12+02:00", null]'],
-        "ARRAY<VARCHAR>": ['["a", 1, true, null]'],
+        "ARRAY<VARCHAR>": ['["a", 1, true, null]', '[1.50, -0, {"a":  [1 , 2]}, "\\u00e9"]'],
+        "ARRAY<DECIMAL(5, 2)>": ['[1.005, "1e2", null]'],
+        "ROW<a DATE, b BYTES>": ['{"a":"2024-01-31","b":"YWJj"}'],
         "MAP<VARCHAR, VARCHAR>": ['{"a":1.50,"b":{"c":  [1]}}', "{}", "null"],
         "ROW<a INT, at TIMESTAMP_LTZ(3)>": ['{"a":1,"at":"2024-01-31T10:11:12+02:00"}', "{}", '{"b":2}', "null"],
     },
@@ -68,13 +71,14 @@ REFUSED = [
     ("json", "INT", "1.0"), ("json", "INT", '"1"'), ("json", "INT", "true"), ("json", "DOUBLE", '"1"'),
     ("json", "BOOLEAN", '"true"'), ("json", "DATE", "19000"), ("json", "TIMESTAMP(3)", "1706695872"),
     ("json", "TIMESTAMP_LTZ(3)", "1706695872"), ("json", "TIMESTAMP(3)", '"soon"'), ("json", "DECIMAL(5, 2)", "1000"),
-    ("json", "ARRAY<INT>", "1"), ("json", "INT", "1,}"),
+    ("json", "BYTES", "1234"), ("json", "ARRAY<BYTES>", "[1234]"), ("json", "DECIMAL(5, 2)", "NaN"), ("json", "INT", "NaN"),
+    ("json", "ARRAY<DATE>", "[19000]"), ("json", "ARRAY<INT>", "1"), ("json", "INT", "1,}"),
 ]  # fmt: skip
 
 TAKEN_BY_SPARK = [
     ("csv", "INT", " 1", 1), ("csv", "DOUBLE", "1d", 1.0), ("csv", "BOOLEAN", "yes", True),
     ("csv", "BYTES", "YQ", b"a"), ("csv", "DATE", "2024-01", date(2024, 1, 1)),
-    ("json", "INT", '1}{"v":2', 1), ("json", "DOUBLE", "1e400", float("inf")), ("json", "DOUBLE", "-Infinity", float("-inf")),
+    ("json", "INT", '1}{"v":2', 1),
 ]  # fmt: skip
 """Fields that fail a stream, and what Spark's readers make of them."""
 
@@ -85,7 +89,7 @@ FILES = [
     ("csv", b"w,v,x\n1,#a,\n"), ("csv", b"v\na\n\n  \n"),
     ("csv", b"v,w\na\rb,1\n"), ("csv", b'v,w\n"a\rb",1\n'), ("csv", b'v,w\na"b,1\nc"",""\n'),
     ("json", b'{"v":"a"}\n\n{"v":"b"}'), ("json", b'{"v":"a"}\r\n{}\r\n'), ("json", b'\xef\xbb\xbf{"v":"a"}\n'), ("json", b'{"V":"a"}\n'),
-    ("json", b""),
+    ("json", b""), ("json", b'{"V":"a","v":"b"}\n{"v":"c","V":"d"}\n{"V":"e"}\n'), ("json", b'{"x":1e400,"v":"a"}\n{"x":NaN,"v":"b"}\n'),
 ]  # fmt: skip
 """Whole files with a field `v`."""
 
@@ -110,6 +114,56 @@ def test_both_read_the_same(spark: SparkSession, tmp_path: Path, shape: str, kin
     job = table(tmp_path, shape, kind, texts)
     found = judge(0, "", plain_answer(job), spark_answer(job, spark))
     assert found.kind == "same", f"{found.kind}: {found.detail}\n" + "\n".join(f"{n}: {t}" for n, t in enumerate(texts))
+
+
+HEADERS = [
+    {
+        "a.csv": b"v,w\na,1\n",
+        "b.csv": b"w,v\n2,b\n",
+        "c.csv": b"w,x,V\n3,x,c\n",
+        "d.csv": b"",
+        "e f.csv": b"v,w\ne,5\n",
+    },
+    {"a.csv": b"x,v,x,w\n0,a,0,1\n"},
+    {"a.csv": b"", "b.csv": b""},
+    {"a.csv": b"v,w\na,1\n", "b.csv": b"v\nb\n"},
+    {"a.csv": b"v,V,w\na,b,1\n"},
+]
+"""Files of one table whose headers are not the same."""
+
+
+@pytest.mark.parametrize("files", HEADERS, ids=["order", "twice unasked", "empty", "lacking", "twice"])
+def test_both_go_by_the_names_in_each_header(spark: SparkSession, tmp_path: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    given = "('connector' = 'file', 'path' = '*.csv', 'format' = 'csv')"
+    job = load_text(f"CREATE TABLE t (v VARCHAR, w INT) WITH {given};\nSELECT * FROM t;", tmp_path, "reader")
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == ("both fail" if b"v\nb\n" in files.values() or b"V" in files["a.csv"] else "same"), found
+
+
+NULLS = [
+    ("", "v VARCHAR, w VARCHAR", b'"",1\n,2\na,\nb,""\n\\N,3\n'),
+    ("", "v VARCHAR, w INT", b'"",1\n,2\na,\nb,""\n'),
+    ("", "w INT", b'"",1\na,\nb,""\n'),
+    ("'csv.quote' = ''", "v VARCHAR, w INT", b"a,1\n,2\nb,\n"),
+    ("'csv.null' = '\\N'", "v VARCHAR, w VARCHAR", b'"",1\n,2\na,\nb,""\n\\N,\\N\n"\\N","\\N"\n'),
+    ("'csv.null' = '\\N'", "v VARCHAR, w INT", b'"",1\n,2\na,\nb,""\n\\N,\\N\n"\\N","\\N"\n'),
+    ("'csv.null' = '\\N'", "w INT", b'a,\nb,""\n\\N,\\N\n"\\N","\\N"\n'),
+    ("'csv.null' = '\\N', 'csv.quote' = ''", "v VARCHAR, w INT", b"a,1\n,2\nb,\n\\N,\\N\n"),
+]
+"""Options, columns, and records of a file with the fields `v` and `w`."""
+
+
+@pytest.mark.parametrize(("options", "columns", "records"), NULLS)
+def test_both_tell_null_from_an_empty_text(
+    spark: SparkSession, tmp_path: Path, options: str, columns: str, records: bytes
+) -> None:
+    (tmp_path / "t.csv").write_bytes(b"v,w\n" + records)
+    given = ", ".join(("'connector' = 'file'", "'path' = 't.csv'", "'format' = 'csv'", *([options] if options else [])))
+    job = load_text(f"CREATE TABLE t ({columns}) WITH ({given});\nSELECT * FROM t;", tmp_path, "reader")
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == "same", found
 
 
 @pytest.mark.parametrize(("shape", "content"), FILES)

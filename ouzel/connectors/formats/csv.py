@@ -30,10 +30,11 @@ from ouzel.errors import ConnectorError, QueryError
 
 FORMAT = Format(
     "csv",
-    "Fields separated by a delimiter (RFC 4180), values as JSON text has them. A field equal to `csv.null`, quoted or not, is NULL: "
-    "with the default an empty text is NULL too. A line end between quotes belongs to its field, and a bad record is bad with all its "
-    "lines: a quote that nothing closes takes the lines up to the end of the file, or up to 16 MB, and the reason says which. "
-    "ARRAY, MAP and ROW have no place in it.",
+    "Fields separated by a delimiter (RFC 4180), values as JSON text has them. A header's names match columns whatever their case, and "
+    "each file of a table may have its own order. A field equal to `csv.null`, quoted or not, is NULL; with the default, though, a "
+    "VARCHAR's or BYTES' `\"\"` is empty and not NULL. In a column of another type every empty field is NULL. A line end between quotes "
+    "belongs to its field, and a bad record is bad with all its lines: a quote that nothing closes takes the lines up to the end of the "
+    "file, or up to 16 MB, and the reason says which. ARRAY, MAP and ROW have no place in it.",
     (
         Option(
             "csv.delimiter",
@@ -59,6 +60,9 @@ FORMAT = Format(
     "ouzel.connectors.formats.csv:CsvDecoder",
     "ouzel.connectors.formats.csv:CsvEncoder",
 )
+_MAY_BE_EMPTY = (pl.String, pl.Binary)
+"""What an empty field is a value of."""
+
 _DEFAULTS = {option.name: option.default or "" for option in FORMAT.options}
 
 
@@ -95,16 +99,16 @@ class Dialect:
         Raises:
             ValueError: it is not CSV, or not UTF-8.
         """
-        return self.split(record, self.judge(Records.of([record]))[0], names)
+        return [field or "" for field in self.split(record, self.judge(Records.of([record]))[0], names)]
 
-    def split(self, record: bytes, facts: np.ndarray, names: Sequence[str]) -> list[str]:
-        """The same of a record that has been judged."""
+    def split(self, record: bytes, facts: np.ndarray, names: Sequence[str]) -> list[str | None]:
+        """The same of a record that has been judged; None is a field of no bytes, without even quotes."""
         if facts[KIND] in FAULTS:
             fault = FAULTS[int(facts[KIND])].format(_called(int(facts[FIELD]), names))
             raise ValueError(f"{fault}: {_shown(record[int(facts[AT]) :])}")
         fields = split(record.removesuffix(b"\r"), self.quote.encode(), self.delimiter.encode())
         try:
-            return [field.decode() for field in fields]
+            return [None if field is None else field.decode() for field in fields]
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"{_called(fields.index(error.object), names)} is not UTF-8: {_shown(error.object)}"
@@ -120,7 +124,8 @@ def check(options: Mapping[str, str], headed: bool) -> None:
     dialect = Dialect(options)
     if len(dialect.delimiter.encode()) != 1 or len(dialect.quote.encode()) > 1:
         raise QueryError("'csv.delimiter' and 'csv.quote' are one ASCII character each", instead="write ',' and '\"'")
-    twice = [name for number, name in enumerate(dialect.columns) if name in dialect.columns[:number]]
+    lower = [name.lower() for name in dialect.columns]
+    twice = [name for number, name in enumerate(dialect.columns) if lower[number] in lower[:number]]
     if twice:
         raise QueryError(f"'csv.columns' names '{twice[0]}' twice", instead="give each field a name of its own")
     if not dialect.columns and not (headed and dialect.header):
@@ -137,7 +142,6 @@ class CsvDecoder:
         self, options: Mapping[str, str], columns: Mapping[str, pl.DataType], required: frozenset[str]
     ) -> None:
         self.dialect = Dialect(options)
-        self.names = self.dialect.columns
         self.columns, self.required = dict(columns), required
         for name, kind in columns.items():
             if isinstance(kind, (pl.List, pl.Struct)):
@@ -145,6 +149,14 @@ class CsvDecoder:
                     f"the format 'csv' cannot hold column '{name}' of type {sql_name(kind)}; use 'json'"
                 )
         self._changes = {name: from_text(kind) for name, kind in columns.items() if not isinstance(kind, pl.String)}
+        self._empty_is_null = self.dialect.null == ""
+        self._name(self.dialect.columns)
+
+    def _name(self, names: Sequence[str]) -> None:
+        """Take the fields' names: a column finds its own whatever its case, and a field that none asks for is known by its place."""
+        asked = {name.lower(): name for name in self.columns}
+        self.names = tuple(names)
+        self._keys = [asked.get(name.lower(), f"${place}") for place, name in enumerate(names)]
 
     def name_fields(self, header: bytes, where: str) -> None:
         """Take the fields' names from a file's first line.
@@ -156,13 +168,13 @@ class CsvDecoder:
             found = tuple(self.dialect.fields(header))
         except ValueError as error:
             raise ConnectorError(f"the header of {where} cannot be read: {error}") from None
-        self.names = self.dialect.columns or found
-        twice = [name for number, name in enumerate(self.names) if name in self.names[:number]]
+        self._name(self.dialect.columns or found)
+        twice = [name for place, name in enumerate(self.names) if self._keys[place] in self._keys[:place]]
         if twice:
             raise ConnectorError(
                 f"the header of {where} names '{twice[0]}' twice; give the fields names of your own: 'csv.columns' = 'a, b, c'"
             )
-        lacking = [name for name in self.columns if name not in self.names]
+        lacking = [name for name in self.columns if name not in self._keys]
         if lacking:
             raise ConnectorError(f"{where} has no field '{lacking[0]}'; its header names {', '.join(found)}")
 
@@ -179,12 +191,23 @@ class CsvDecoder:
             return self._finish(raw)
         return self._sift(records, facts, plain, raw)
 
-    def _frame(self, rows: list[list[str]]) -> pl.DataFrame:
-        return pl.DataFrame(rows, schema=dict.fromkeys(self.names, pl.String()), orient="row")
+    def _frame(self, rows: list[list[str | None]]) -> pl.DataFrame:
+        return pl.DataFrame(rows, schema=self._schema, orient="row")
+
+    @property
+    def _schema(self) -> dict[str, pl.DataType]:
+        return dict.fromkeys(self._keys, pl.String())
 
     def _finish(self, raw: pl.DataFrame) -> Decoded:
+        """The columns. A field of no bytes is NULL already where that is what stands for NULL."""
         null = self.dialect.null
-        raw = raw.select(pl.when(pl.col(name) != null).then(pl.col(name)).alias(name) for name in self.columns)
+        words = {name: {null} if isinstance(kind, _MAY_BE_EMPTY) else {"", null} for name, kind in self.columns.items()}
+        if self._empty_is_null:
+            words = {name: words[name] for name, kind in self.columns.items() if not isinstance(kind, _MAY_BE_EMPTY)}
+        raw = raw.select(
+            pl.when(~pl.col(name).is_in([*words[name]])).then(pl.col(name)).alias(name) if name in words else name
+            for name in self.columns
+        )
         return convert(raw, self.columns, self._changes, self.required)
 
     def _parse(self, records: Records) -> pl.DataFrame | None:
@@ -195,10 +218,10 @@ class CsvDecoder:
             raw = pl.read_csv(
                 io.BytesIO(records.blob),
                 has_header=False,
-                schema=dict.fromkeys(self.names, pl.String()),
+                schema=self._schema,
                 separator=self.dialect.delimiter,
                 quote_char=self.dialect.quote or None,
-                empty_string_is_null=False,
+                empty_string_is_null=self._empty_is_null,
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
@@ -206,7 +229,7 @@ class CsvDecoder:
 
     def _sift(self, records: Records, facts: np.ndarray, done: np.ndarray, raw: pl.DataFrame) -> Decoded:
         """Look at each record by itself, but for those that are `done` and stand in `raw`."""
-        rows: list[list[str]] = []
+        rows: list[list[str | None]] = []
         good: list[int] = []
         bad: dict[int, str] = {}
         for index in np.delete(np.arange(len(records)), done).tolist():
@@ -220,8 +243,10 @@ class CsvDecoder:
         every = pl.concat([raw, self._frame(rows)])[order]
         return merge(self._finish(every), indices[order].tolist(), bad, len(records))
 
-    def _fields(self, record: bytes, facts: np.ndarray) -> list[str]:
+    def _fields(self, record: bytes, facts: np.ndarray) -> list[str | None]:
         fields = self.dialect.split(record, facts, self.names)
+        if not self._empty_is_null:
+            fields = [field or "" for field in fields]
         if len(fields) != len(self.names):
             raise ValueError(f"it has {len(fields)} fields instead of {len(self.names)}")
         return fields
@@ -258,10 +283,22 @@ class CsvEncoder:
 
     def encode(self, frame: pl.DataFrame) -> list[bytes]:
         """One record a row."""
-        return [self.lines(frame[row : row + 1]).removesuffix(b"\n") for row in range(frame.height)]
+        return [self._text(frame[row : row + 1]).removesuffix(b"\n") for row in range(frame.height)]
 
     def lines(self, frame: pl.DataFrame) -> bytes:
-        """One record a line."""
+        """One record a line.
+
+        Raises:
+            ConnectorError: a line would be blank, which is no record to any reader.
+        """
+        if frame.width == 1 and not self.dialect.null and frame.to_series().null_count():
+            raise ConnectorError(
+                f"NULL in '{frame.columns[0]}', the one column, would be a blank line, which readers pass over; "
+                "say what stands for NULL: 'csv.null' = '\\N'"
+            )
+        return self._text(frame)
+
+    def _text(self, frame: pl.DataFrame) -> bytes:
         text = frame.with_columns(
             pl.selectors.binary().bin.encode("base64"), pl.selectors.duration().dt.total_microseconds()
         )

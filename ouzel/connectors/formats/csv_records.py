@@ -37,9 +37,9 @@ def judge_records(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, quote:
     return facts
 
 
-def split(record: bytes, quote: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of one record that has no faults."""
-    fields: list[bytes] = []
+def split(record: bytes, quote: bytes, delimiter: bytes) -> list[bytes | None]:
+    """The fields of one record that has no faults; None is a field of no bytes, without even quotes."""
+    fields: list[bytes | None] = []
     at = 0
     while True:
         if quote and record.startswith(quote, at):
@@ -51,7 +51,7 @@ def split(record: bytes, quote: bytes, delimiter: bytes) -> list[bytes]:
         else:
             end = record.find(delimiter, at)
             end = len(record) if end < 0 else end
-            fields.append(record[at:end])
+            fields.append(record[at:end] or None)
         if end == len(record):
             return fields
         at = end + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable, Mapping
 
 from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.types import (
@@ -12,6 +12,7 @@ from ouzel.compiler.types import (
     ArrayType,
     BytesType,
     DataType,
+    Field,
     MapType,
     RowType,
     Schema,
@@ -25,15 +26,41 @@ JSON_READER = {"mode": '"FAILFAST"', "allowSingleQuotes": "False"}
 """How Spark reads JSON as strictly as our format does: options, in Python."""
 
 
-def from_csv(schema: Schema, ready: Container[str] = ()) -> list[str]:
-    """A select of the columns in their types, of fields that are text but for those that are `ready`."""
+def from_csv(schema: Schema, options: Mapping[str, str], ready: Container[str] = ()) -> list[str]:
+    """Steps to the columns in their types, of fields that are text but for those that are `ready`."""
+    fields = [field for field in schema if field.name not in ready]
     items = [
         quoted(column_name(field.name))
         if isinstance(field.type, VarcharType) or field.name in ready
         else f"{from_text(_column(field.name), field.type)}.alias({quoted(field.name)})"
         for field in schema
     ]
-    return [*_note(schema), select(items)]
+    nulls = _csv_nulls(fields, options) if has_empty_texts(schema, options) else []
+    return [*nulls, *_note(schema), select(items)]
+
+
+def has_empty_texts(schema: Schema, options: Mapping[str, str]) -> bool:
+    """Whether empty texts are to be told from NULL, which takes steps: Spark's reader makes NULL of both."""
+    may_be = any(isinstance(field.type, MAY_BE_EMPTY) for field in schema)
+    return bool(options.get("csv.null") or (may_be and options.get("csv.quote", '"')))
+
+
+MAY_BE_EMPTY = (VarcharType, BytesType)
+"""What an empty field is a value of."""
+
+
+def _csv_nulls(fields: Iterable[Field], options: Mapping[str, str]) -> list[str]:
+    """Steps that tell NULL from empty texts, where `csv_reader` has left that to them."""
+    texts, others = list[str](), list[str]()
+    for field in fields:
+        (texts if isinstance(field.type, MAY_BE_EMPTY) else others).append(quoted(column_name(field.name)))
+    null = options.get("csv.null", "")
+    steps = ["# An empty field is NULL where it is no text."] if others else []
+    steps += [f'.replace("", None, [{", ".join(others)}])'] if others else []
+    if null:
+        steps += [f'.fillna("", [{", ".join(texts)}])'] if texts else []
+        steps += [f".replace({quoted(null)}, None, [{', '.join(texts + others)}])"]
+    return steps
 
 
 def from_text(value: str, kind: DataType) -> str:
@@ -98,9 +125,19 @@ def not_null(table: str, schema: Schema) -> list[str]:
 
     It is a value that fails and no filter: Spark would move a filter of the query before it, and the row would be gone unseen.
     """
-    items = {}
-    for field in schema:
-        if not field.nullable:
-            message = quoted(f"table '{table}': column '{field.name}' may not be NULL")
-            items[field.name] = f"F.coalesce({quoted(column_name(field.name))}, F.raise_error(F.lit({message})))"
+    return refuse_null(
+        {
+            field.name: f"table '{table}': column '{field.name}' may not be NULL"
+            for field in schema
+            if not field.nullable
+        }
+    )
+
+
+def refuse_null(columns: Mapping[str, str]) -> list[str]:
+    """A step that fails at a NULL in one of these columns with its message; none if there are no columns."""
+    items = {
+        name: f"F.coalesce({quoted(column_name(name))}, F.raise_error(F.lit({quoted(why)})))"
+        for name, why in columns.items()
+    }
     return [with_columns(items)] if items else []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.plan import Node, Program, Scan, Sink
 from ouzel.errors import OuzelError
 from ouzel.planner.spark.batch_plan import batch_plan
+from ouzel.planner.spark.csv import CSV, READ_CSV
 from ouzel.planner.spark.layout import assignment, statement
 from ouzel.planner.spark.lowering import Names, lower
 from ouzel.planner.spark.parquet import PARQUET, READ_PARQUET
@@ -30,6 +31,13 @@ Ranges = Mapping[str, Range]
 
 OURS = ("BadRecords", "read_table", "write_table")
 """What a job imports of Ouzel, if it needs it."""
+
+STANDARD = {
+    "argparse": "import argparse",
+    "reduce": "from functools import reduce",
+    "unquote": "from urllib.parse import unquote",
+}
+"""What a job imports of Python's library, if it needs it."""
 
 AT = '''def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
@@ -74,8 +82,9 @@ class _Job:
 
     def text(self) -> str:
         parquet = PARQUET if f"{READ_PARQUET}(" in self.body else ""
+        csv = CSV if f"{READ_CSV}(" in self.body else ""
         rest = "\n\n".join(
-            part for part in (self._at(), parquet, self._query(), self._parse_args(), self._main()) if part
+            part for part in (self._at(), csv, parquet, self._query(), self._parse_args(), self._main()) if part
         )
         constants = ""
         if OFFSETS in self._names:
@@ -94,8 +103,9 @@ class _Job:
         used = ", ".join(name for name in OURS if name in names)
         functions = "from pyspark.sql import functions as F\n" if "F" in names else ""
         functions += "from pyspark.sql import types as T\n" if "T" in names else ""
+        standard = "".join(f"{line}\n" for name, line in STANDARD.items() if name in names)
         lines = [
-            "import argparse\n" if self._arguments else "",
+            standard,
             f"from pyspark.sql import DataFrame, SparkSession\n{functions}",
         ]
         lines += [f"from ouzel.batch import {used}  # needs the wheel of Ouzel\n" if used else ""]

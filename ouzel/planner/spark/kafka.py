@@ -10,7 +10,15 @@ from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import BytesType, Schema
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, from_text, json_schema, not_null
+from ouzel.planner.spark.columns import (
+    JSON_READER,
+    from_csv,
+    from_json,
+    from_text,
+    has_empty_texts,
+    json_schema,
+    not_null,
+)
 from ouzel.planner.spark.text import Range, csv_names, csv_reader, is_lenient, quoted, select
 
 
@@ -111,7 +119,7 @@ def _decoded(scan: Scan, options: Mapping[str, str]) -> list[str]:
     names = ", ".join(quoted(column_name(name)) for name in scan.columns.names)
     taken = [select([record, *beside.values()]), f".select({apart})"]
     if options["format"] == "csv":
-        return [*taken, *from_csv(scan.columns, beside)]
+        return [*taken, *from_csv(scan.columns, options, beside)]
     return [*taken, *([f".select({names})"] if beside else []), *from_json(data)]
 
 
@@ -131,7 +139,10 @@ def _beside(name: str, scan: Scan) -> str:
 def _record(data: Schema, options: Mapping[str, str]) -> str:
     if options["format"] == "csv":
         fields = ", ".join(f"{column_name(name)} string" for name in csv_names(options))
-        given = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in csv_reader(options).items())
+        given = ", ".join(
+            f"{quoted(name)}: {quoted(value)}"
+            for name, value in csv_reader(options, has_empty_texts(data, options)).items()
+        )
         return f"F.from_csv({TEXT}, {quoted(fields)}, {{{given}}})"
     given = ", ".join(f"{quoted(name)}: {value}" for name, value in JSON_READER.items())
     return f"F.from_json({TEXT}, {quoted(json_schema(data))}, {{{given}}})"

@@ -19,6 +19,7 @@ from ouzel.compiler.types import (
     parts,
 )
 from ouzel.errors import NotSupported
+from ouzel.planner.spark.columns import refuse_null
 from ouzel.planner.spark.text import call, csv_dialect, identifier, is_relative, path_text, quoted, shown_options
 
 
@@ -75,6 +76,8 @@ def write_files(frame: str, sink: Sink) -> str:
             )
     if options.get("changelog") == "true" and sink.mode is SinkMode.RETRACT:
         frame = f'{frame}.withColumn("op", F.lit(1).cast("bigint"))'
+    elif form == "csv":
+        frame += _without_blank_lines(schema, options)
     given = WRITER_OPTIONS[form](schema, options)
     set_options = f".options({', '.join(f'{name}={value}' for name, value in given.items())})" if given else ""
     return f"{frame}.write{set_options}.{form}({path_text(sink.table, options)})"
@@ -96,6 +99,15 @@ def _csv(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
     has_text = any(isinstance(field.type, VarcharType) for field in schema)
     header = options.get("csv.header", "true") == "true"
     return {"header": str(header), **dialect, **(trimmed if has_text else {}), **_times(schema)}
+
+
+def _without_blank_lines(schema: Schema, options: Mapping[str, str]) -> str:
+    """A call that fails where a line would be blank, which no reader takes for a record; Spark's writer leaves it out unasked."""
+    if len(schema) > 1 or options.get("csv.null"):
+        return ""
+    (field,) = schema
+    why = f"NULL in '{field.name}', the one column, would be a blank line; say what stands for NULL: 'csv.null' = '\\N'"
+    return "".join(refuse_null({field.name: why})) if field.nullable else ""
 
 
 def _json(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:

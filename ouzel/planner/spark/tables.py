@@ -9,7 +9,8 @@ from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
-from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, json_schema, not_null
+from ouzel.planner.spark.columns import JSON_READER, from_csv, from_json, has_empty_texts, json_schema, not_null
+from ouzel.planner.spark.csv import READ_CSV
 from ouzel.planner.spark.parquet import READ_PARQUET
 from ouzel.planner.spark.text import (
     Range,
@@ -165,16 +166,20 @@ def _raw(scan: Scan, options: Mapping[str, str]) -> list[str]:
 
 def _csv(scan: Scan, options: Mapping[str, str]) -> list[str]:
     """Fields are read as text and cast, so that the header's names count and not their order."""
-    return [_csv_reader(scan, options), *from_csv(scan.columns)]
+    return [_csv_reader(scan, options), *from_csv(scan.columns, options)]
 
 
 def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
     headed, named = options.get("csv.header", "true") == "true", csv_names(options)
-    given = "".join(f", {name}={quoted(value)}" for name, value in csv_reader(options).items())
-    lines = ", multiLine=True" if options.get("csv.quote", '"') else ""  # a quoted field may hold line ends
+    reader = csv_reader(options, has_empty_texts(scan.columns, options))
+    given = [f"{name}={quoted(value)}" for name, value in reader.items()]
+    lines = ["multiLine=True"] if options.get("csv.quote", '"') else []  # a quoted field may hold line ends
+    path = path_text(scan.table, options)
+    if headed and not named:
+        names = [quoted(column_name(name)) for name in scan.columns.names]
+        return call(READ_CSV, ["spark", path, *names, *lines, *given])
     fields = ", ".join(f"{column_name(name)} string" for name in named or scan.columns.names)
-    schema = "" if headed and not named else f".schema({quoted(fields)})"
-    return f"spark.read{schema}.csv({path_text(scan.table, options)}, header={headed}{lines}{given})"
+    return call(f"spark.read.schema({quoted(fields)}).csv", [path, f"header={headed}", *lines, *given])
 
 
 FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], list[str]]] = {

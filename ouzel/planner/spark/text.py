@@ -76,7 +76,7 @@ RESERVED = frozenset(
         "SparkSession",
         "write_table",
     }
-    | {"fits", "read_parquet", "WIDER"}
+    | {"fits", "read_csv", "read_parquet", "reduce", "unquote", "WIDER"}
     | {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
 )
 """Names that no frame of a job may take."""
@@ -145,10 +145,15 @@ def csv_dialect(options: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in given.items() if value != CSV_DEFAULTS[name]}
 
 
-def csv_reader(options: Mapping[str, str]) -> dict[str, str]:
-    """The same with what makes Spark refuse the records that our format refuses."""
+def csv_reader(options: Mapping[str, str], by_steps: bool) -> dict[str, str]:
+    """The same with what makes Spark refuse the records that our format refuses; `by_steps` if what follows tells NULL from text."""
     strict = {"unescapedQuoteHandling": "RAISE_ERROR"} if options.get("csv.quote", '"') else {}
-    return {**csv_dialect(options), "mode": "FAILFAST", **strict}
+    null = {"nullValue": NO_TEXT} if by_steps else {}
+    return {**csv_dialect(options), **null, "mode": "FAILFAST", **strict}
+
+
+NO_TEXT = "\uffff"
+"""A letter that is none, and so in no file: by it Spark's reader finds no NULL but in a field of no bytes."""
 
 
 CSV_DEFAULTS = {"sep": ",", "quote": '"', "nullValue": "", "escape": "\\"}

@@ -13,6 +13,8 @@ It means what the topology means: ANSI mode, and UTC as the session's time zone.
 """
 
 import argparse
+from functools import reduce
+from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -23,19 +25,41 @@ def at(folder: str, path: str) -> str:
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
 
 
+def read_csv(spark: SparkSession, path: str, *columns: str, **options: object) -> DataFrame:
+    """Columns by the names that each file's own header gives them: files may have them in another order."""
+    files: dict[tuple[str, ...], list[str]] = {}
+    for file in map(unquote, spark.read.text(path).inputFiles()):
+        header = tuple(spark.read.csv(file, header=True, **options).columns)
+        files.setdefault(header, []).append(file)
+    frames = [
+        spark.read.csv(alike, header=True, **options).select(*columns) for header, alike in files.items() if header
+    ]
+    empty = spark.createDataFrame([], ", ".join(f"{name} string" for name in columns))
+    return reduce(DataFrame.union, frames[1:], frames[0]) if frames else empty
+
+
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
-    claims = spark.read.csv(
-        args.claims,
-        header=True,
-        multiLine=True,
-        sep=";",
-        quote="'",
-        escape="'",
-        nullValue="NA",
-        mode="FAILFAST",
-        unescapedQuoteHandling="RAISE_ERROR",
-    ).select(F.col("amount").cast("decimal(10,2)").alias("amount"), "kind")
+    claims = (
+        read_csv(
+            spark,
+            args.claims,
+            "amount",
+            "kind",
+            multiLine=True,
+            sep=";",
+            quote="'",
+            escape="'",
+            nullValue="\uffff",
+            mode="FAILFAST",
+            unescapedQuoteHandling="RAISE_ERROR",
+        )
+        # An empty field is NULL where it is no text.
+        .replace("", None, ["amount"])
+        .fillna("", ["kind"])
+        .replace("NA", None, ["kind", "amount"])
+        .select(F.col("amount").cast("decimal(10,2)").alias("amount"), "kind")
+    )
 
     return (
         claims.groupBy("kind")
