@@ -126,7 +126,6 @@ def test_timestamps(name: str, text: str, moment: dt.datetime) -> None:
         "2024-01-31 12:00:60",
         "12:00",
         "soon",
-        "",
     ],
 )
 def test_what_is_no_timestamp_is_bad(name: str, text: str) -> None:

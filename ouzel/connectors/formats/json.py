@@ -1,28 +1,31 @@
-"""JSON: one object a record. Polars parses whole chunks; where it refuses one, each record is looked at by itself to find the bad ones.
+"""JSON: one object a record. All records are read into columns at once; one that is bad or odd is looked at by itself, and only it.
 
-A field that is not there is NULL, one that no column asks for is ignored. An integer may stand for a DOUBLE, and so may "NaN", "Infinity"
-and "-Infinity", which JSON has no numbers for; nothing but an integer for an integer. A Boolean given for VARCHAR becomes its text; a
-number, an object or an array stays as it is written. ARRAY, ROW and MAP are arrays and objects.
+A field that is not there is NULL, one that no column asks for is ignored. An integer may stand for a DOUBLE, and so may NaN, Infinity and
+-Infinity, bare or quoted, which JSON has no numbers for; nothing but an integer for an integer. A Boolean given for VARCHAR becomes its
+text; a number, an object or an array stays as it is written. ARRAY, ROW and MAP are arrays and objects.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import Change, convert, from_text, merge, misfit
 from ouzel.connectors.formats.json_unseen import Unseen
 from ouzel.connectors.formats.json_values import (
-    NO_NUMBERS,
     Number,
     Unwritten,
+    Whole,
     WrittenDecoder,
     from_json,
     holds_floats,
@@ -31,12 +34,15 @@ from ouzel.connectors.formats.json_values import (
     to_json,
 )
 
+if TYPE_CHECKING:
+    from ouzel.connectors.formats.json_columns import ColumnReader
+
 FORMAT = Format(
     "json",
     "One JSON object a record, one record a line in files. Timestamps are ISO-8601 or `yyyy-MM-dd HH:mm:ss[.ffffff]` text, BYTES base64 "
     "text, DECIMAL a number or text, MAP an object. A TIMESTAMP is UTC: a zone in its text counts. A VARCHAR may be given anything: a "
-    "number, an object or an array stays as it is written, but is written anew inside an ARRAY or ROW. A column that no record has is "
-    "NULL; the run says so once, with the names that the records have.",
+    "number, an object or an array stays as it is written. NaN and Infinity, bare or quoted, are values of DOUBLE and FLOAT. A column that "
+    "no record has is NULL; the run says so once, with the names that the records have.",
     (
         Option(
             "json.nulls", "Whether NULL columns are written as `null`; `false` leaves them out.", "true", kind="boolean"
@@ -49,13 +55,11 @@ FORMAT = Format(
 _NATIVE = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
 _NARROW = (pl.Int8, pl.Int16, pl.Duration)
 _TEXT = (pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
-_WRITTEN = (pl.Int8, pl.Int16, pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
-_PANIC = pl.exceptions.PanicException
 _NOTHING: dict[str, pl.DataType] = {"$nothing": pl.String()}
 """Polars infers a schema when it is given none."""
-_NO_NUMBER = re.compile(f'"(?:{"|".join(NO_NUMBERS)})"'.encode())
 _NO_STRING = r"^[\[{\-0-9]"
 """How a number, object or array begins, once Polars has made a text of it. A string may begin so too."""
+_WRITTEN = (pl.Int8, pl.Int16, pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
 
 
 class JsonDecoder:
@@ -67,16 +71,13 @@ class JsonDecoder:
         self.columns, self.required = dict(columns), required
         self._raw: dict[str, pl.DataType] = {}
         self._changes: dict[str, Change] = {}
-        self._slow: list[str] = []
-        for name, kind in columns.items():
-            self._plan(name, kind)
-        self._floats = [name for name in self._raw if holds_floats(columns[name])]
+        self._flat = all(self._plan(name, kind) for name, kind in columns.items())
         self._texts = [name for name, kind in columns.items() if isinstance(kind, pl.String)]
-        self._raw = self._raw or _NOTHING
         self._unseen = Unseen(self.columns)
 
-    def _plan(self, name: str, kind: pl.DataType) -> None:
-        if isinstance(kind, _NATIVE) or is_plain(kind):
+    def _plan(self, name: str, kind: pl.DataType) -> bool:
+        """How Polars' own reader can read the column; False if it cannot."""
+        if isinstance(kind, _NATIVE):
             self._raw[name] = kind
         elif isinstance(kind, _NARROW):
             self._raw[name] = pl.Int64()
@@ -85,25 +86,22 @@ class JsonDecoder:
             self._raw[name] = pl.String()
             self._changes[name] = from_text(kind)
         else:
-            self._slow.append(name)
+            return False
+        return True
 
     def decode(self, records: Records) -> Decoded:
-        """Decode all of them."""
-        blob = records.blob
-        if blob.count(b"\n") > len(records):  # a record of several lines, or blank lines between records
-            records = Records.of([value.replace(b"\n", b" ") for value in records.values()])
-        raw = None if self._slow else self._parse(records, self._raw)
-        decoded = self._sift(records) if raw is None else self._finish(raw)
+        """Decode all of them: at once what is beyond doubt, the others one by one."""
+        raw = self._parse(records) if self._flat else None
+        decoded = self._decode(records) if raw is None else convert(raw, self.columns, self._changes, self.required)
         return replace(decoded, notes=self._unseen.look(records, decoded.frame))
 
-    def _parse(self, records: Records, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
-        if not len(records):
-            return pl.DataFrame(schema=schema)
-        if looks_packed(records.blob):
+    def _parse(self, records: Records) -> pl.DataFrame | None:
+        """Columns by Polars' reader, which is the faster one where nothing is nested; None where it refuses one of the records."""
+        if not len(records) or looks_packed(records.blob) or records.blob.count(b"\n") > len(records):
             return None
         try:
-            raw = pl.read_ndjson(io.BytesIO(records.blob), schema=schema)
-        except (pl.exceptions.PolarsError, _PANIC):
+            raw = pl.read_ndjson(io.BytesIO(records.blob), schema=self._raw or _NOTHING)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
         return self._as_written(raw, records) if raw.height == len(records) else None
 
@@ -117,52 +115,55 @@ class JsonDecoder:
 
         return as_written(raw, asked, records)
 
-    def _finish(self, raw: pl.DataFrame) -> Decoded:
-        return convert(raw, self.columns, self._changes, self.required)
+    @cached_property
+    def _reader(self) -> ColumnReader:
+        from ouzel.connectors.formats.json_columns import ColumnReader
 
-    def _sift(self, records: Records) -> Decoded:
-        """Look at each record by itself: what Python's parser refuses is bad, the others go through Polars as always."""
-        slow = [*self._slow, *(self._floats if _NO_NUMBER.search(records.blob) else ())]
+        return ColumnReader(self.columns)
+
+    def _decode(self, records: Records) -> Decoded:
+        if is_utf8(records.blob):
+            frame, good = self._reader.read(records)
+        else:
+            sound = [index for index, value in enumerate(records.values()) if is_utf8(value)]
+            frame, places = self._reader.read(records.pick(sound))
+            good = np.array(sound, np.int64)[places]
+        if len(good) == len(records):
+            return convert(frame, self.columns, {}, self.required)
+        return self._sift(records, frame, good)
+
+    def _sift(self, records: Records, frame: pl.DataFrame, done: np.ndarray) -> Decoded:
+        """Look at each record by itself, but for those that are `done` and stand in `frame`."""
         bad: dict[int, str] = {}
-        values: dict[str, list[object]] = {name: [] for name in slow}
-        good: list[int] = []
-        for index, value in enumerate(records.values()):
+        found: dict[int, dict[str, object]] = {}
+        for index in np.delete(np.arange(len(records)), done).tolist():
             try:
-                found = check_record(value, self.columns)
+                found[index] = check_record(records[index], self.columns)
             except ValueError as error:
                 bad[index] = str(error)
-                continue
-            good.append(index)
-            for name in slow:
-                values[name].append(found[name])
-        return self._merge(records, good, values, bad)
+        more = [
+            pl.Series(name, [values[name] for values in found.values()], kind) for name, kind in self.columns.items()
+        ]
+        indices = np.concatenate([done, np.array([*found], np.int64)])
+        order = np.argsort(indices)
+        rows = pl.concat([frame, pl.DataFrame(more)])[order] if more else pl.DataFrame(height=len(order))
+        decoded = convert(rows, self.columns, {}, self.required)
+        return merge(decoded, indices[order].tolist(), bad, len(records))
 
-    def _merge(self, records: Records, good: list[int], slow: dict[str, list[object]], bad: dict[int, str]) -> Decoded:
-        schema = {name: kind for name, kind in self._raw.items() if name not in slow} or _NOTHING
-        frames, kept = [pl.DataFrame(schema={**schema, **{name: self.columns[name] for name in slow}})], []
-        for first, last, raw in self._halves(records.pick(good), schema, 0):
-            if raw is None:
-                bad[good[first]] = "it is not JSON that can be read exactly"
-                continue
-            made = [pl.Series(name, values[first:last], self.columns[name]) for name, values in slow.items()]
-            frames.append(raw.with_columns(made))
-            kept += good[first:last]
-        return merge(self._finish(pl.concat(frames)), kept, bad, len(records))
 
-    def _halves(
-        self, records: Records, schema: Mapping[str, pl.DataType], first: int
-    ) -> list[tuple[int, int, pl.DataFrame | None]]:
-        """Cut in two, again and again, what Polars refuses although each record looked right."""
-        raw = self._parse(records, schema)
-        if raw is not None or len(records) == 1:
-            return [(first, first + len(records), raw)]
-        middle = len(records) // 2
-        left, right = records.pick(range(middle)), records.pick(range(middle, len(records)))
-        return [*self._halves(left, schema, first), *self._halves(right, schema, first + middle)]
+def is_utf8(data: bytes) -> bool:
+    """Whether the bytes are text."""
+    try:
+        pa.py_buffer(data) and pa.Array.from_buffers(
+            pa.large_binary(), 1, [None, pa.py_buffer(np.array([0, len(data)])), pa.py_buffer(data)]
+        ).cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def check_record(value: bytes, columns: Mapping[str, pl.DataType]) -> dict[str, object]:
-    """One record's values by column; those of VARCHAR columns, which take anything, are left out.
+    """One record's values by column: what every value means.
 
     Raises:
         ValueError: it is not a JSON object, or a value does not fit its column; the text is the reason.
@@ -175,7 +176,9 @@ def check_record(value: bytes, columns: Mapping[str, pl.DataType]) -> dict[str, 
 
 def _values(value: bytes, columns: Mapping[str, pl.DataType], decoder: type[json.JSONDecoder]) -> dict[str, object]:
     try:
-        found = json.loads(value, cls=decoder, parse_float=Number, parse_constant=_refuse)
+        found = json.loads(value.decode(), cls=decoder, parse_float=Number, parse_int=Whole, parse_constant=Number)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"it is not UTF-8 (byte {error.start})") from None
     except (ValueError, RecursionError) as error:
         if value.lstrip().startswith(b"["):
             raise ValueError("it begins a JSON array, and a record is one object a line") from None
@@ -184,8 +187,6 @@ def _values(value: bytes, columns: Mapping[str, pl.DataType], decoder: type[json
         raise ValueError(f"it is not a JSON object but {type(found).__name__}")
     values: dict[str, object] = {}
     for name, kind in columns.items():
-        if isinstance(kind, pl.String):  # which takes anything
-            continue
         try:
             values[name] = from_json(found.get(name), kind)
         except Unwritten:
@@ -193,10 +194,6 @@ def _values(value: bytes, columns: Mapping[str, pl.DataType], decoder: type[json
         except (ValueError, ArithmeticError):
             raise ValueError(misfit(name, kind, found[name])) from None
     return values
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
 
 
 class JsonEncoder:

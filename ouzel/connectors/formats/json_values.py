@@ -1,4 +1,4 @@
-"""One JSON value against one type, in Python: exact and slow, for bad records and for the types that Polars' own parser lacks."""
+"""One JSON value against one type, in Python: what every value means, and too slow for all but the few records that are bad or odd."""
 
 from __future__ import annotations
 
@@ -21,8 +21,23 @@ _EXACT = Context(prec=80)
 _BITS: dict[Any, int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, pl.Int64: 64}
 _PLAIN = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
 
-NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
+FLOAT_WORDS = {
+    "NaN": math.nan,
+    **dict.fromkeys(("Infinity", "+Infinity", "+INF"), math.inf),
+    **dict.fromkeys(("-Infinity", "-INF"), -math.inf),
+}
 """Floats that JSON has no numbers for, as text."""
+
+
+class Whole(int):
+    """An integer that knows how it was written."""
+
+    text = ""
+
+    def __new__(cls, text: str) -> Whole:
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
 
 
 class Number(str):
@@ -156,20 +171,17 @@ def _integer(value: Any, kind: pl.DataType) -> int:
 
 
 def _float(value: Any, kind: pl.DataType) -> float:
-    if type(value) is str and value in NO_NUMBERS:
-        return float(value)
+    if isinstance(value, str) and value in FLOAT_WORDS:
+        return FLOAT_WORDS[value]
     if isinstance(value, bool) or not isinstance(value, (int, Number)):
         raise ValueError(value)
-    number = float(value)
-    if math.isinf(number):
-        raise ValueError(value)
-    return number
+    return float(value.text if isinstance(value, Whole) and value else value)
 
 
 def _text(value: Any, kind: pl.DataType) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (Object, Array)):
+    if isinstance(value, (Object, Array, Whole)):
         return value.text
     if isinstance(value, (dict, list)):
         raise Unwritten(value)

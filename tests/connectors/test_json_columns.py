@@ -1,0 +1,129 @@
+"""Records read into columns are what the reference makes of each record by itself, one bad record costs no other anything."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from ouzel.connectors.formats import json as json_format
+from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.json import JsonDecoder, check_record
+from ouzel.connectors.formats.json_columns import ColumnReader
+from tests.connectors.format_strategies import EVERY
+
+MAP = pl.List(pl.Struct({"key": pl.String(), "value": pl.Decimal(38, 10)}))
+TEXTS = [
+    "", "é\n", "1.5", "NaN", "+INF", "2024-01-31", "2024-01-31T10:11:12.5", "2024-01-31 10:11:12+02:00", "2024-02-30",
+    "YQ==", "YQ", "-1e-2", "1_0",
+]  # fmt: skip
+NUMBERS = [
+    "0", "-0", "-0.0", "127", "128", "-32769", "2147483648", "9223372036854775807", "9223372036854775808", "1.5", "1.005", "-0.005",
+    "1e2", "1e-400", "1e400", "0.1234567890123456789", "12345678901234567890.12345678905", "99999999999999999999999999999999999999",
+]  # fmt: skip
+ODD = [
+    "null",
+    "true",
+    "false",
+    "NaN",
+    "-Infinity",
+    "01",
+    "1.",
+    "-",
+    "tru",
+    '"\\ud800"',
+    '"\\ud83d\\ude00"',
+    '"\\x"',
+    '"\t"',
+    "{",
+    "[1,]",
+    "{}",
+    "[]",
+]
+LEAVES = st.sampled_from([*map(json.dumps, TEXTS), *NUMBERS, *ODD])
+NAMES = st.sampled_from(['"a"', '"b"', '"key"', '"value"', '"c0"', '"c1"', '"\\u0061"'])
+SPACES = st.sampled_from(["", " ", "\n"])
+
+
+def put(parts: list[str], brackets: str, space: str) -> str:
+    """An object or array."""
+    return brackets[0] + space + f"{space},".join(parts) + space + brackets[1]
+
+
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.builds(put, st.lists(inner, max_size=3), st.just("[]"), SPACES)
+        | st.builds(put, st.lists(st.builds("{}:{}".format, NAMES, inner), max_size=3), st.just("{}"), SPACES)
+    ),
+    max_leaves=6,
+)
+RECORDS = st.builds(
+    put, st.lists(st.builds("{}: {}".format, NAMES, VALUES), max_size=3), st.sampled_from(["{}", "{}", "[]"]), SPACES
+)
+
+
+def one_by_one(lines: list[bytes], columns: dict[str, pl.DataType]) -> tuple[pl.DataFrame, dict[int, str]]:
+    """What the reference makes of them: rows, and reasons by record."""
+    rows, bad = [], {}
+    for index, line in enumerate(lines):
+        try:
+            rows.append(check_record(line, columns))
+        except ValueError as error:
+            bad[index] = str(error)
+    frame = pl.DataFrame([pl.Series(name, [row[name] for row in rows], kind) for name, kind in columns.items()])
+    return frame, bad
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=150)
+@given(st.lists(st.sampled_from(list(EVERY)), min_size=1, max_size=2), st.lists(RECORDS, max_size=5))
+@example([MAP], ['{"c0": {"a": 1, "a": 2}}', '{"c0": {"\\u0061": 1}}'])
+@example([pl.List(pl.Date())], ['{"c0": ["2024-01-31"]}', '{"c0": ["2024-01-31", "no"]}', '{"c0": ["2024-02-01"]}'])
+@example([pl.Decimal(9, 2)], [f'{{"c0": {number}}}' for number in NUMBERS])
+@example([pl.Float64()], [f'{{"c0": {number}}}' for number in NUMBERS])
+def test_columns_are_what_each_record_says(kinds: list[pl.DataType], records: list[str]) -> None:
+    columns = {f"c{number}": kind for number, kind in enumerate(kinds)}
+    lines = [record.encode() for record in records]
+    frame, bad = one_by_one(lines, columns)
+    rows, good = ColumnReader(columns).read(Records.of(lines))
+    kept = [index for index in range(len(lines)) if index not in bad]
+    assert set(good.tolist()) <= set(kept), "taken, though the reference refuses it"
+    assert_frame_equal(rows, frame[[kept.index(index) for index in good.tolist()]], check_exact=True)
+    reader = JsonDecoder({}, columns, frozenset())
+    reader._flat = False
+    decoded = reader.decode(Records.of(lines))
+    assert dict(decoded.bad) == bad
+    assert_frame_equal(decoded.frame, frame, check_exact=True)
+
+
+@pytest.mark.parametrize("odd", [b'{"l": [1]}', b'{"l": [NaN]}', b'{"l": "x"}', b"{", b"\xff", b'{"l": [], "l": []}'])
+def test_one_odd_record_sends_no_other_down_the_slow_way(odd: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = list[bytes]()
+    reference = json_format.check_record
+    monkeypatch.setattr(
+        json_format, "check_record", lambda value, columns: looked_at.append(value) or reference(value, columns)
+    )
+    decoder = JsonDecoder({}, {"l": pl.List(pl.Date())}, frozenset())
+    good = b'{"l": ["2024-01-31"]}'
+    decoded = decoder.decode(Records.of([good] * 50 + [odd] + [good] * 50))
+    assert decoded.frame.height >= 100
+    assert looked_at == [odd]
+
+
+def test_a_nan_is_read_with_all_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_format, "check_record", None)
+    decoder = JsonDecoder({}, {"f": pl.Float64(), "d": pl.Decimal(38, 10)}, frozenset())
+    decoded = decoder.decode(Records.of([b'{"f": NaN, "d": 1.5}', b'{"f": "NaN"}', b'{"f": 1e400}']))
+    assert str(decoded.frame["f"].to_list()) == "[nan, nan, inf]"
+    assert decoded.frame["d"][0] == Decimal("1.5")
+
+
+def test_records_of_many_slices_keep_their_order() -> None:
+    lines = [json.dumps({"l": [number], "t": "x" * 1000}).encode() for number in range(4_000)]
+    decoded = JsonDecoder({}, {"l": pl.List(pl.Int32()), "t": pl.String()}, frozenset()).decode(Records.of(lines))
+    assert decoded.frame["l"].explode().to_list() == list(range(4_000))
