@@ -1,0 +1,121 @@
+"""Records a second and MB a second of each format, read and written, one JSON line each: `python -m bench.formats [name ...]`.
+
+One thread's worth of records in memory; a figure is the best of five passes, by the wall and by the processor's time of all threads.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import polars as pl
+
+from ouzel.connectors.formats import open_decoder, open_encoder
+from ouzel.connectors.formats.base import Records
+
+ROWS = 50_000
+PASSES = 5
+_START = datetime(2024, 1, 1)
+
+
+def flat(rows: int) -> pl.DataFrame:
+    """Numbers and texts."""
+    numbers = pl.Series("auction", range(rows))
+    return pl.DataFrame(numbers).with_columns(
+        bidder=numbers * 7 % 1000,
+        price=numbers * 1.25,
+        url=pl.format("https://www.nexmark.com/item{}.html?query=1", numbers),
+        is_open=numbers % 2 == 0,
+        extra=pl.lit("x" * 80),
+    )
+
+
+def typed(rows: int) -> pl.DataFrame:
+    """The same with a DECIMAL and times."""
+    times = pl.Series([_START + timedelta(milliseconds=number) for number in range(rows)])
+    return flat(rows).with_columns(price=pl.col("price").cast(pl.Decimal(12, 2)), at=times, day=times.dt.date())
+
+
+def nested(rows: int) -> pl.DataFrame:
+    """Nexmark's event as one record: ROWs with times, an ARRAY of ROWs with a DATE and a DECIMAL, BYTES in a ROW."""
+    one = typed(rows)
+    row = pl.struct(*one.columns)
+    tags = [[{"day": _START.date(), "part": Decimal("1.25")}, {"day": None, "part": Decimal("2.50")}]] * rows
+    return one.select(
+        kind=pl.lit(1),
+        bid=row,
+        auction=pl.struct(id="auction", at=pl.col("at").dt.replace_time_zone("UTC"), raw=pl.lit(b"abcdef")),
+        tags=pl.Series(tags, dtype=pl.List(pl.Struct({"day": pl.Date(), "part": pl.Decimal(9, 2)}))),
+    )
+
+
+def one_bad(rows: int) -> tuple[pl.DataFrame, bytes]:
+    """The flat ones, and a record among them that is bad."""
+    return flat(rows), b'{"auction": 1.5}\n'
+
+
+def measure(step: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the wall and of the processor, the best of the passes."""
+    best = (float("inf"), float("inf"))
+    for _ in range(PASSES):
+        wall, processor = time.perf_counter(), time.process_time()
+        step()
+        best = min(best[0], time.perf_counter() - wall), min(best[1], time.process_time() - processor)
+    return best
+
+
+def report(name: str, rows: int, size: int, step: Callable[[], object]) -> None:
+    """Print a line."""
+    seconds, processor = measure(step)
+    figures = {"rows_per_s": rows / seconds, "mb_per_s": size / seconds / 1e6, "mb_per_cpu_s": size / processor / 1e6}
+    print(json.dumps({"format": name, **{key: round(value) for key, value in figures.items()}}), flush=True)
+
+
+def bench_text(form: str, name: str, frame: pl.DataFrame, more: bytes = b"") -> None:
+    """Read and write records of a text format."""
+    options = {"csv.columns": ",".join(frame.columns)} if form == "csv" else {}
+    encoder = open_encoder(form, options, frame.schema)
+    blob = encoder.lines(frame) + more
+    records = Records.of(blob.splitlines())
+    decoder = open_decoder(form, options, frame.schema)
+    report(f"{form} {name} read", len(records), len(blob), lambda: decoder.decode(records))
+    report(f"{form} {name} written", frame.height, len(blob), lambda: encoder.lines(frame))
+
+
+def bench_parquet(name: str, frame: pl.DataFrame) -> None:
+    """Read and write a file in memory."""
+    file = io.BytesIO()
+    frame.write_parquet(file)
+    blob = file.getvalue()
+    report(f"parquet {name} read", frame.height, len(blob), lambda: pl.read_parquet(io.BytesIO(blob)))
+    report(f"parquet {name} written", frame.height, len(blob), lambda: frame.write_parquet(io.BytesIO()))
+
+
+WORKLOADS: dict[str, Callable[[], None]] = {
+    "json": lambda: bench_text("json", "flat", flat(ROWS)),
+    "json_bad": lambda: bench_text("json", "flat with one bad", *one_bad(ROWS)),
+    "json_typed": lambda: bench_text("json", "typed", typed(ROWS)),
+    "json_nested": lambda: bench_text("json", "nested", nested(ROWS)),
+    "csv": lambda: bench_text("csv", "flat", flat(ROWS)),
+    "csv_typed": lambda: bench_text("csv", "typed", typed(ROWS)),
+    "raw": lambda: bench_text("raw", "lines", flat(ROWS).select("url")),
+    "parquet": lambda: bench_parquet("typed", typed(ROWS)),
+    "parquet_nested": lambda: bench_parquet("nested", nested(ROWS)),
+}
+"""What is measured, by name."""
+
+
+def main(names: list[str]) -> None:
+    """Run these, or all."""
+    print(json.dumps({"rows": ROWS, "at": f"{datetime.now(UTC):%Y-%m-%d %H:%M}"}))
+    for name in names or WORKLOADS:
+        WORKLOADS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
