@@ -47,7 +47,7 @@ class Context:
     parallelism: int
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Batch:
     """Rows that arrived together from one task on one stream."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ouzel.compiler.plan import Program, Scan, Sink
-from ouzel.errors import NotSupported
+from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.components import Part, cut
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
 from ouzel.planner.keeping import NOTHING, kept_of
 from ouzel.planner.rules import optimise
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.settings import Settings
+from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Component, Input, Output, Topology
 
 
@@ -23,11 +23,13 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
         filters: names of the connectors whose sources apply a predicate.
 
     Raises:
-        QueryError: a hint speaks of nothing, or would break the answer.
+        QueryError: a hint speaks of nothing, or would break the answer; a sink flushes more rarely than its sources wait for acks.
         NotSupported: a node cannot read the changes that it would be given.
     """
     best = optimise(program, filters)
     _check_changelogs(Dag(best.sinks))
+    for sink in best.sinks:
+        _check_flush(sink, settings)
     parts = cut(Dag(best.sinks, filters, best.hints))
     check_names(program.hints, parts)
     by_name = {part.name: part for part in parts}
@@ -43,6 +45,17 @@ def _check_changelogs(dag: Dag) -> None:
                 raise NotSupported(
                     f"{node.label}: its input {upstream.changelog.value} rows, and it can only read one that {kinds} them"
                 )
+
+
+def _check_flush(sink: Sink, settings: Settings) -> None:
+    """A batch is acked when its sink has flushed it; a source that does not wait that long sends it again, and again."""
+    interval = dict(sink.options).get("flush.interval.ms", "0")
+    if settings.delivery is Delivery.AT_LEAST_ONCE and int(interval) >= settings.ack_timeout_ms:
+        raise QueryError(
+            f"table '{sink.table}' is flushed every 'flush.interval.ms' = {interval}, and what is not acked after 'ack.timeout.ms' = "
+            f"{settings.ack_timeout_ms} is sent again",
+            instead=f"SET 'ack.timeout.ms' = '{3 * int(interval)}', or flush more often",
+        )
 
 
 def _component(part: Part, parts: dict[str, Part], program: Program, settings: Settings) -> Component:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from ouzel.errors import QueryError
 from ouzel.planner.settings import SETTING_KEYS, Delivery, Settings
+from ouzel.session import load_text
 
 
 def test_text_becomes_values_and_later_ones_win() -> None:
@@ -34,3 +36,14 @@ def test_every_setting_is_described() -> None:
 def test_a_wrong_setting_is_refused(key: str, value: str, message: str) -> None:
     with pytest.raises(QueryError, match=re.escape(message)):
         Settings().updated([(key, value)])
+
+
+def test_a_sink_must_flush_before_its_rows_are_sent_again() -> None:
+    text = """CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen');
+CREATE TABLE o (n BIGINT) WITH ('connector' = 'file', 'path' = 'o', 'format' = 'csv', 'flush.interval.ms' = '60000');
+INSERT INTO o SELECT n FROM t;"""
+    found = "'o' is flushed every 'flush.interval.ms' = 60000, and .* after 'ack.timeout.ms' = 30000 .* SET 'ack.timeout.ms' = '180000'"
+    with pytest.raises(QueryError, match=found):
+        load_text(text, Path(), "q")
+    load_text(text, Path(), "q", [("ack.timeout.ms", "180000")])
+    load_text(text, Path(), "q", [("delivery", "at-most-once")])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +17,7 @@ from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.process.executor import mains
-from ouzel.runtime.process.job import Job, check_room, create_home, load_job
+from ouzel.runtime.process.job import Job, check_room, create_home, load_job, remove_abandoned, remove_home
 from tests.process.topologies import Numbers, numbers, packed
 
 
@@ -107,3 +110,38 @@ def test_secrets_of_a_query_reach_tasks_by_their_environment_alone(
         pass
     assert (tmp_path / "told").read_text() == "hunter2"
     assert not any(b"hunter2" in text for text in files)
+
+
+HOLDS = """
+import os, sys
+from pathlib import Path
+from ouzel.runtime.process.job import create_home, hold
+home = create_home(Path(sys.argv[1]))
+if os.fork() == 0:
+    hold(home)  # as the server does
+print(home, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_job_directory_is_removed_when_nobody_lives_who_holds_it(tmp_path: Path) -> None:
+    (tmp_path / "ouzel-of-others").mkdir()
+    ours = create_home(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as client:
+        assert client.stdout is not None
+        homes = {Path(client.stdout.readline().strip()) for _ in range(2)}
+        (theirs,) = homes
+        client.kill()
+        client.wait()
+        remove_abandoned(tmp_path)
+        assert theirs.is_dir(), "what the client started holds it still"
+        assert client.stdin is not None
+        client.stdin.close()
+        with (theirs / "held").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # waits until it has ended, too
+    remove_abandoned(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([ours, tmp_path / "ouzel-of-others"])
+    remove_home(ours)
+    assert not ours.exists()

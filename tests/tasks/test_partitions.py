@@ -17,7 +17,7 @@ from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.tasks.journal import Cut, FileJournal, Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import Alive, Partitions, Progress
+from ouzel.runtime.tasks.partitions import Alive, Partitions, Progress, joined
 
 ROWS = 100
 
@@ -97,6 +97,19 @@ def test_a_batch_that_was_replayed_is_noted_once() -> None:
     journal, _ = dying_after(3)
     batches([], journal, {}, most=2)
     assert [cut.start for cut in journal.cuts()] == [0, 17, 34]
+
+
+def test_what_is_read_again_in_parts_keeps_its_places_and_notes() -> None:
+    parts = [
+        ReadBatch(
+            pl.DataFrame({"n": [row]}), row, row + 1, place=lambda _, row=row: f"line {row}", notes=[f"note {row}"]
+        )  # type: ignore[misc]
+        for row in range(3)
+    ]
+    whole = joined(joined(parts[0], parts[1]), parts[2])
+    assert whole.place is not None
+    assert [whole.place(row) for row in range(3)] == ["line 0", "line 1", "line 2"]
+    assert whole.notes == ["note 0", "note 1", "note 2"]
 
 
 def test_a_source_that_has_become_shorter_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

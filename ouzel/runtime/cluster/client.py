@@ -16,7 +16,7 @@ import grpc
 import polars as pl
 
 from ouzel.errors import TopologyError
-from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.job import Job, remove_home
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
@@ -258,7 +258,7 @@ class HeronHandle(Rows):
         home = self._job.home
         logs = [log for log in home.glob("container-*/*.log") if log.stat().st_size]
         if last.state is not RunState.FAILED or not logs:
-            shutil.rmtree(home, ignore_errors=True)
+            remove_home(home)
             return last
         kept = home.with_name(f"{home.name}-logs")
         try:
@@ -270,7 +270,7 @@ class HeronHandle(Rows):
                 _forget_old_logs(home.parent)
         except OSError as error:
             note = f"the logs could not be kept: {error}"
-        shutil.rmtree(home, ignore_errors=True)
+        remove_home(home)
         return replace(last, events=(*last.events, Event("note", note)))
 
 

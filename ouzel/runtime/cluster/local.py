@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Topology
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.client import HeronHandle
-from ouzel.runtime.process.job import MASTER_CONTAINER, Job, check_room, create_home
+from ouzel.runtime.process.job import MASTER_CONTAINER, Job, check_room, create_home, remove_abandoned, remove_home
 
 _END_S = 10.0
 
@@ -114,6 +113,7 @@ def start_heron(
     """
     parent = Path(tempfile.gettempdir())
     check_room(parent)
+    remove_abandoned(parent)
     try:
         home = create_home(parent)
     except OSError as error:
@@ -127,10 +127,10 @@ def start_heron(
         handle = HeronHandle(job, scheduler)
         scheduler.on_schedule(packing)
     except OSError as error:
-        shutil.rmtree(home, ignore_errors=True)
+        remove_home(home)
         raise _no_room(parent, error) from error
     except BaseException:
-        shutil.rmtree(home, ignore_errors=True)
+        remove_home(home)
         raise
     return handle
 

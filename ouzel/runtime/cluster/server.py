@@ -24,7 +24,7 @@ from setproctitle import setproctitle
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
-from ouzel.runtime.process.job import Job, load_job
+from ouzel.runtime.process.job import Job, hold, load_job
 from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended, now_ms
 from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start, Supervision
 
@@ -101,6 +101,7 @@ class Server:
                     os.environ.update(command["secrets"])
                     self._job = load_job(Path(command["home"]))
                     setproctitle(f"ouzel: {self._job.topology.name} · server")
+                    hold(self._job.home)
                     self._supervision = Supervision(
                         map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms
                     )

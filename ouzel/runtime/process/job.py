@@ -6,6 +6,8 @@ refuses one whose signature is wrong, wherever it got it from.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import hmac
 import os
@@ -141,13 +143,58 @@ def create_home(parent: Path) -> Path:
     home = parent / f"ouzel-{secrets.token_hex(4)}"
     home.mkdir(mode=0o700, parents=True)
     try:
+        hold(home)
         descriptor = os.open(home / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(secrets.token_bytes(32))
     except OSError:
-        shutil.rmtree(home, ignore_errors=True)
+        remove_home(home)
         raise
     return home
+
+
+_HELD = "held"
+_holds: dict[Path, int] = {}
+
+
+def hold(home: Path) -> None:
+    """Lock the job directory until this process, and all that it forks from now on, have ended.
+
+    Raises:
+        OSError: there is no room, or no permission.
+    """
+    fresh = home / f"{_HELD}.{os.getpid()}"
+    lock = os.open(home / _HELD if (home / _HELD).exists() else fresh, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    if fresh.exists():
+        fresh.rename(home / _HELD)  # only now, so that nobody finds it before it is locked
+    _holds[home] = lock
+
+
+def remove_home(home: Path) -> None:
+    """Remove a job directory that this process holds."""
+    shutil.rmtree(home, ignore_errors=True)
+    if (lock := _holds.pop(home, None)) is not None:
+        os.close(lock)
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove this user's job directories below `parent` that no living process holds: client and server were killed together."""
+    for lock in parent.glob(f"ouzel-*/{_HELD}"):
+        with contextlib.suppress(OSError):
+            if lock.stat().st_uid == os.geteuid() and _is_free(lock):
+                shutil.rmtree(lock.parent)
+
+
+def _is_free(lock: Path) -> bool:
+    descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def load_job(home: Path) -> Job:

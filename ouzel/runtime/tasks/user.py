@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import polars as pl
 
@@ -117,6 +118,7 @@ class _Opened:
 
     message: Data
     xors: dict[Root, int]
+    since_ms: float
     emitted: int = 0
 
     def anchored(self, frame_id: int) -> None:
@@ -127,7 +129,10 @@ class _Opened:
 
 
 class UserBolt(TaskMachine):
-    """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed."""
+    """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed.
+
+    One that the bolt has let go of can never be acked: it is forgotten, with its rows, and its source sends it again.
+    """
 
     def __init__(
         self, task: Task, links: Links, settings: Settings, epoch: int, bolt: Bolt, component: Component,
@@ -136,7 +141,9 @@ class UserBolt(TaskMachine):
         super().__init__(task, links, settings, epoch)
         self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
         self._quarantine, self._refusals = quarantine, refusals
-        self._open: dict[Batch, _Opened] = {}
+        self._open: WeakKeyDictionary[Batch, _Opened] = WeakKeyDictionary()
+        self._unanswered = 0
+        self._told_of_open = False
         with told(task):
             bolt.open(Context(task.component, task.id, task.index, component.parallelism))
 
@@ -144,7 +151,8 @@ class UserBolt(TaskMachine):
         for message in arrived:
             component, stream = self._streams[message.stream]
             batch = Batch(message.frame, component, stream, message.source)
-            self._open[batch] = _Opened(message, dict(message.leaves))
+            self._open[batch] = _Opened(message, dict(message.leaves), self.now_ms)
+            self._unanswered += 1
             self.counts.rows_in += message.frame.height
             for _ in self._quarantine.parts(message.id, 1):
                 with told(self.task):
@@ -187,19 +195,43 @@ class UserBolt(TaskMachine):
 
     def ack(self, batch: Batch) -> None:
         """Collector.ack: the batch and what was anchored to it."""
-        opened = self._open.pop(batch, None)
+        opened = self._close(batch)
         if opened is not None:
             self._send(Ack(root.task, root, xor) for root, xor in opened.xors.items())
 
     def fail(self, batch: Batch) -> None:
         """Collector.fail: whoever holds its roots replays them."""
-        opened = self._open.pop(batch, None)
+        opened = self._close(batch)
         if opened is not None:
             self._send(Fail(root.task, root) for root in opened.message.roots)
+
+    def _close(self, batch: Batch) -> _Opened | None:
+        opened = self._open.pop(batch, None)
+        self._unanswered -= opened is not None
+        return opened
 
     def _tick(self) -> None:
         with told(self.task):
             self.bolt.tick(self)
+        if self.tracked and not self._told_of_open:
+            self._tell_of_open()
+
+    def _tell_of_open(self) -> None:
+        """What is neither acked nor failed is sent again by its source, and again: say so once."""
+        limit = self.settings.ack_timeout_ms
+        oldest = next(iter(self._open.values()), None)
+        if self._unanswered > len(self._open):
+            what = "has let go of a batch that it had neither acked nor failed"
+        elif oldest is not None and self.now_ms - oldest.since_ms >= limit:
+            what = "has neither acked nor failed a batch for longer than that"
+        else:
+            return
+        self._told_of_open = True
+        again = f"what is not acked within ack.timeout.ms = {limit} is sent again"
+        name = f"'{self.task.component}' (task {self.task.id})"
+        self.tell_user(
+            "note", f"{again}, and {name} {what}; call collector.ack(batch) or collector.fail(batch) for each"
+        )
 
     def _time_moved(self, moment: Moment) -> None:
         if moment.status is TimeStatus.FINISHED:
