@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ouzel.compiler.functions.python import function
     from ouzel.entry import query, run, start, table
     from ouzel.errors import (
         BadRecord,
@@ -63,6 +64,7 @@ __all__ = [
     "Topology",
     "TopologyBuilder",
     "TopologyError",
+    "function",
     "query",
     "run",
     "schema",
@@ -71,6 +73,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "compiler.functions.python": ("function",),
     "entry": ("query", "run", "start", "table"),
     "errors": ("BadRecord", "ConnectorError", "NotSupported", "OuzelError", "PlanError", "QueryError", "TopologyError"),
     "planner.api": (

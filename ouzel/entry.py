@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -21,6 +21,7 @@ from ouzel.runtime.run import Handle, RunState, Status, lost_state
 if TYPE_CHECKING:
     import polars as pl
 
+    from ouzel.compiler.functions.known import Row
     from ouzel.runtime.operators.result_table import ResultTable
 
 What = session.Job | Topology | str | Path
@@ -29,12 +30,15 @@ What = session.Job | Topology | str | Path
 WAIT_SECONDS = 0.5
 
 
-def query(text: str | Path, directory: str | Path = ".", **settings: Any) -> session.Job:
+def query(
+    text: str | Path, directory: str | Path = ".", *, functions: Iterable[Row] = (), **settings: Any
+) -> session.Job:
     """Compile and plan a query: its text, with paths relative to `directory`, or the path of its file, with paths relative to that.
 
     A text of one word that ends in .sql is a path.
 
     Args:
+        functions: Python functions that it may call beside those of docs/functions.md, made by `ouzel.function`.
         settings: as in docs/settings.md, with underscores for dots: `parallelism=2`; they win over the query's own SET.
 
     Raises:
@@ -43,8 +47,8 @@ def query(text: str | Path, directory: str | Path = ".", **settings: Any) -> ses
     """
     pairs = [(key, str(value.value if isinstance(value, Enum) else value)) for key, value in settings.items()]
     if _is_path(text):
-        return session.load(Path(text), pairs)
-    return session.load_text(str(text), Path(directory).resolve(), "query", pairs)
+        return session.load(Path(text), pairs, functions)
+    return session.load_text(str(text), Path(directory).resolve(), "query", pairs, functions)
 
 
 def start(what: What, engine: str = "heron") -> Handle:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, SecretWarning
 from ouzel.compiler.plan import Program
@@ -20,6 +21,9 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Topology
 from ouzel.runtime.run import Handle
+
+if TYPE_CHECKING:
+    from ouzel.compiler.functions.known import Row
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ def connector_traits() -> Mapping[str, ConnectorTraits]:
     return TraitsByName(CONNECTORS)
 
 
-def load(path: Path, pairs: Iterable[tuple[str, str]] = ()) -> Job:
-    """Compile and plan a file of SQL; `pairs` are settings that win over the file's own SET statements.
+def load(path: Path, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[Row] = ()) -> Job:
+    """Compile and plan a file of SQL, which may call `functions` too; `pairs` are settings that win over the file's own SET statements.
 
     Raises:
         QueryError: the query is wrong or not supported.
@@ -66,17 +70,20 @@ def load(path: Path, pairs: Iterable[tuple[str, str]] = ()) -> Job:
         raise QueryError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise QueryError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
-    return load_text(text, path.resolve().parent, path.stem, pairs)
+    return load_text(text, path.resolve().parent, path.stem, pairs, functions)
 
 
-def load_text(text: str, directory: Path, name: str, pairs: Iterable[tuple[str, str]] = ()) -> Job:
+def load_text(
+    text: str, directory: Path, name: str, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[Row] = ()
+) -> Job:
     """As `load`, for SQL in a string; `name` becomes the topology's unless 'query.name' is set."""
+    from ouzel.compiler.functions.known import with_own
     from ouzel.compiler.sql import compile_sql
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack
 
     traits = connector_traits()
-    program = compile_sql(text, traits)
+    program = compile_sql(text, traits, with_own(functions))
     for note in program.notes:
         warnings.warn(note, QueryWarning, stacklevel=2)
     with _placed(text, program):

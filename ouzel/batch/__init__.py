@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ouzel.batch.bad_records import BadRecords
+    from ouzel.batch.functions import python_function
     from ouzel.batch.sink import write_table
     from ouzel.batch.source import read_table
 
-__all__ = ["BadRecords", "read_table", "write_table"]
+__all__ = ["BadRecords", "python_function", "read_table", "write_table"]
 
-_MODULES = {"BadRecords": "bad_records", "read_table": "source", "write_table": "sink"}
+_MODULES = {"BadRecords": "bad_records", "python_function": "functions", "read_table": "source", "write_table": "sink"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ouzel.compiler.types import DataType, Schema
+
+if TYPE_CHECKING:
+    from ouzel.compiler.functions.registry import Function
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,11 @@ class Literal(Expression):
 
 @dataclass(frozen=True)
 class Call(Expression):
-    """A call of a scalar function by its canonical name in the registry."""
+    """A call of a scalar function by its canonical name; `row` is the function itself where it is the user's and not in the registry."""
 
     function: str
     arguments: tuple[Expression, ...]
+    row: Function | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.arguments))})"

@@ -34,7 +34,7 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     check_names(program.hints, parts)
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
-    return Topology(settings.query_name or name, components, settings)
+    return Topology(settings.query_name or name, components, settings, bool(program.functions))
 
 
 def _check_changelogs(dag: Dag) -> None:

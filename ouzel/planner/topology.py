@@ -105,11 +105,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Topology:
-    """Components in an order in which every reader comes after what it reads."""
+    """Components in an order in which every reader comes after what it reads; `has_functions` if expressions call the user's own."""
 
     name: str
     components: tuple[Component, ...]
     settings: Settings = field(default_factory=Settings)
+    has_functions: bool = False
 
     def component(self, name: str) -> Component:
         """The component of that name.

@@ -231,7 +231,8 @@ def _record_of(job: session.Job, home: Path) -> RunRecord:
 def _means(text: str, job: session.Job) -> bool:
     """Whether another text asks for the same: what is comment, setting or RECONCILE in it does not matter."""
     try:
-        return session.load_text(text, job.directory, job.topology.name).program.sinks == job.program.sinks
+        meant = session.load_text(text, job.directory, job.topology.name, functions=job.program.functions)
+        return meant.program.sinks == job.program.sinks
     except OuzelError:
         return False
 

@@ -16,7 +16,7 @@ PUBLIC = {
     "BadRecord", "BadRecordPolicy", "BasicBolt", "Batch", "Bolt", "Collector", "ConnectorError", "Context", "Delivery",
     "Grouping", "GroupingKind", "Handle", "Job", "NotSupported", "OuzelError", "PlanError", "QueryError", "Resources",
     "RowBolt", "RowSpout", "RunState", "Settings", "Spout", "Status", "Topology", "TopologyBuilder", "TopologyError",
-    "query", "run", "schema", "start", "table",
+    "function", "query", "run", "schema", "start", "table",
 }  # fmt: skip
 """Whoever takes a name out of here breaks somebody's program."""
 

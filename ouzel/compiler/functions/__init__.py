@@ -64,13 +64,18 @@ def lookup(name: str) -> Function | None:
     return _by_name().get(name.lower())
 
 
-def resolve_call(name: str, arguments: Sequence[Expression]) -> Expression:
-    """The typed call of a function, its arguments cast to the parameters' types.
+def called(call: Call) -> Function | None:
+    """The function that is called: the row that the call brings along, else the registry's."""
+    return call.row or lookup(call.function)
+
+
+def resolve_call(name: str, arguments: Sequence[Expression], own: Function | None = None) -> Expression:
+    """The typed call of a function, its arguments cast to the parameters' types. `own` is the user's, if it is theirs.
 
     Raises:
         QueryError: there is no such function, or it does not take these types; without a position, which the binder knows.
     """
-    function = lookup(name)
+    function = own or lookup(name)
     if function is None:
         raise unknown_function(name, tuple(_by_name()))
     if function.name in _COMPARING:
@@ -83,7 +88,7 @@ def resolve_call(name: str, arguments: Sequence[Expression]) -> Expression:
     if function.refine is not None:
         signature = function.refine(arguments, signature)
     cast = tuple(cast_to(argument, kind) for argument, kind in zip(arguments, signature.parameters, strict=True))
-    return Call(signature.result, function.name, cast)
+    return Call(signature.result, function.name, cast, own)
 
 
 _COMPARING = frozenset(
@@ -150,4 +155,4 @@ def _as_written(name: str, arguments: Sequence[str]) -> str:
     return f" {sign} ".join(arguments) if sign and len(arguments) > 1 else f"{name.upper()}({', '.join(arguments)})"
 
 
-__all__ = ["Function", "Signature", "all_functions", "families", "lookup", "resolve_call"]
+__all__ = ["Function", "Signature", "all_functions", "called", "families", "lookup", "resolve_call"]

@@ -13,8 +13,7 @@ ZAMM 54, 1974), so the order hardly shows; infinities and NaN are counted apart,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from ouzel.compiler.functions.lowering import backticked, column_name, quoted
@@ -57,35 +56,55 @@ class AggregateSignature:
     result: DataType
 
 
-class Keeps(Enum):
-    """What an operator keeps of a group's values."""
+TypeRule = Callable[[DataType], tuple[DataType, DataType] | None]
+"""Argument type -> (parameter, result), or None when the aggregate does not take this type."""
 
-    COUNT = "how many there are"
-    TOTAL = "their total and how many there are"
-    EXTREME = "the least or largest"
+Columns = tuple[tuple[str, DataType, bool], ...]
+"""Accumulators: name, type, whether it may be NULL."""
 
 
 @dataclass(frozen=True)
 class AggregateFunction:
-    """One aggregate.
+    """One aggregate, wholly: its types, what is kept for it and by whom, and how Spark says it.
 
     Args:
         name: canonical name, lower case.
-        keeps: what an operator keeps for it.
         resolve: argument type -> (parameter, result), or None when it does not take this type.
         takes: the types it takes, in words for the error.
         doc: one line.
         usage: how a call looks.
+        state: (argument type, result type, whether rows can be taken back) -> the columns of a partial aggregate.
+        accumulators: import path of the runtime's function of (call, argument type, whether rows can be taken back) giving the
+            accumulators, which fold rows in, merge partial aggregates and give the result.
+        spark: text of the argument as a PySpark Column -> text of the call.
+        alone: SQL of what the aggregate makes of one value, which a reconciliation asks of rows that were late; None if it cannot be said.
+        variant: which of the results that its accumulators can give.
+        takes_back: rows can be taken back; where they may be and this is false, the query is refused.
+        merges_changes: partial aggregates of rows that are taken back can be merged.
+        counts: it is 0 of nothing, where others are NULL, and looks at whether there is a value, not which.
+        distinct: whether DISTINCT makes a difference.
+        spark_distinct: the same as `spark` for distinct values; None if only SQL says it.
+        streams: Spark computes it in a stream.
         aliases: other names SQL may use.
     """
 
     name: str
-    keeps: Keeps
-    resolve: Callable[[DataType], tuple[DataType, DataType] | None]
+    resolve: TypeRule
     takes: str
     doc: str
     usage: str
-    aliases: tuple[str, ...] = ()
+    state: Callable[[DataType | None, DataType, bool], Columns]
+    accumulators: str
+    spark: Callable[[str], str]
+    alone: Callable[[str], str] | None
+    variant: str = field(kw_only=True)
+    takes_back: bool = field(kw_only=True)
+    merges_changes: bool = field(kw_only=True)
+    counts: bool = field(kw_only=True)
+    distinct: bool = field(kw_only=True)
+    spark_distinct: Callable[[str], str] | None = field(default=None, kw_only=True)
+    streams: bool = field(default=True, kw_only=True)
+    aliases: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 def _sum(kind: DataType) -> tuple[DataType, DataType] | None:
@@ -126,55 +145,106 @@ def _boolean(result: DataType) -> Callable[[DataType], tuple[DataType, DataType]
     return lambda kind: (BOOLEAN, result) if isinstance(kind, BooleanType | NullType) else None
 
 
+def _count_state(argument: DataType | None, result: DataType, changes: bool) -> Columns:
+    return (("count", BIGINT, False),)
+
+
+def _total_state(argument: DataType | None, result: DataType, changes: bool) -> Columns:
+    count: Columns = (("count", BIGINT, False),)
+    if isinstance(argument, FloatType):
+        special = ("nan", "infinity", "minus_infinity") if changes else ()
+        return (("sum", DOUBLE, False), ("error", DOUBLE, False), *((name, BIGINT, False) for name in special), *count)
+    assert argument is not None
+    return (*((f"limb{number}", BIGINT, False) for number in range(limbs(argument))), *count)
+
+
+def _extreme_state(argument: DataType | None, result: DataType, changes: bool) -> Columns:
+    return (("value", result, True),)
+
+
+def limbs(kind: DataType) -> int:
+    """How many digits of LIMB_BITS the total of values of `kind` is kept in."""
+    return 4 if isinstance(kind, DecimalType) and kind.precision > 18 else 2
+
+
+def by_spark(name: str) -> Callable[[str], str]:
+    """A call of the function of `pyspark.sql.functions` that has this name."""
+    return lambda value: f"F.{name}({value})"
+
+
+def _itself(value: str) -> str:
+    return value
+
+
+def _counting(
+    name: str, resolve: TypeRule, variant: str, words: tuple[str, str, str], alone: Callable[[str], str]
+) -> AggregateFunction:
+    """An aggregate that counts."""
+    made = AggregateFunction(
+        name, resolve, *words, _count_state, f"{_RUNTIME}:make_count", by_spark(name), alone,
+        variant=variant, takes_back=True, merges_changes=True, counts=True, distinct=True,
+    )  # fmt: skip
+    return made if variant != "rows" else replace(made, spark_distinct=by_spark("count_distinct"))
+
+
+def _total(name: str, resolve: TypeRule, variant: str, doc: str, aliases: tuple[str, ...] = ()) -> AggregateFunction:
+    """An aggregate of a total and how many values it is of."""
+    made = AggregateFunction(
+        name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, f"{_RUNTIME}:make_total", by_spark(name), _itself,
+        variant=variant, takes_back=True, merges_changes=True, counts=False, distinct=True, aliases=aliases,
+    )  # fmt: skip
+    return made if variant != "total" else replace(made, spark_distinct=by_spark("sum_distinct"))
+
+
+def _best(
+    name: str, resolve: TypeRule, variant: str, words: tuple[str, str, str], aliases: tuple[str, ...] = ()
+) -> AggregateFunction:
+    """An aggregate that is one of its values: the best of distinct values is the best of all."""
+    return AggregateFunction(
+        name, resolve, *words, _extreme_state, f"{_RUNTIME}:make_extreme", by_spark(name), _itself,
+        variant=variant, takes_back=True, merges_changes=False, counts=False, distinct=False, aliases=aliases,
+    )  # fmt: skip
+
+
+_RUNTIME = "ouzel.runtime.operators.groups"
 _ORDERED_WORDS = "a number, text, bytes, a boolean, a date, a timestamp or an interval of days"
+_LEAST = (_ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)")
+_LARGEST = (_ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)")
+_ALL = ("a BOOLEAN", "whether all values are TRUE", "BOOL_AND(condition)")
+_ANY = ("a BOOLEAN", "whether any value is TRUE", "BOOL_OR(condition)")
+_ROWS = ("any type", "rows, or those whose value is not NULL", "COUNT(*), COUNT(value)")
+_TRUE = ("a BOOLEAN", "rows where the condition is TRUE", "COUNT_IF(condition)")
 
 AGGREGATES: tuple[AggregateFunction, ...] = (
-    AggregateFunction(
-        "count",
-        Keeps.COUNT,
-        lambda kind: (kind, BIGINT),
-        "any type",
-        "rows, or those whose value is not NULL",
-        "COUNT(*), COUNT(value)",
-    ),
-    AggregateFunction("sum", Keeps.TOTAL, _sum, "a number", "the total; NULL of no values", "SUM(value)"),
-    AggregateFunction("avg", Keeps.TOTAL, _average, "a number", "the mean; NULL of no values", "AVG(value)", ("mean",)),
-    AggregateFunction(
-        "min", Keeps.EXTREME, _extreme, _ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)"
-    ),
-    AggregateFunction(
-        "max", Keeps.EXTREME, _extreme, _ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)"
-    ),
-    AggregateFunction(
-        "bool_and",
-        Keeps.EXTREME,
-        _boolean(BOOLEAN),
-        "a BOOLEAN",
-        "whether all values are TRUE",
-        "BOOL_AND(condition)",
-        ("every",),
-    ),
-    AggregateFunction(
-        "bool_or",
-        Keeps.EXTREME,
-        _boolean(BOOLEAN),
-        "a BOOLEAN",
-        "whether any value is TRUE",
-        "BOOL_OR(condition)",
-        ("some", "any"),
-    ),
-    AggregateFunction(
-        "count_if",
-        Keeps.COUNT,
-        _boolean(BIGINT),
-        "a BOOLEAN",
-        "rows where the condition is TRUE",
-        "COUNT_IF(condition)",
-    ),
+    _counting("count", lambda kind: (kind, BIGINT), "rows", _ROWS, lambda value: f"{value} IS NOT NULL"),
+    _total("sum", _sum, "total", "the total; NULL of no values"),
+    _total("avg", _average, "mean", "the mean; NULL of no values", ("mean",)),
+    _best("min", _extreme, "least", _LEAST),
+    _best("max", _extreme, "largest", _LARGEST),
+    _best("bool_and", _boolean(BOOLEAN), "least", _ALL, ("every",)),
+    _best("bool_or", _boolean(BOOLEAN), "largest", _ANY, ("some", "any")),
+    _counting("count_if", _boolean(BIGINT), "true", _TRUE, _itself),
 )
 """All aggregates, in the order of the documentation."""
 
 _BY_NAME = {name: function for function in AGGREGATES for name in (function.name, *function.aliases)}
+
+
+def find_aggregate(name: str) -> AggregateFunction | None:
+    """The registry's aggregate of this name or alias, in any case."""
+    return _BY_NAME.get(name.lower())
+
+
+def row_of(call: AggregateCall) -> AggregateFunction:
+    """The aggregate that is called: the row that the call brings along, else the registry's.
+
+    Raises:
+        NotSupported: there is none.
+    """
+    row = call.row or find_aggregate(call.function)
+    if row is None:
+        raise NotSupported(f"{call.function.upper()} cannot be computed here: no aggregate has this name")
+    return row
 
 
 def is_aggregate(name: str) -> bool:
@@ -182,44 +252,42 @@ def is_aggregate(name: str) -> bool:
     return name.lower() in _BY_NAME
 
 
-def keeps(function: str) -> Keeps:
-    """What an operator keeps for an aggregate."""
-    return _BY_NAME[function].keeps
-
-
-def by_function(call: AggregateCall, table: Mapping[str, Of]) -> Of:
-    """What a table says of the call's function.
+def by_variant(call: AggregateCall, table: Mapping[str, Of]) -> Of:
+    """What a table says of the variant that the call's aggregate asks for.
 
     Raises:
         NotSupported: nothing, for it is not listed; nothing is computed by default.
     """
-    if call.function not in table:
+    variant = row_of(call).variant
+    if variant not in table:
         raise NotSupported(
-            f"{call.function.upper()} cannot be computed here", instead=f"write one of {', '.join(table).upper()}"
+            f"{call.function.upper()} cannot be computed here: its accumulators give {' or '.join(table)}, not {variant}"
         )
-    return table[call.function]
+    return table[variant]
 
 
-def resolves(name: str, argument: DataType) -> bool:
+def resolves(function: AggregateFunction, argument: DataType) -> bool:
     """Whether the aggregate takes a value of this type."""
-    return _BY_NAME[name.lower()].resolve(argument) is not None
+    return function.resolve(argument) is not None
 
 
-def resolve_aggregate(name: str, argument: DataType | None) -> AggregateSignature:
-    """The signature of a call of `name` on a value of type `argument`; None for `name(*)`.
+def resolve_aggregate(
+    name: str, argument: DataType | None, function: AggregateFunction | None = None
+) -> AggregateSignature:
+    """The signature of a call of `name` on a value of type `argument`; None for `name(*)`. `function` is the user's, if it is theirs.
 
     Raises:
         QueryError: there is no such aggregate, or it does not take this type.
     """
-    function = _BY_NAME.get(name.lower())
+    function = function or find_aggregate(name)
     if function is None:
         raise QueryError(
             f"there is no aggregate {name.upper()}", instead=f"write one of {', '.join(sorted(_BY_NAME)).upper()}"
         )
     if argument is None:
-        if function.name != "count":
+        if function.variant != "rows":
             raise QueryError(f"{name.upper()} takes no *", instead=f"write {function.usage}")
-        return AggregateSignature("count", None, BIGINT)
+        return AggregateSignature(function.name, None, BIGINT)
     resolved = function.resolve(argument)
     if resolved is None:
         raise QueryError(
@@ -231,7 +299,7 @@ def resolve_aggregate(name: str, argument: DataType | None) -> AggregateSignatur
 def is_combinable(aggregate: Aggregate) -> bool:
     """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back."""
     retracting = aggregate.input.retracts
-    return not any(is_distinct(call) or (retracting and _is_extreme(call)) for call in aggregate.calls)
+    return not any(is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls)
 
 
 def accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> tuple[Field, ...]:
@@ -241,7 +309,7 @@ def accumulators(call: AggregateCall, argument: DataType | None, retracting: boo
     """
     return tuple(
         Field(f"{call.name}${name}", kind, nullable)
-        for name, kind, nullable in _accumulators(call, argument, retracting)
+        for name, kind, nullable in row_of(call).state(argument, call.type, retracting)
     )
 
 
@@ -269,11 +337,6 @@ def counts_rows(aggregate: Aggregate) -> bool:
     return aggregate.input.retracts or aggregate.window is not None
 
 
-def limbs(kind: DataType) -> int:
-    """How many digits of LIMB_BITS the total of values of `kind` is kept in."""
-    return 4 if isinstance(kind, DecimalType) and kind.precision > 18 else 2
-
-
 def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None) -> str:
     """The PySpark text of a call, with `F` = pyspark.sql.functions in scope, for example `F.sum("x").alias("total")`.
 
@@ -284,7 +347,7 @@ def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None
 
 def names_columns(call: AggregateCall) -> bool:
     """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
-    return is_distinct(call) and (call.function not in ("count", "sum") or call.filter is not None)
+    return is_distinct(call) and (row_of(call).spark_distinct is None or call.filter is not None)
 
 
 def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
@@ -293,15 +356,16 @@ def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
 
     if names_columns(call):
         return f"F.expr({quoted(_sql(call))})"
-    function = f"{call.function}_distinct" if is_distinct(call) else call.function
-    if call.filter and not call.argument and function == "count":
+    row = row_of(call)
+    spark = (row.spark_distinct if is_distinct(call) else None) or row.spark
+    if call.filter and not call.argument:
         return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
     if call.filter:
-        value = column(call.argument) if call.argument else "F.lit(1)"
-        return f"F.{function}(F.when({column(call.filter)}, {value}))"
+        assert call.argument is not None
+        return spark(f"F.when({column(call.filter)}, {column(call.argument)})")
     if call.argument is None or call.argument in values:
-        return f"F.{function}({values[call.argument] if call.argument else ALL_ROWS})"
-    return f"F.{function}({quoted(column_name(call.argument))})"
+        return spark(values[call.argument] if call.argument else ALL_ROWS)
+    return spark(quoted(column_name(call.argument)))
 
 
 ALL_ROWS = '"*"'
@@ -309,28 +373,15 @@ ALL_ROWS = '"*"'
 
 
 def _sql(call: AggregateCall) -> str:
+    if call.row is not None:
+        raise NotSupported(
+            f"{call.function.upper()}(DISTINCT ...) has no Spark form", instead="aggregate a SELECT DISTINCT"
+        )
     assert call.argument is not None
     condition = f" FILTER (WHERE {backticked(call.filter)})" if call.filter else ""
     return f"{call.function}(DISTINCT {backticked(call.argument)}){condition}"
 
 
-def _is_extreme(call: AggregateCall) -> bool:
-    return keeps(call.function) is Keeps.EXTREME
-
-
 def is_distinct(call: AggregateCall) -> bool:
     """Whether DISTINCT makes a difference to the call."""
-    return call.distinct and not _is_extreme(call)  # the least of distinct values is the least of all
-
-
-def _accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> list[tuple[str, DataType, bool]]:
-    count: tuple[str, DataType, bool] = ("count", BIGINT, False)
-    if _is_extreme(call):
-        return [("value", call.type, True)]
-    if keeps(call.function) is Keeps.COUNT:
-        return [count]
-    if isinstance(argument, FloatType):
-        special = ("nan", "infinity", "minus_infinity") if retracting else ()
-        return [("sum", DOUBLE, False), ("error", DOUBLE, False), *((name, BIGINT, False) for name in special), count]
-    assert argument is not None
-    return [*((f"limb{number}", BIGINT, False) for number in range(limbs(argument))), count]
+    return call.distinct and row_of(call).distinct

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import lookup
+from ouzel.compiler.functions import called
 from ouzel.compiler.functions.casts import cast
 from ouzel.compiler.functions.conditional import choose
 from ouzel.compiler.functions.lowering import any_of, unscaled_int
@@ -50,7 +50,7 @@ def lower(expression: Expression) -> Lowered:
 
 
 def _call(call: Call) -> Lowered:
-    function = lookup(call.function)
+    function = called(call)
     if function is None:
         raise NotSupported(f"{call.function.upper()} cannot be computed in a stream")
     signature = Signature(tuple(argument.type for argument in call.arguments), call.type)

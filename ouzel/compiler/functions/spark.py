@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import lookup
+from ouzel.compiler.functions import called
 from ouzel.compiler.functions.lowering import bare, grouped, quoted
 from ouzel.compiler.functions.lowering import column_name as column_name
 from ouzel.compiler.functions.registry import Signature
@@ -91,7 +91,7 @@ WIDENING = frozenset({"add", "subtract", "multiply", "divide", "eq", "ne", "lt",
 
 
 def _call(call: Call, arguments: Sequence[str]) -> str:
-    function = lookup(call.function)
+    function = called(call)
     if function is None:
         raise NotSupported(f"{call.function.upper()} has no Spark form")
     signature = Signature(tuple(argument.type for argument in call.arguments), call.type)

@@ -6,7 +6,6 @@ appends carries none and pays nothing. WEIGHT is never part of a node's schema.
 """
 
 from ouzel.compiler.plan.aggregates import (
-    NEVER_NULL,
     Aggregate,
     AggregateCall,
     Emit,
@@ -48,7 +47,6 @@ __all__ = [
     "ANY",
     "APPENDS",
     "BROADCAST",
-    "NEVER_NULL",
     "SINGLE",
     "UNBOUNDED",
     "WEIGHT",

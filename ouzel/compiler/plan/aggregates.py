@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression, Written, columns_of
 from ouzel.compiler.plan.base import (
@@ -22,9 +23,8 @@ from ouzel.compiler.plan.base import (
 from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.types import DataType, Field, FloatType, Schema
 
-NEVER_NULL = frozenset({"count", "count_if"})
-"""Aggregates that are 0 of nothing, where others are NULL."""
-
+if TYPE_CHECKING:
+    from ouzel.compiler.functions.aggregates import AggregateFunction
 
 @dataclass(frozen=True)
 class AggregateCall:
@@ -32,6 +32,7 @@ class AggregateCall:
 
     `function` is the canonical name in the registry of aggregates; `argument` is None for COUNT(*); `filter` names a BOOLEAN column.
     Where it was `written` is no part of what it is.
+    `row` is the aggregate itself where it is the user's and not in the registry.
     """
 
     name: str
@@ -41,6 +42,7 @@ class AggregateCall:
     distinct: bool = False
     filter: str | None = None
     written: Written | None = field(default=None, compare=False, repr=False)
+    row: AggregateFunction | None = field(default=None, compare=False, repr=False)
 
     @property
     def reads(self) -> frozenset[str]:
@@ -87,10 +89,10 @@ class Aggregate(Unary):
 
     @property
     def schema(self) -> Schema:
+        from ouzel.compiler.functions.aggregates import row_of
+
         grouped = tuple(self.input.schema[key] for key in self.keys)
-        return Schema(
-            (*grouped, *(Field(call.name, call.type, call.function not in NEVER_NULL) for call in self.calls))
-        )
+        return Schema((*grouped, *(Field(call.name, call.type, not row_of(call).counts) for call in self.calls)))
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:

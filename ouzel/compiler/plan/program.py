@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import Secret
 from ouzel.compiler.plan.sinks import Sink
+
+if TYPE_CHECKING:
+    from ouzel.compiler.functions.known import Row
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Program:
     `reconciles` are its RECONCILE statements, in order.
     `secrets` are those that its text holds; the plan holds only where they are to be found.
     `notes` are what the compiler has to say of a text that is right but may not mean what it seems to, with its place.
+    `functions` are the user's own that it may call, beside those of the registries.
     `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
     """
 
@@ -59,6 +64,7 @@ class Program:
     places: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
     secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    functions: tuple[Row, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def result(self) -> Sink | None:

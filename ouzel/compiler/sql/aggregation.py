@@ -11,7 +11,8 @@ from sqlglot import exp
 from ouzel.compiler import expressions
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk
-from ouzel.compiler.functions.aggregates import Keeps, is_aggregate, keeps, resolve_aggregate, resolves
+from ouzel.compiler.functions.aggregates import AggregateFunction, resolve_aggregate, resolves
+from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.advice import of_aggregate
 from ouzel.compiler.sql.binder import Binder
@@ -29,19 +30,19 @@ _HIDDEN = "$"
 """Starts the name of every column that a query did not name: `$key0`, `$value0`, `$result0`."""
 
 
-def is_grouped(tree: exp.Select) -> bool:
+def is_grouped(tree: exp.Select, functions: Functions) -> bool:
     """Whether a SELECT aggregates."""
     if tree.args.get("group") or tree.args.get("having"):
         return True
-    return any(_has_aggregate(item) for item in tree.expressions)
+    return any(_has_aggregate(item, functions) for item in tree.expressions)
 
 
-def _has_aggregate(node: exp.Expr) -> bool:
+def _has_aggregate(node: exp.Expr, functions: Functions) -> bool:
     if isinstance(node, exp.Query):
         return False
-    if isinstance(node, exp.Anonymous) and is_aggregate(call_name(node)):
+    if isinstance(node, exp.Anonymous) and functions.aggregate(call_name(node)):
         return True
-    return any(_has_aggregate(child) for child in node.iter_expressions())
+    return any(_has_aggregate(child, functions) for child in node.iter_expressions())
 
 
 def distinct_rows(relation: Relation, emission: Emission) -> Relation:
@@ -62,6 +63,7 @@ class _Argument:
     distinct: bool
     filter: Expression | None
     written: expressions.Written = field(compare=False)
+    own: AggregateFunction | None = None
 
 
 class _GroupBinder(Binder):
@@ -85,11 +87,20 @@ class _GroupBinder(Binder):
         row = _RowBinder(self.source, self.relation, self.types)
         name = call_name(node)
         value, distinct = self._value(row, node, name)
+        function, own = self.source.functions.aggregate(name), self.source.functions.own_aggregate(name)
+        assert function is not None, "it was found to be an aggregate"
+        if self.relation.node.retracts and not function.takes_back:
+            raise self.source.error(
+                f"{name.upper()} cannot take back what it has added, and the query's rows change",
+                place(node),
+                "aggregate rows that are only added",
+                NotSupported,
+            )
         try:
-            signature = resolve_aggregate(name, value.type if value else None)
+            signature = resolve_aggregate(name, value.type if value else None, own)
         except QueryError as error:
             start, end = place(node)
-            if value and value.type == VARCHAR and resolves(name, DOUBLE):
+            if value and value.type == VARCHAR and resolves(function, DOUBLE):
                 first, last = place(node.expressions[0])
                 error.instead = f"write {name.upper()}(CAST({self.source.text[first:last]} AS DOUBLE))"
             elif value:
@@ -98,10 +109,9 @@ class _GroupBinder(Binder):
         if value and signature.parameter:
             value = cast_to(value, signature.parameter)
         where = row.condition(condition, "FILTER") if condition else None
-        distinct = (
-            distinct and keeps(signature.name) is not Keeps.EXTREME
-        )  # the least of distinct values is the least of all
-        return _Argument(signature.name, value, signature.result, distinct, where, self.source.written(place(node)))
+        distinct = distinct and function.distinct  # the least of distinct values is the least of all
+        written = self.source.written(place(node))
+        return _Argument(signature.name, value, signature.result, distinct, where, written, own)
 
     def _value(self, row: Binder, node: exp.Expr, name: str) -> tuple[Expression | None, bool]:
         values = node.expressions
@@ -356,7 +366,7 @@ class _Grouping:
         value = self._computed(argument.value, "value") if argument.value else None
         condition = self._computed(argument.filter, "filter") if argument.filter else None
         return AggregateCall(
-            name, argument.function, value, argument.type, argument.distinct, condition, argument.written
+            name, argument.function, value, argument.type, argument.distinct, condition, argument.written, argument.own
         )
 
     def _computed(self, value: Expression, base: str) -> str:

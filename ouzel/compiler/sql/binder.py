@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import lookup, resolve_call
-from ouzel.compiler.functions.aggregates import is_aggregate
+from ouzel.compiler.functions import resolve_call
 from ouzel.compiler.sql import literals
 from ouzel.compiler.sql.advice import of_function, of_operator
 from ouzel.compiler.sql.places import call_name, consume, describe, place
@@ -120,7 +119,7 @@ class Binder:
     def resolve(self, node: exp.Expr, function: str, arguments: Sequence[Expression], advice: str = "") -> Expression:
         """A call of a registered function, its errors placed at `node`, with an advice that is better than theirs."""
         try:
-            return resolve_call(function, arguments)
+            return resolve_call(function, arguments, self.source.functions.own_scalar(function))
         except QueryError as error:
             start, end = place(node)
             error.instead = advice or error.instead
@@ -282,7 +281,7 @@ class Binder:
 
     def filtered(self, node: exp.Expr) -> Expression:
         """FILTER (WHERE ...), which only an aggregate takes."""
-        if isinstance(node.this, exp.Anonymous) and is_aggregate(call_name(node.this)):
+        if isinstance(node.this, exp.Anonymous) and self.source.functions.aggregate(call_name(node.this)):
             return self.aggregate(node.this, node.expression.this)
         raise self.source.error("FILTER belongs to an aggregate", place(node.this), "write CASE WHEN")
 
@@ -298,7 +297,7 @@ class Binder:
         if name in ("cast", "try_cast"):
             value, kind = node.expressions
             return self.cast(node, value, self.types[kind.meta["start"]], safe=name == "try_cast")
-        if is_aggregate(name):
+        if self.source.functions.aggregate(name):
             return self.aggregate(node, None)
         if name in _WINDOW_PARTS:
             return self.window_part(node, name)
@@ -322,7 +321,7 @@ class Binder:
         advice = of_function(name, [self._text(part) for part in node.expressions])
         if advice and (name == "datediff" and len(node.expressions) == 3):
             raise self.source.error("DATEDIFF takes two dates and no unit", place(node), advice)
-        if lookup(name) is None and name not in _SHAPES:
+        if self.source.functions.scalar(name) is None and name not in _SHAPES:
             self.resolve(node, name, [], advice)  # what does not exist is said before what is wrong inside it
         arguments = [self.bind(self._argument(part)) for part in node.expressions]
         if name == "extract":

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Program, Sink
 from ouzel.compiler.sql.hints import gather_hints
 from ouzel.compiler.sql.queries import parse_query
@@ -32,14 +33,14 @@ from ouzel.compiler.written import Written
 from ouzel.errors import NotSupported
 
 
-def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits]) -> Program:
-    """The logical plan of a file of statements.
+def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits], functions: Functions | None = None) -> Program:
+    """The logical plan of a file of statements, which may call `functions`; by default those of the registries.
 
     Raises:
         QueryError: the text is wrong; with line, place and advice.
         NotSupported: a construct outside the subset.
     """
-    return _Compiler(Source(text), connectors).run()
+    return _Compiler(Source(text, functions or Functions()), connectors).run()
 
 
 class _Compiler:
@@ -80,6 +81,7 @@ class _Compiler:
             {**self.places, **places},
             tuple(secret for table in self.tables.values() for secret in table.secrets),
             self.source.notes(),
+            self.source.functions.rows,
         )
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:

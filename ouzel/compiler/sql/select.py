@@ -95,7 +95,7 @@ class QueryBinder:
         if where:
             predicate = WhereBinder(self.source, relation, self.types, tree.expressions).condition(where.this, "WHERE")
             relation = replace(relation, node=Filter(relation.node, predicate, written=Written(place(where.this)[0])))
-        if is_grouped(tree):
+        if is_grouped(tree, self.source.functions):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
         else:
             binder = Binder(self.source, relation, self.types)

@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from ouzel.compiler.expressions import Written
+from ouzel.compiler.functions.known import Functions
 from ouzel.errors import QueryError
 
 Tokens = Sequence[Token]
@@ -49,9 +50,10 @@ class Comment:
 
 @dataclass(frozen=True)
 class Source:
-    """The text a user wrote."""
+    """The text a user wrote, and the functions that it may call."""
 
     text: str
+    functions: Functions = field(default_factory=Functions, repr=False)
     _notes: dict[tuple[str, str], list[Span]] = field(default_factory=dict, compare=False, repr=False)
 
     def note(self, problem: str, span: Span, instead: str) -> None:

@@ -25,9 +25,9 @@ def conjunction(parts: Sequence[Expression]) -> Expression:
 
 def is_deterministic(expression: Expression) -> bool:
     """Whether the same row always gives the same value."""
-    from ouzel.compiler.functions import lookup
+    from ouzel.compiler.functions import called
 
-    calls = (lookup(part.function) for part in walk(expression) if isinstance(part, Call))
+    calls = (called(part) for part in walk(expression) if isinstance(part, Call))
     return all(function is None or function.deterministic for function in calls)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Ranges = Mapping[str, Range]
 """Table -> partition id -> [first offset, offset to stop before)."""
 
-OURS = ("BadRecords", "read_table", "write_table")
+OURS = ("BadRecords", "python_function", "read_table", "write_table")
 """What a job imports of Ouzel, if it needs it."""
 
 STANDARD = {

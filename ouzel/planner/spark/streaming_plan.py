@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import fields, replace
 
 from ouzel.compiler.expressions import Case, Column, Literal
-from ouzel.compiler.functions.aggregates import Keeps, is_distinct, keeps
+from ouzel.compiler.functions.aggregates import AggregateFunction, by_spark, is_distinct, row_of
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -109,7 +109,27 @@ def _needs_set(call: AggregateCall) -> bool:
 def _gathered(node: Aggregate, call: AggregateCall) -> AggregateCall:
     if not _needs_set(call):
         return replace(call, distinct=False)  # the least of distinct values is the least of all
-    return replace(call, function="collect_set", type=ArrayType(_argument(node, call)), distinct=False)
+    kind = ArrayType(_argument(node, call))
+    return replace(call, function=VALUES.name, type=kind, distinct=False, row=VALUES)
+
+
+VALUES = AggregateFunction(
+    "collect_set",
+    lambda kind: (kind, ArrayType(kind)),
+    "a value",
+    "the distinct values, in Spark only",
+    "COLLECT_SET(value)",
+    state=lambda argument, result, changes: (),
+    accumulators="",
+    spark=by_spark("collect_set"),
+    alone=None,
+    variant="set",
+    takes_back=False,
+    merges_changes=False,
+    counts=False,
+    distinct=False,
+)
+"""What Spark gathers for a DISTINCT call."""
 
 
 def _argument(node: Aggregate, call: AggregateCall) -> DataType:
@@ -157,7 +177,7 @@ def _lowest(dag: Dag) -> list[Aggregate]:
 
 
 def _counts(node: Aggregate) -> frozenset[str] | None:
-    return None if node.keys else frozenset(call.name for call in node.calls if keeps(call.function) is Keeps.COUNT)
+    return None if node.keys else frozenset(call.name for call in node.calls if row_of(call).counts)
 
 
 def _together(lowest: Sequence[Aggregate]) -> Aggregate:

@@ -6,7 +6,7 @@ row all that the aggregate can tell of it, so as many of its rows as are on file
 
 from __future__ import annotations
 
-from ouzel.compiler.functions.aggregates import ROWS, Keeps, by_function, keeps
+from ouzel.compiler.functions.aggregates import ROWS, row_of
 from ouzel.compiler.functions.lowering import backticked
 from ouzel.compiler.functions.spark import to_spark_type
 from ouzel.compiler.plan import Aggregate, AggregateCall, Without
@@ -22,6 +22,8 @@ Told = tuple[str, str, DataType]
 
 def can_be_without(aggregate: Aggregate, combined: bool) -> bool:
     """Whether the file says enough: not of rows that can be taken back, nor of values that JSON does not give back."""
+    if any(row_of(call).alone is None for call in aggregate.calls):
+        return False
     kinds = [kind for _, _, kind in told(aggregate, combined)]
     return not aggregate.input.retracts and not any(
         isinstance(kind, ArrayType | MapType | RowType | IntervalType) for kind in kinds
@@ -88,13 +90,14 @@ def _same(facts: tuple[Told, ...], places: range) -> str:
 def _alone(call: AggregateCall) -> str:
     """What the aggregate makes of one row."""
     conditions = [backticked(call.filter)] if call.filter else []
-    if keeps(call.function) is Keeps.COUNT:
+    row = row_of(call)
+    assert row.alone is not None, "can_be_without has asked"
+    if row.counts:
         if call.argument:
-            conditions.append(backticked(call.argument) + " IS NOT NULL" * (call.function == "count"))
+            conditions.append(row.alone(backticked(call.argument)))
         return f"CAST({_when(conditions, '1', ' ELSE 0')} AS bigint)"
     assert call.argument
-    single = dict.fromkeys(("sum", "avg", "min", "max", "bool_and", "bool_or"), backticked(call.argument))
-    return f"CAST({_when(conditions, by_function(call, single), '')} AS {to_spark_type(call.type)})"
+    return f"CAST({_when(conditions, row.alone(backticked(call.argument)), '')} AS {to_spark_type(call.type)})"
 
 
 def _when(conditions: list[str], value: str, otherwise: str) -> str:

@@ -44,7 +44,9 @@ class LocalScheduler:
         """See Scheduler."""
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
-        path = sys.path if any(map(_has_code_of_others, self._job.topology.components)) else []
+        topology = self._job.topology
+        has_code_of_others = topology.has_functions or any(map(_has_code_of_others, topology.components))
+        path = sys.path if has_code_of_others else []
         secrets = {name: value for name, value in os.environ.items() if name.startswith(SECRETS)}
         self._tell(do="schedule", home=str(self._job.home), containers=containers, path=path, secrets=secrets)
 

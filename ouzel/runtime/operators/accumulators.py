@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import LIMB_BITS, by_function
+from ouzel.compiler.functions.aggregates import LIMB_BITS, by_variant
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import BIGINT, DOUBLE, DataType, DecimalType, FloatType
 from ouzel.runtime.operators import kernels
@@ -23,10 +23,10 @@ from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import SlotTable
 
-IS_MEAN = {"sum": False, "avg": True}
+IS_MEAN = {"total": False, "mean": True}
 """Of the aggregates that keep a total: whether it is divided by how many values there are."""
 
-LARGEST = {"min": False, "bool_and": False, "max": True, "bool_or": True}
+LARGEST = {"least": False, "largest": True}
 """Of the aggregates that keep one value: whether it is the largest."""
 
 
@@ -175,7 +175,7 @@ class ShortTotal(_Limbs):
             return _decimal(
                 self.call, self.kind, np.stack([(high << LIMB_BITS) | low, high >> LIMB_BITS], axis=1), counts, some
             )
-        if by_function(self.call, IS_MEAN):
+        if by_variant(self.call, IS_MEAN):
             total = high.astype(np.float64) * float(1 << LIMB_BITS) + low
             return Values(DOUBLE, total / np.maximum(counts, 1), some)
         beyond = (high >= 1 << 31) | (high < -(1 << 31))
@@ -207,7 +207,7 @@ class WideTotal(_Limbs):
 
 def _decimal(call: AggregateCall, kind: DecimalType, words: Ints, counts: Ints, some: Mask | None) -> Values:
     assert isinstance(call.type, DecimalType)
-    if by_function(call, IS_MEAN):
+    if by_variant(call, IS_MEAN):
         low, high = (np.ascontiguousarray(words[:, place]).view(np.uint64) for place in (0, 1))
         out = np.empty((2, len(words)), np.uint64)
         more = call.type.scale - kind.scale
@@ -267,7 +267,7 @@ class FloatTotal(Accumulators):
         total = self.columns["sum"][slots]
         finite = np.isfinite(total)
         total = self._special(slots, np.where(finite, total + self.columns["error"][slots], total))
-        if by_function(self.call, IS_MEAN):
+        if by_variant(self.call, IS_MEAN):
             total = total / np.maximum(counts, 1)
         some = counts > 0
         return Values(DOUBLE, total, None if some.all() else some)
@@ -285,7 +285,7 @@ class Extreme(Accumulators):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.float = isinstance(call.type, FloatType)
-        self.largest = by_function(call, LARGEST)
+        self.largest = by_variant(call, LARGEST)
         self.types = {"value": np.float64 if self.float else np.int64, "seen": np.int64}
 
     def fold(self, batch: Batch, weights: Ints) -> None:

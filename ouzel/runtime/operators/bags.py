@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import by_function
+from ouzel.compiler.functions.aggregates import by_variant
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import DataType, to_polars
 from ouzel.runtime.operators import kernels
@@ -47,7 +47,7 @@ class ExtremeRows(Accumulators):
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
-        self._largest = by_function(call, LARGEST)
+        self._largest = by_variant(call, LARGEST)
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
         self._best = table.rows(self.call.name, {"value": to_polars(self.call.type)})
@@ -94,7 +94,7 @@ class ExtremeBag(Accumulators):
 
     def __init__(self, call: AggregateCall, kind: DataType) -> None:
         super().__init__(call)
-        self._largest, self._kind = by_function(call, LARGEST), kind
+        self._largest, self._kind = by_variant(call, LARGEST), kind
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
         self.columns = table.columns(self.call.name, {"best": np.int64}, derived=True)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import ROWS, Keeps, counts_rows, keeps
+from ouzel.compiler.catalog import load_named
+from ouzel.compiler.functions.aggregates import ROWS, counts_rows, is_distinct, row_of
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.runtime.operators import kernels
@@ -32,27 +33,34 @@ def ones(size: int) -> Ints:
 
 
 def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
-    """The state that `call` of a column of type `argument` needs."""
-    if argument is None:
-        return Count(call)
-    if keeps(call.function) is Keeps.EXTREME:
-        if retracting:
-            return ExtremeBag(call, argument)
-        return Extreme(call) if has_numbers(argument) else ExtremeRows(call)
+    """The state that `call` of a column of type `argument` needs: what the row of its aggregate names."""
+    made: Accumulators = load_named(row_of(call).accumulators)(call, argument, retracting)
     # what is distinct may take values back, but never more than it has put in
-    total = _total_of(call, argument, retracting)
-    return Distinct(total, argument) if call.distinct else total
+    return Distinct(made, argument) if argument is not None and is_distinct(call) else made
 
 
-def _total_of(call: AggregateCall, argument: DataType, retracting: bool) -> Accumulators:
-    if keeps(call.function) is Keeps.COUNT:
-        return Count(call)
+def make_count(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
+    """How many there are; the caller's weights leave out what does not count."""
+    return Count(call)
+
+
+def make_total(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
+    """A total and how many values it is of."""
+    assert argument is not None
     match argument:
         case FloatType():
             return FloatTotal(call, retracting)
         case DecimalType(precision=precision) if precision > 18:
             return WideTotal(call, argument)
     return ShortTotal(call, argument)
+
+
+def make_extreme(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
+    """The least or largest value."""
+    assert argument is not None
+    if retracting:
+        return ExtremeBag(call, argument)
+    return Extreme(call) if has_numbers(argument) else ExtremeRows(call)
 
 
 class Groups:
@@ -184,7 +192,7 @@ def _argument_type(call: AggregateCall, source: Schema) -> DataType | None:
 def _weights_of(call: AggregateCall, batch: Batch) -> Ints:
     """The batch's weights, 0 for rows that the call leaves out: its value is NULL, its FILTER not TRUE."""
     weights = batch.weights
-    for name in (call.filter, call.argument if call.function == "count_if" else None):
+    for name in (call.filter, call.argument if row_of(call).variant == "true" else None):
         if name:
             weights = weights * true_rows(batch.frame[name])
     valid = valid_rows(batch.frame[call.argument]) if call.argument else None

@@ -1,0 +1,62 @@
+"""The user's Python functions in a PySpark job: called with whole columns, over Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ouzel.compiler.catalog import load_named
+from ouzel.compiler.functions.python import PythonFunction, call_columns, call_rows
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column
+
+
+def python_function(path: str, result: str) -> Callable[..., Column]:
+    """What calls the function that an import path (`module:name`) names, in Spark; `result` is its type in Spark's DDL.
+
+    Raises:
+        OuzelError: there is no such function.
+    """
+    from pyspark.sql import functions as F
+
+    named(path)
+
+    def compute(*columns: pa.Array) -> pa.Array:
+        return computed(path, columns)
+
+    called: Callable[..., Column] = F.arrow_udf(compute, result)
+    return called
+
+
+def named(path: str) -> PythonFunction:
+    """The function that an import path names.
+
+    Raises:
+        OuzelError: there is none, or it is no function of SQL's.
+    """
+    try:
+        found = load_named(path)
+    except (ImportError, AttributeError) as error:
+        raise OuzelError(f"the job calls the function {path}, which cannot be imported here: {error}") from None
+    if not isinstance(found, PythonFunction):
+        raise OuzelError(f"{path} is no function that SQL may call; decorate it with ouzel.function")
+    return found
+
+
+def computed(path: str, columns: tuple[Any, ...]) -> pa.Array:
+    """In a worker: the function's answer for a batch."""
+    import polars as pl
+
+    from ouzel.compiler.types import to_polars
+
+    function = named(path)
+    signature = function.signature
+    given = [
+        pl.Series(pl.from_arrow(column)).cast(to_polars(kind))
+        for column, kind in zip(columns, signature.parameters, strict=True)
+    ]
+    call = call_rows if function.by_row else call_columns
+    return call(function.python, to_polars(signature.result), given).to_arrow(compat_level=pl.CompatLevel.oldest())

@@ -1,0 +1,58 @@
+"""The functions that a program may call: the registries of scalars and aggregates, and beside them the user's own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ouzel.compiler.functions import lookup
+from ouzel.compiler.functions.aggregates import AggregateFunction, find_aggregate
+from ouzel.compiler.functions.registry import Function
+from ouzel.errors import QueryError
+
+Row = Function | AggregateFunction
+
+
+@dataclass(frozen=True)
+class Functions:
+    """All that a program may call. The user's rows travel with the plan: a call of one holds it (`Call.row`, `AggregateCall.row`)."""
+
+    own: Mapping[str, Row] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The user's rows, each once."""
+        return tuple({row.name: row for row in self.own.values()}.values())
+
+    def scalar(self, name: str) -> Function | None:
+        """The scalar function of this name or alias, in any case."""
+        return self.own_scalar(name) or lookup(name)
+
+    def aggregate(self, name: str) -> AggregateFunction | None:
+        """The aggregate of this name or alias, in any case."""
+        return self.own_aggregate(name) or find_aggregate(name)
+
+    def own_scalar(self, name: str) -> Function | None:
+        """The user's scalar function of this name."""
+        found = self.own.get(name.lower())
+        return found if isinstance(found, Function) else None
+
+    def own_aggregate(self, name: str) -> AggregateFunction | None:
+        """The user's aggregate of this name."""
+        found = self.own.get(name.lower())
+        return found if isinstance(found, AggregateFunction) else None
+
+
+def with_own(rows: Iterable[Row]) -> Functions:
+    """The registries and these rows.
+
+    Raises:
+        QueryError: a name is taken.
+    """
+    own: dict[str, Row] = {}
+    for row in rows:
+        for name in (row.name, *row.aliases):
+            if lookup(name) or find_aggregate(name) or name in own:
+                raise QueryError(f"there is a function {name.upper()} already", instead="give yours another name")
+            own[name.lower()] = row
+    return Functions(own)

@@ -1,0 +1,180 @@
+"""Functions that the user writes in Python: rows like all others, whose lowerings call Python with whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ouzel.compiler.functions.lowering import quoted
+from ouzel.compiler.functions.registry import Function, Lowered, Signature
+from ouzel.compiler.types import DataType, to_polars
+from ouzel.errors import NotSupported, OuzelError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Python = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class PythonFunction(Function):
+    """A scalar function in Python.
+
+    Args:
+        signature: the types of its arguments, to which they are cast, and of its result.
+        python: takes Polars series, one a parameter and all of one length, and gives a series of that length; or, with `by_row`, takes
+            one value a parameter, None for NULL, and gives a value.
+        by_row: whether it is called for each row. One that raises refuses its row, as `error.policy` says.
+    """
+
+    python: Python = field(kw_only=True)
+    signature: Signature = field(kw_only=True)
+    by_row: bool = field(kw_only=True)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The Python function itself."""
+        return self.python(*arguments)
+
+
+def function(
+    parameters: Sequence[DataType | str],
+    result: DataType | str,
+    *,
+    name: str = "",
+    by_row: bool = False,
+    deterministic: bool = True,
+) -> Callable[[Python], PythonFunction]:
+    """Make a Python function one that SQL may call; a decorator.
+
+    The function takes Polars series, one a parameter, and gives a series of as many values: one call computes a whole batch. With
+    `by_row` it takes and gives single values, which is far slower.
+
+    Args:
+        parameters: the types of its arguments, to which they are cast, as SQL writes them: `("VARCHAR", "ARRAY<INT>")`.
+        result: the type it gives.
+        name: what SQL calls it; by default its own name.
+        by_row: whether it is called for each row.
+        deterministic: whether the same arguments always give the same answer.
+    """
+
+    def made(python: Python) -> PythonFunction:
+        called = (name or python.__name__).lower()
+        signature = Signature(tuple(map(_type, parameters)), _type(result))
+        return PythonFunction(
+            called,
+            resolve=partial(_resolve, signature),
+            kernel=partial(_kernel, python, by_row),
+            spark=partial(_spark, python),
+            doc=((python.__doc__ or "").strip() or f"{called} in Python.").splitlines()[0],
+            usage=f"{called.upper()}({', '.join(map(str, signature.parameters))})",
+            null_in_null_out=False,
+            deterministic=deterministic,
+            python=python,
+            signature=signature,
+            by_row=by_row,
+        )
+
+    return made
+
+
+def _type(written: DataType | str) -> DataType:
+    if isinstance(written, DataType):
+        return written
+    from ouzel.compiler.sql.source import Source
+    from ouzel.compiler.sql.type_names import read_type
+
+    source = Source(written)
+    return read_type(source, source.tokens())
+
+
+def _resolve(signature: Signature, kinds: Sequence[DataType]) -> Signature | None:
+    from ouzel.compiler.coercion import can_coerce
+
+    fits = len(kinds) == len(signature.parameters) and all(map(can_coerce, kinds, signature.parameters))
+    return signature if fits else None
+
+
+def _kernel(python: Python, by_row: bool, arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+    import polars as pl
+
+    from ouzel.compiler.functions.lowering import any_of
+
+    kind = to_polars(signature.result)
+    given = [argument.value for argument in arguments]
+    error = any_of(*(argument.error for argument in arguments))
+    reason = next((argument.reason for argument in arguments if argument.reason), "")
+    if not by_row:
+        return Lowered(pl.map_batches(given, partial(call_columns, python, kind), kind), error, reason)
+    answer = pl.Struct({VALUE: kind, FAILED: pl.Boolean()})
+    both = pl.map_batches(given, partial(_call_rows, python, kind), answer)
+    failed = both.struct.field(FAILED)
+    return Lowered(
+        both.struct.field(VALUE), failed if error is None else failed | error, reason or f"{python.__name__} raised"
+    )
+
+
+VALUE, FAILED = "value", "failed"
+
+
+def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
+    """The function's answer for whole columns, in the type that it declares.
+
+    Raises:
+        OuzelError: it gives something else than a series of as many values.
+    """
+    import polars as pl
+
+    columns = _of_one_length(series)
+    answer = python(*columns)
+    if not isinstance(answer, pl.Series) or len(answer) != len(columns[0]):
+        given = f"a series of {len(answer)}" if isinstance(answer, pl.Series) else type(answer).__name__
+        raise OuzelError(
+            f"the function {python.__name__} gave {given} for {len(columns[0])} rows; return a Polars series of as many values"
+        )
+    return answer.cast(kind)
+
+
+def call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
+    """The function's answer row by row, as a column."""
+    import polars as pl
+
+    rows = zip(*(column.to_list() for column in _of_one_length(series)), strict=True)
+    return pl.Series([python(*row) for row in rows], dtype=kind)
+
+
+def _call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
+    """The answers, and of which rows there is none."""
+    import polars as pl
+
+    values: list[Any] = []
+    failed: list[bool] = []
+    for row in zip(*(column.to_list() for column in _of_one_length(series)), strict=True):
+        try:
+            values.append(python(*row))
+            failed.append(False)
+        except Exception:
+            values.append(None)
+            failed.append(True)
+    return pl.DataFrame(
+        {VALUE: pl.Series(values, dtype=kind), FAILED: pl.Series(failed, dtype=pl.Boolean())}
+    ).to_struct()
+
+
+def _of_one_length(series: Sequence[pl.Series]) -> list[pl.Series]:
+    """The columns, with constants, which come as one value, as often as there are rows."""
+    rows = max((len(column) for column in series if len(column) != 1), default=1)
+    return [column.new_from_index(0, rows) if len(column) == 1 != rows else column for column in series]
+
+
+def _spark(python: Python, arguments: Sequence[str], signature: Signature) -> str:
+    from ouzel.compiler.functions.spark import to_spark_type
+
+    if "<" in python.__qualname__ or python.__module__ == "__main__":
+        raise NotSupported(
+            f"the function {python.__name__} cannot be imported by Spark's workers",
+            instead="define it at the top of a module that is installed there",
+        )
+    where = f"{python.__module__}:{python.__qualname__}"
+    return f"python_function({quoted(where)}, {quoted(to_spark_type(signature.result))})({', '.join(arguments)})"

@@ -1,0 +1,65 @@
+"""An aggregate of the user's own, in one file: the exclusive or of whole numbers. It says that it cannot take rows back."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.functions.aggregates import AggregateFunction, Columns, by_spark
+from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.types import BIGINT, DataType, IntegerType
+from ouzel.runtime.operators.accumulators import Accumulators, Batch
+from ouzel.runtime.operators.buffers import Ints, Values, numbers
+from ouzel.runtime.state.index import Slots
+
+
+def _resolve(kind: DataType) -> tuple[DataType, DataType] | None:
+    return (BIGINT, BIGINT) if isinstance(kind, IntegerType) else None
+
+
+def _state(argument: DataType | None, result: DataType, changes: bool) -> Columns:
+    return (("bits", BIGINT, False), ("count", BIGINT, False))
+
+
+XOR = AggregateFunction(
+    "toy_xor",
+    _resolve,
+    "a whole number",
+    "the exclusive or of all values",
+    "TOY_XOR(value)",
+    _state,
+    "tests.extending.toy_aggregate:Xor",
+    by_spark("bit_xor"),
+    None,
+    variant="xor",
+    takes_back=False,
+    merges_changes=False,
+    counts=False,
+    distinct=True,
+)
+
+
+class Xor(Accumulators):
+    """Bits and how many values they are of."""
+
+    def __init__(self, call: AggregateCall, argument: DataType | None, retracting: bool) -> None:
+        super().__init__(call)
+        self.types = {"bits": np.int64, "count": np.int64}
+
+    def fold(self, batch: Batch, weights: Ints) -> None:
+        series = self._series(batch)
+        self._add(batch, numbers(series.fill_null(0)), weights)
+
+    def merge(self, batch: Batch) -> None:
+        self._add(batch, numbers(self._merged(batch, "bits")), numbers(self._merged(batch, "count")))
+
+    def export(self, slots: Slots) -> list[pl.Series]:
+        return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in ("bits", "count")]
+
+    def result(self, slots: Slots) -> Values:
+        return Values(BIGINT, self.columns["bits"][slots], self.columns["count"][slots] > 0)
+
+    def _add(self, batch: Batch, bits: Ints, counts: Ints) -> None:
+        there = counts != 0
+        np.bitwise_xor.at(self.columns["bits"], batch.slots[there], bits[there])
+        np.add.at(self.columns["count"], batch.slots, counts)

@@ -1,0 +1,25 @@
+"""Functions of the user's own, in one file: one over whole columns, one for each row."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import ouzel
+
+
+@ouzel.function(("VARCHAR", "BIGINT"), "VARCHAR")
+def shout(text: pl.Series, times: pl.Series) -> pl.Series:
+    """The text in capitals, with marks behind it."""
+    frame = pl.DataFrame({"text": text, "times": times})
+    marks = pl.lit("!").repeat_by("times").list.join("")
+    return frame.select(pl.col("text").str.to_uppercase() + marks).to_series()
+
+
+@ouzel.function(("BIGINT",), "BIGINT", by_row=True)
+def halved(number: int | None) -> int | None:
+    """Half of an even number; of an odd one there is none."""
+    if number is None:
+        return None
+    if number % 2:
+        raise ValueError(f"{number} is odd")
+    return number // 2
