@@ -103,6 +103,17 @@ def test_a_total_that_its_type_cannot_hold_refuses_the_group(kind: DataType, val
     assert back["total"].to_list() == [value]
 
 
+def test_a_total_without_keys_that_its_type_cannot_hold_is_refused_until_it_fits() -> None:
+    source = table(v=BIGINT)
+    made = chain(group(source, [], call("sum", source, "v", "total")))
+    assert made.process(pl.DataFrame({"v": [2**62, 2**62]})) is None
+    (refused,) = made.take_refused()
+    assert (refused.reason, refused.row) == ("SUM AS total leaves BIGINT", "{}")
+    back = made.process(pl.DataFrame({"v": [-(2**62)]}))
+    assert back is not None
+    assert back["total"].to_list() == [2**62]
+
+
 @pytest.mark.parametrize("emit", [None, FINAL])
 def test_without_keys_there_is_one_row_even_of_nothing(emit: object) -> None:
     source = table(v=BIGINT)

@@ -26,6 +26,7 @@ from ouzel.compiler.types import DataType, Field, FloatType, Schema
 if TYPE_CHECKING:
     from ouzel.compiler.functions.aggregates import AggregateFunction
 
+
 @dataclass(frozen=True)
 class AggregateCall:
     """One aggregate over columns of the input, which a Project below has already computed.

@@ -179,7 +179,8 @@ class Aggregation(Operator):
                 continue
             for row in fresh[values.refused[fresh]]:
                 reason, detail = _overflow(call)
-                shown = json.dumps(keys.row(int(row), named=True), default=str, ensure_ascii=False)
+                key = keys.row(int(row), named=True) if keys.width else {}
+                shown = json.dumps(key, default=str, ensure_ascii=False)
                 self.refused.append(RefusedRow(reason, shown, detail))
                 self.counters.refused += 1
         return bad
