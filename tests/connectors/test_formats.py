@@ -174,6 +174,7 @@ def test_timestamps_of_many_shapes_stand_side_by_side() -> None:
         ('{"a": 300}', pl.List(pl.Struct({"key": pl.String(), "value": pl.Int8()})),
          "{'a': 300} does not fit column 'c' of type MAP<VARCHAR, TINYINT>"),
         ('{"7": null}', pl.List(pl.Struct({"key": pl.Int64(), "value": pl.Date()})), [{"key": 7, "value": None}]),
+        ("1234", pl.Binary(), "1234 does not fit column 'c' of type BYTES"),
         ("[1, 2.5]", pl.List(pl.Int64()), "[1, 2.5] does not fit column 'c' of type ARRAY<BIGINT>"),
     ],
 )  # fmt: skip

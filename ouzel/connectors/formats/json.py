@@ -54,7 +54,7 @@ FORMAT = Format(
 
 _NATIVE = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
 _NARROW = (pl.Int8, pl.Int16, pl.Duration)
-_TEXT = (pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
+_TEXT = (pl.Date, pl.Datetime, pl.Decimal)  # not BYTES: of a number Polars would make a text that may be base64
 _NOTHING: dict[str, pl.DataType] = {"$nothing": pl.String()}
 """Polars infers a schema when it is given none."""
 _NO_STRING = r"^[\[{\-0-9]"
