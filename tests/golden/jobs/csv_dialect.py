@@ -7,7 +7,7 @@ It means what the topology means: ANSI mode, and UTC as the session's time zone.
       'connector' = 'file', 'path' = 's3a://lake/claims/*.csv', 'format' = 'csv',
       'csv.delimiter' = ';', 'csv.quote' = '''', 'csv.null' = 'NA'
     );
-    CREATE TABLE totals (kind VARCHAR, amount DECIMAL(38, 2)) WITH ('connector' = 'file', 'path' = 'totals.csv', 'format' = 'csv');
+    CREATE TABLE totals (kind VARCHAR, amount DECIMAL(38, 2)) WITH ('connector' = 'file', 'path' = 'totals.csv', 'format' = 'csv', 'changelog' = 'true');
 
     INSERT INTO totals SELECT kind, SUM(amount) FROM claims GROUP BY kind;
 """
@@ -90,9 +90,11 @@ def main() -> None:
     )
     try:
         answer = query(spark, args)
-        answer.write.options(
-            header=True, escape='"', ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False
-        ).csv(at(args.folder, args.totals))
+        (
+            answer.withColumn("op", F.lit(1).cast("bigint"))
+            .write.options(header=True, escape='"', ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False)
+            .csv(at(args.folder, args.totals))
+        )
     finally:
         spark.stop()
 
