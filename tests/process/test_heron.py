@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Context, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import LocalScheduler, start_heron
@@ -171,7 +171,7 @@ def test_a_bolt_that_raises_fails_the_topology_and_leaves_its_log(tmp_path: Path
 
 
 class Exits(BasicBolt):
-    def process(self, frame: pl.DataFrame) -> list[pl.DataFrame]:
+    def open(self, context: Context) -> None:
         os._exit(7)
 
 
