@@ -65,6 +65,23 @@ def test_a_question_with_quotes_stands_on_top(made: Callable[..., Batch]) -> Non
     assert 'SELECT b || \'""" \\\' AS c FROM t;' in str(names["__doc__"])
 
 
+@pytest.mark.parametrize(
+    ("path", "reader", "default"),
+    [
+        ("a.json,b/*.json", "read_table(", '"a.json,b/*.json"'),
+        ("a/**/b.json", "read_table(", '"a/**/b.json"'),
+        ("{a,b}.json", "read_table(", '"{a,b}.json"'),
+        ("{a}/*.json", ".json(at(args.folder, args.t)", r'"\\{a\\}/*.json"'),
+    ],
+)
+def test_a_path_means_in_a_job_what_it_means_in_a_topology(
+    path: str, reader: str, default: str, made: Callable[..., Batch]
+) -> None:
+    text = made(TABLE.replace("t.json", path) + "SELECT a FROM t;").text()
+    assert reader in text
+    assert f"default={default}" in text
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("query", "expected"),

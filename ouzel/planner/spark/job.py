@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,10 +18,10 @@ from ouzel.planner.spark.batch_plan import batch_plan
 from ouzel.planner.spark.csv import CSV, READ_CSV
 from ouzel.planner.spark.layout import assignment, statement
 from ouzel.planner.spark.lowering import Names, lower
-from ouzel.planner.spark.parquet import PARQUET, READ_PARQUET
+from ouzel.planner.spark.parquet import READ_PARQUET, parquet_reader
 from ouzel.planner.spark.sinks import write_table
 from ouzel.planner.spark.statements import written_function
-from ouzel.planner.spark.tables import BAD_RECORDS, OFFSETS, read_range, starts_at_folder
+from ouzel.planner.spark.tables import BAD_RECORDS, OFFSETS, is_read_by_spark, read_range, starts_at_folder
 from ouzel.planner.spark.text import Range, comment, docstring, identifier, quoted
 
 if TYPE_CHECKING:
@@ -81,11 +82,9 @@ class _Job:
     body: str
 
     def text(self) -> str:
-        parquet = PARQUET if f"{READ_PARQUET}(" in self.body else ""
-        csv = CSV if f"{READ_CSV}(" in self.body else ""
-        rest = "\n\n".join(
-            part for part in (self._at(), csv, parquet, self._query(), self._parse_args(), self._main()) if part
-        )
+        csv = CSV if READ_CSV in self._names else ""
+        written = (self._at(), csv, self._parquet(), self._query(), self._parse_args(), self._main())
+        rest = "\n\n".join(part for part in written if part)
         constants = ""
         if OFFSETS in self._names:
             note = comment("What is read of each partition: from the first offset to just before the second.")
@@ -114,6 +113,12 @@ class _Job:
     def _at(self) -> str:
         return AT if "at" in self._names | _names_in("\n".join(self._endings())) else ""
 
+    def _parquet(self) -> str:
+        if READ_PARQUET not in self._names:
+            return ""
+        scans = (scan for scan in self.scans.values() if dict(scan.options).get("format") == "parquet")
+        return parquet_reader(field.type for scan in scans for field in scan.columns)
+
     @property
     def _names(self) -> set[str]:
         """What the frames need by name; texts and comments may say anything."""
@@ -130,8 +135,13 @@ class _Job:
             path = dict(node.options).get("path")
             if path is not None:
                 does = "written to" if isinstance(node, Sink) else "read from"
-                given[identifier(node.table)] = (path, f"where table {node.table} is {does}")
+                given[identifier(node.table)] = (self._as_read(node, path), f"where table {node.table} is {does}")
         return given
+
+    def _as_read(self, node: Scan | Sink, path: str) -> str:
+        """The path for whoever reads there: to Spark's own readers braces are a choice, unless they are escaped."""
+        by_spark = isinstance(node, Scan) and node.table not in self.ours and is_read_by_spark(node)
+        return re.sub(r"[{}]", r"\\\g<0>", path) if by_spark else path
 
     @property
     def _parameters(self) -> dict[str, str]:

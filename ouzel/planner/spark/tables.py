@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from ouzel.compiler.catalog import load_named
@@ -57,13 +58,13 @@ def refuse_changelog(scan: Scan) -> None:
 
 
 def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
-    """Files by Spark's own readers; None for what these cannot do: ranges, METADATA columns, and leaving bad records out.
+    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, and leaving bad records out.
 
     Raises:
         NotSupported: the format cannot be read in batch.
     """
     options = dict(scan.options)
-    if parts is not None or scan.metadata or is_lenient(options):
+    if parts is not None or scan.metadata or is_lenient(options) or NOT_OF_SPARK.search(options["path"]):
         return None
     shape = options.get("format", "")
     if shape not in FORMATS:
@@ -72,6 +73,11 @@ def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
             instead=f"use one of {', '.join(FORMATS)}",
         )
     return FORMATS[shape](scan, options) + not_null(scan.table, scan.columns)
+
+
+def is_read_by_spark(scan: Scan) -> bool:
+    """Whether Spark's own readers read all of the table; they take braces in a path for a choice."""
+    return _read_by_spark(scan, None) is not None
 
 
 def read_range(scan: Scan, parts: Range) -> list[str]:
@@ -121,6 +127,9 @@ def starts_at_folder(options: Mapping[str, str]) -> bool:
     """Whether one of a table's paths is relative to the folder of the query's file."""
     return any(is_relative(options[name]) for name in PATHS & options.keys())
 
+
+NOT_OF_SPARK = re.compile(r",|\*\*")
+"""What in a path means something else to Spark than to us."""
 
 OFFSETS, BAD_RECORDS = "OFFSETS", "bad_records"
 """Names that a job uses for what Ouzel's own reader reads."""

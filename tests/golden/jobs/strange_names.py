@@ -41,7 +41,7 @@ def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--table_my_table_609b8296",
         metavar="PATH",
-        default='it\'s {here} "now".json',
+        default='it\'s \\{here\\} "now".json',
         help="where table my table is read from",
     )
     return parser.parse_args(arguments)

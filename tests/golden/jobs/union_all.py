@@ -16,7 +16,6 @@ import argparse
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 
 def at(folder: str, path: str) -> str:
@@ -24,39 +23,9 @@ def at(folder: str, path: str) -> str:
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
 
 
-WIDER = {
-    "smallint": {"tinyint"},
-    "int": {"tinyint", "smallint"},
-    "bigint": {"tinyint", "smallint", "int"},
-    "double": {"tinyint", "smallint", "int", "float"},
-    "binary": {"string"},
-    "timestamp_ntz": {"date", "timestamp"},
-    "timestamp": {"timestamp_ntz"},
-}
-"""What a column may be in a file besides what it is in the table. Spark alone would cut an INT for a SMALLINT."""
-
-
-def fits(held: T.DataType, declared: T.DataType) -> bool:
-    """Whether a column of the declared type has a place for every value of the type that a file holds."""
-    match held, declared:
-        case T.StructType(), T.StructType():
-            there = {field.name.lower(): field.dataType for field in held}
-            return all(f.name.lower() in there and fits(there[f.name.lower()], f.dataType) for f in declared)
-        case T.ArrayType(), T.ArrayType():
-            return fits(held.elementType, declared.elementType)
-        case T.MapType(), T.MapType():
-            return fits(held.keyType, declared.keyType) and fits(held.valueType, declared.valueType)
-        case T.DecimalType(), T.DecimalType():
-            return 0 <= declared.scale - held.scale <= declared.precision - held.precision
-        case T.IntegralType(), T.DecimalType():
-            return declared.precision - declared.scale >= (20 if held == T.LongType() else 10)
-    return held == declared or held.simpleString() in WIDER.get(declared.simpleString(), set())
-
-
 def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
     """The files' columns by name, in types that lose nothing."""
-    declared = T.StructType.fromDDL(", ".join(columns))
-    frame = spark.read.schema(declared).parquet(path)
+    frame = spark.read.schema(", ".join(columns)).parquet(path)
     try:
         schemas = [spark.read.parquet(path, mergeSchema=True).schema]
     except Exception as error:
@@ -64,16 +33,16 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
             raise
         schemas = [spark.read.parquet(file).schema for file in frame.inputFiles()]
     held = [(field.name, field.dataType) for schema in schemas for field in schema]
-    for column in declared:
+    for column in frame.schema:
+        declared = column.dataType.simpleString()
         kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
         if not kinds:
             raise ValueError(f"{path} has no column '{column.name}'; it has {', '.join(dict(held))}")
         for kind in kinds:
-            if not fits(kind, column.dataType):
+            if kind.simpleString() != declared:
                 raise ValueError(
-                    f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it "
-                    f"{column.dataType.simpleString()}, which cannot take every value of it; "
-                    "declare it as the file has it, and CAST it in the query"
+                    f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
+                    "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
 
