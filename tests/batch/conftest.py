@@ -12,7 +12,9 @@ from ouzel.batch.run import Batch, batch
 from ouzel.session import Job, load_text
 
 if TYPE_CHECKING:
+    from tests.batch.plain import PlainPython
     from tests.servers.kafka import KafkaBroker
+    from tests.servers.spark import StandaloneCluster
 
 
 @pytest.fixture
@@ -35,3 +37,21 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
     broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
     yield broker
     broker.kill()
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainPython:
+    """A Python that knows Spark and not Ouzel, and the wheel."""
+    from tests.batch.plain import plain_python
+
+    return plain_python(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="session")
+def cluster(plain: PlainPython, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneCluster]:
+    """A standalone cluster whose workers run that Python."""
+    from tests.servers.spark import StandaloneCluster
+
+    started = StandaloneCluster(tmp_path_factory.mktemp("cluster"), plain.environment())
+    yield started
+    started.stop()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +18,12 @@ import pyspark
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
     "pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs",
+    "confluent_kafka", "confluent_kafka.libs", "pandas", "dateutil", "google", "grpc", "grpc_status", "zstandard", "typing_extensions.py",
 )  # fmt: skip
-"""What must stand beside the wheel."""
+"""What must stand beside the wheel, Kafka's client among it, and what Spark Connect needs."""
+SETTINGS = (
+    "spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR", "spark.driver.host=127.0.0.1",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,15 +40,33 @@ class PlainPython:
         environment["PYSPARK_PYTHON"] = environment["PYSPARK_DRIVER_PYTHON"] = str(self.python)
         return environment
 
-    def submit(self, job: Path, *arguments: str, master: str = "local[2]") -> str:
-        """What the job prints when PySpark's own script runs it, somewhere else than in the project."""
+    def submit(self, job: Path, *options: str, master: str = "local[2]", given: Sequence[str] = ()) -> str:
+        """What the job prints when PySpark's own script runs it, somewhere else than in the project; `given` are its own arguments."""
         script = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-        settings = ("spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR")
-        command = [str(script), "--master", master, *(part for each in settings for part in ("--conf", each))]
-        command += ["--driver-java-options", "-XX:TieredStopAtLevel=1", *arguments, str(job)]
-        done = subprocess.run(command, capture_output=True, text=True, env=self.environment(), cwd="/", check=False)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout + done.stderr
+        command = [str(script), "--master", master, *(part for each in SETTINGS for part in ("--conf", each))]
+        command += ["--driver-java-options", "-XX:TieredStopAtLevel=1", *options, str(job), *given]
+        return _printed(command, self.environment())
+
+    def connect(self, job: Path, *options: str, given: Sequence[str] = ()) -> str:
+        """What the job prints as a client of Spark Connect, whose server starts and ends with it."""
+        settings = [part for each in SETTINGS for part in ("--conf", each)]
+        environment = {
+            "SPARK_REMOTE": "local[2]",
+            "PYSPARK_SUBMIT_ARGS": shlex.join([*settings, *options, "pyspark-shell"]),
+        }
+        return _printed([str(self.python), str(job), *given], {**self.environment(), **environment})
+
+
+LIMIT_S = 600
+"""How long a submitted program may take, where others use the machine too."""
+
+
+def _printed(command: list[str], environment: Mapping[str, str]) -> str:
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd="/", check=False, timeout=LIMIT_S
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout + done.stderr
 
 
 def plain_python(folder: Path) -> PlainPython:

@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ouzel.batch.run import batch
 from ouzel.session import load
-from tests.batch.plain import PlainPython, plain_python
+from tests.batch.plain import PlainPython
 from tests.servers.spark import StandaloneCluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
@@ -25,18 +24,6 @@ NUMBERS = """CREATE TABLE t (a INT, k VARCHAR) WITH ('connector' = 'file', 'path
 SELECT k, SUM(a) AS total FROM t GROUP BY k;
 """
 SETTINGS = ("--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1")
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainPython:
-    return plain_python(tmp_path_factory.mktemp("plain"))
-
-
-@pytest.fixture(scope="module")
-def cluster(plain: PlainPython, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneCluster]:
-    started = StandaloneCluster(tmp_path_factory.mktemp("cluster"), plain.environment())
-    yield started
-    started.stop()
 
 
 @pytest.fixture
@@ -70,7 +57,7 @@ def test_a_submitted_job_on_a_cluster(plain: PlainPython, cluster: StandaloneClu
         job = folder / f"{name}_job.py"
         job.write_text(batch(load(folder / f"{name}.sql")).text())
         wheel = ("--py-files", str(plain.wheel)) if name == "numbers" else ()
-        printed = plain.submit(job, *wheel, "--conf", "spark.driver.host=127.0.0.1", master=cluster.url)
+        printed = plain.submit(job, *wheel, master=cluster.url)
         assert all(row in printed.replace(" ", "") for row in answer), printed
 
 
