@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.catalog import load_named
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-def python_function(path: str, result: str) -> Callable[..., Column]:
-    """What calls the function that an import path (`module:name`) names, in Spark; `result` is its type in Spark's DDL.
+def python_function(path: str, result: str, *columns: Column) -> Column:
+    """A call, in Spark, of the function that an import path (`module:name`) names; `result` is its type in Spark's DDL.
 
     Raises:
         OuzelError: there is no such function.
@@ -24,10 +23,10 @@ def python_function(path: str, result: str) -> Callable[..., Column]:
 
     named(path)
 
-    def compute(*columns: pa.Array) -> pa.Array:
-        return computed(path, columns)
+    def compute(*given: pa.Array) -> pa.Array:
+        return computed(path, given)
 
-    called: Callable[..., Column] = F.arrow_udf(compute, result)
+    called: Column = F.arrow_udf(compute, result, F.ArrowUDFType.SCALAR)(*columns)
     return called
 
 

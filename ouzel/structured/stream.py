@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ouzel.batch.bad_records import BadRecords
+from ouzel.batch.functions import python_function
 from ouzel.batch.spark import explained
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.spark.streaming import StreamingQuery
@@ -71,6 +72,7 @@ class Stream:
         read = partial(read_stream, rows=job.settings.trigger_rows, query=job.topology.name, bad_records=self._bad)
         names: dict[str, Any] = {
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
+            "python_function": python_function,
         }  # fmt: skip
         exec(compile(self.plan.text, "job.py", "exec"), names)
         frame: DataFrame = names[self.plan.frame]

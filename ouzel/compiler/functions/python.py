@@ -177,4 +177,5 @@ def _spark(python: Python, arguments: Sequence[str], signature: Signature) -> st
             instead="define it at the top of a module that is installed there",
         )
     where = f"{python.__module__}:{python.__qualname__}"
-    return f"python_function({quoted(where)}, {quoted(to_spark_type(signature.result))})({', '.join(arguments)})"
+    given = ", ".join((quoted(where), quoted(to_spark_type(signature.result)), *arguments))
+    return f"python_function({given})"

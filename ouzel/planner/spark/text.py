@@ -69,6 +69,7 @@ RESERVED = frozenset(
         "OFFSETS",
         "parse_args",
         "parser",
+        "python_function",
         "query",
         "read_stream",
         "read_table",
