@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.batch.run import Batch, batch
 from ouzel.compiler.catalog import RESULT, RETURNED
-from ouzel.compiler.functions.spark import to_spark_type
+from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
 from ouzel.compiler.types import Schema
 from ouzel.connectors import reads_of
@@ -80,15 +80,16 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
     Raises:
         QueryError: the record holds no table.
     """
+    columns = sink.columns or sink.input.schema
     if sink.traits.returned:
         if not (home / RESULTS).exists():
             raise QueryError(f"the record in {home} has no {RESULTS}", instead="run the query again with --record")
-        return spark.read.parquet(str(home / RESULTS))
-    columns, run = sink.columns or sink.input.schema, read_record(home).run
+        return spark.read.parquet(str(home / RESULTS)).select(*map(column_name, columns.names))
+    run = read_record(home).run
     if not parts_written(sink, job.directory, run):
         shape = ", ".join(f"`{field.name.replace('`', '``')}` {to_spark_type(field.type)}" for field in columns)
         return spark.createDataFrame([], shape)
-    options = {**dict(sink.options), "path": str(parts_glob(sink, job.directory, run))}
+    options = {**dict(sink.options), "path": str(parts_glob(sink, Path(), run))}
     traits = source_traits(reads_of(sink.connector, sink.table), options)
     scan = Scan(sink.table, sink.connector, tuple(options.items()), columns, traits=traits)
     reading = Program((Sink(scan, "written", RESULT, (), SinkMode.APPEND, columns=columns, traits=RETURNED),))

@@ -194,3 +194,14 @@ def test_floats_without_keys_are_paired_by_what_is_exact(tmp_path: Path, spark: 
     result = found(job, home, spark)
     assert set(classes(result)) == {Class.FLOAT}
     assert result.matched + result.counts[Class.FLOAT] == 300
+
+
+def test_columns_under_each_others_names_differ(tmp_path: Path, spark: SparkSession) -> None:
+    query = "SELECT origin, COUNT(*) AS flights, COUNT(delay) AS flown FROM flights GROUP BY origin;"
+    job, home = run(query, tmp_path)
+    edit(home, lambda frame: frame.rename({"flights": "flown", "flown": "flights"}))
+    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
+    edit(home, lambda frame: frame.select("flights", "flown", "origin"))
+    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
+    edit(home, lambda frame: frame.rename({"flights": "flown", "flown": "flights"}))
+    assert found(job, home, spark).differing == 0, "columns go by their names, wherever they stand"
