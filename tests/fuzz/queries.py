@@ -29,7 +29,7 @@ TYPES: dict[str, DataType] = {
     "instant": TIMESTAMP_LTZ, "bytes": BYTES,
 }  # fmt: skip
 GROUPABLE = tuple(TYPES)
-NAMES = tuple(function.name.upper() for function in AGGREGATES)
+NAMES = {function.name.upper(): function for function in AGGREGATES}
 SPANS = (
     "INTERVAL '10' SECOND",
     "INTERVAL '1' MINUTE",
@@ -167,7 +167,7 @@ class Queries:
         condition = f" FILTER (WHERE {make.of('bool', 1)})" if self.dice.random() < 0.25 else ""
         if name == "COUNT(*)":
             return name + condition
-        kind = self.dice.choice([one for one in GROUPABLE if make.has(one) and resolves(name, TYPES[one])])
+        kind = self.dice.choice([one for one in GROUPABLE if make.has(one) and resolves(NAMES[name], TYPES[one])])
         distinct = "DISTINCT " * (self.dice.random() < 0.25)
         return f"{name}({distinct}{make.of(kind, 1)}){condition}"
 

@@ -90,6 +90,11 @@ def test_a_column_is_one_name(name: str) -> None:
     assert shown == name or shown[1:-1].replace("``", "`") == name
 
 
+def without_escapes(text: str) -> str:
+    """A path as it is without the backslashes that Spark wants in it."""
+    return text.replace("\\", "")
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     path=SQL_TEXTS.filter(str.strip),
@@ -109,7 +114,9 @@ def test_what_a_query_says_is_no_code(path: str, value: str, column: str, table:
         WHERE {name} <> '{value}' GROUP BY window_start, window_end, {name};"""
     )
     assert calls(text) <= {"at", "query", "parse_args", "main"}
-    assert {path.replace("''", "'"), value.replace("''", "'")} <= strings(text)
+    said = strings(text)
+    assert value.replace("''", "'") in said
+    assert without_escapes(path.replace("''", "'")) in map(without_escapes, said), "but that braces are no pattern"
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ from ouzel.runtime.process.job import create_home, hold
 home = create_home(Path(sys.argv[1]))
 if os.fork() == 0:
     hold(home)  # as the server does
-print(home, flush=True)
+os.write(1, f"{home}\\n".encode())  # at once, for both write here
 sys.stdin.read()
 """
 

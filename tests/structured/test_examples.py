@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from ouzel.compiler.plan import Sink
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load, start
 from ouzel.structured.run import start_structured
-from tests.batch.test_examples import NAMES, folder
+from tests.batch.test_examples import EXAMPLES, NAMES
 from tests.law.compare import difference
 from tests.law.engines import folded
 from tests.structured.conftest import ended
@@ -23,7 +24,18 @@ if TYPE_CHECKING:
 
     from ouzel.runtime.run import Handle, Status
 
-__all__ = ["folder"]
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples and their data, in a folder that a job may write to."""
+    copy = tmp_path_factory.mktemp("examples")
+    (copy / "data").mkdir()
+    for path in [*EXAMPLES.glob("*.sql"), *EXAMPLES.glob("*.csv")]:
+        shutil.copy(path, copy)
+    for path in (EXAMPLES / "data").iterdir():
+        if path.suffix in (".parquet", ".txt"):
+            (copy / "data" / path.name).symlink_to(path.resolve())
+    return copy
 
 
 @pytest.mark.spark
