@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,22 +17,7 @@ from tests.law.oracle import oracle_answer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-AT_ONCE = 3
-"""Jobs that run at the same time: much of a small one is Spark's own planning and waiting."""
-
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-Answers = Mapping[Case, Future[pl.DataFrame]]
-
-
-@pytest.fixture(scope="module")
-def answers(interpreter: SparkSession, inputs: Path, request: pytest.FixtureRequest) -> Iterator[Answers]:
-    """The answers of all cases that are asked for, as they come."""
-    items = (item for item in request.session.items if item.path == Path(__file__))
-    asked = dict.fromkeys(item.callspec.params["case"] for item in items if hasattr(item, "callspec"))
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {case: pool.submit(spark_answer, case, inputs, interpreter) for case in asked}
-        pool.shutdown(cancel_futures=True)
 
 
 def spark_answer(case: Case, inputs: Path, spark: SparkSession) -> pl.DataFrame:
@@ -45,6 +28,6 @@ def spark_answer(case: Case, inputs: Path, spark: SparkSession) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_spark_agrees_with_the_oracle(case: Case, inputs: Path, answers: Answers) -> None:
-    found = difference(oracle_answer(case, inputs), answers[case].result())
+def test_spark_agrees_with_the_oracle(case: Case, inputs: Path, interpreter: SparkSession) -> None:
+    found = difference(oracle_answer(case, inputs), spark_answer(case, inputs, interpreter))
     assert found == "", f"{found}\n{spark_job(load(case.write(inputs)).program, inputs)}"
