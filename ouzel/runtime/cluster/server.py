@@ -20,12 +20,10 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-from setproctitle import setproctitle
-
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import Job, hold, load_job
-from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended, now_ms
+from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended, now_ms, show_as
 from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start, Supervision
 
 TOPOLOGY_ENDED, CANNOT_GO_ON = 3, 4
@@ -100,7 +98,7 @@ class Server:
                     sys.path.extend(path for path in command["path"] if path not in sys.path)
                     os.environ.update(command["secrets"])
                     self._job = load_job(Path(command["home"]))
-                    setproctitle(f"ouzel: {self._job.topology.name} · server")
+                    show_as("ouzel-server", f"ouzel: {self._job.topology.name} · server")
                     hold(self._job.home)
                     self._supervision = Supervision(
                         map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms

@@ -116,15 +116,20 @@ def end_with(lifeline: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def show_as(name: str, title: str) -> None:
+    """The title is what ps shows, the name what the kernel calls this process: it keeps 15 bytes, and would cut a title inside a letter."""
+    setproctitle(title)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name[:15])
+
+
 def become(name: str, title: str, log: Path) -> None:
     """Turn a freshly forked process into what it is to be: name, title, log file, default signals, no terminal."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    setproctitle(title)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/comm").write_text(name[:15])
+    show_as(name, title)
     nothing = os.open(os.devnull, os.O_RDWR)
     text = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(nothing, 0)
