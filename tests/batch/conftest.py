@@ -29,9 +29,9 @@ def made(job: Callable[[str], Job]) -> Callable[..., Batch]:
     return lambda text, offsets=None: batch(job(text), offsets)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    """A broker for the session; tests make topics of their own."""
+    """A broker for the tests of one file, which make topics of their own."""
     from tests.servers.kafka import KafkaBroker
 
     broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
