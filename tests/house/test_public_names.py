@@ -71,10 +71,23 @@ from ouzel.runtime.tasks.factory import Setting, make_task
 task = next(task for task in job.topology.tasks() if job.topology.component(task.component).is_spout)
 make_task(task, Setting(job.topology, Path('sql_examples'))).poll(1)
 """
+NESTED = """
+import polars as pl
+from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.json import JsonDecoder
+columns = {"a": pl.Struct({"x": pl.Int64(), "f": pl.Float64(), "b": pl.Boolean()}), "l": pl.List(pl.Int32())}
+records = [b'{"a": {"x": 1, "f": 2.5, "b": true}, "l": [1, null]}', b'{"a": {"x": null, "f": null, "b": null}}']
+assert JsonDecoder({}, columns, frozenset()).decode(Records.of(records)).frame.height == 2
+"""
 
 
 @pytest.mark.parametrize(
-    ("code", "absent"), [(PLANS, ("numba", "grpc", "pandas._libs", "pyspark")), (READS, ("pandas._libs", "pyspark"))]
+    ("code", "absent"),
+    [
+        (PLANS, ("numba", "grpc", "pandas._libs", "pyspark")),
+        (READS, ("pandas._libs", "pyspark")),
+        (NESTED, ("pandas._libs",)),
+    ],
 )
 def test_what_takes_long_to_import_is_left_to_those_who_need_it(code: str, absent: tuple[str, ...]) -> None:
     code = f"{code}\nimport sys; print([name for name in {absent} if name in sys.modules])"

@@ -161,12 +161,12 @@ class _Columns:
     def _nested(self, node: Node, kind: np.ndarray, size: np.ndarray) -> pl.Series:
         children = [self.series(child) for child in node.children]
         is_null = kind == scan.NULL
-        mask = pa.array(is_null) if is_null.any() else None
+        mask = _to_arrow(pl.Series(is_null)) if is_null.any() else None
         if not isinstance(node.kind, pl.List):
             return _from_arrow(_struct(children, mask), node.kind)
         values = _struct(children, None) if map_parts(node.kind) else _to_arrow(children[0])
         offsets = np.append(0, np.cumsum(np.where(is_null, 0, size)))
-        return _from_arrow(pa.LargeListArray.from_arrays(pa.array(offsets), values, mask=mask), node.kind)
+        return _from_arrow(pa.LargeListArray.from_arrays(_to_arrow(pl.Series(offsets)), values, mask=mask), node.kind)
 
     def _leaf(self, node: Node, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         match node.kind:
@@ -175,7 +175,7 @@ class _Columns:
             case _ if node.is_key:
                 made = self._parsed(node.kind, kind, begin, size)
             case pl.Boolean():
-                return _from_arrow(pa.array(kind == scan.TRUE, mask=kind == scan.NULL), node.kind)
+                return _with_gaps(kind == scan.TRUE, kind)
             case pl.Float32() | pl.Float64():
                 made = self._floats(kind, begin, size).cast(node.kind)
             case pl.Decimal():
@@ -210,8 +210,14 @@ class _Columns:
 
 
 def _numbers(values: np.ndarray, kind: np.ndarray, type_: pl.DataType) -> pl.Series:
+    return _with_gaps(values, kind).cast(type_)
+
+
+def _with_gaps(values: np.ndarray, kind: np.ndarray) -> pl.Series:
+    """NULL where there is none; by Polars, for pyarrow's `array` imports Pandas."""
     is_null = kind == scan.NULL
-    return pl.Series(pa.array(values, mask=is_null) if is_null.any() else values).cast(type_)
+    made = pl.Series(values)
+    return made.set(pl.Series(is_null), None) if is_null.any() else made
 
 
 def _struct(children: list[pl.Series], mask: pa.Array | None) -> pa.Array:

@@ -142,8 +142,7 @@ class Groups:
 
     def ended(self, end_us: int) -> Slots:
         """The groups of windows that end at or before `end_us`."""
-        slots = self.table.index.slots()
-        return slots[self.columns["end"][slots] <= end_us]
+        return self.table.expired(self.columns["end"], end_us)
 
     def vanished(self, slots: Slots) -> Slots:
         """Those of `slots` in which nothing is left: no rows, and no sum of rows yet to come and gone."""

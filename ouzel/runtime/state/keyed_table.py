@@ -48,11 +48,6 @@ class KeyedTable(Kept):
         """These slots, by when their keys came."""
         return slots if self._keys is None else self._keys.order(slots)
 
-    def expired(self, columns: Mapping[str, npt.NDArray[np.int64]], name: str, until: int) -> Slots:
-        """The slots whose value in a column of times is at most `until`: a watermark has passed them, or their time to live is over."""
-        slots = self.index.slots()
-        return slots[columns[name][slots] <= until]
-
     def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
         """The key group of each of these slots, from the hash of its routing key."""
         return key_groups(self._routing_hashes(slots))

@@ -12,7 +12,7 @@ from ouzel.runtime.state import kernels
 from ouzel.runtime.state.hashing import Words, extend_hashes
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.rows import RowStore
-from ouzel.runtime.state.table import GONE, Kept, SlotTable
+from ouzel.runtime.state.table import Kept, SlotTable
 
 _OWNER_LOW, _OWNER_HIGH = "owner.low", "owner.high"
 
@@ -114,14 +114,6 @@ class RowBag(Kept):
         """The key group of the owners."""
         assert isinstance(self._owners, Kept)
         return self._owners.groups(self.owners(slots))
-
-    def load(self, part: pl.DataFrame) -> None:
-        """As for every table; of a row that has gone its links go too."""
-        gone = part.filter(pl.col(GONE))
-        if gone.height:
-            slots = self.index.find(gone["$low"].to_numpy(), gone["$high"].to_numpy())
-            self.remove(np.unique(slots[slots >= 0]))
-        super().load(part.filter(~pl.col(GONE)))
 
     def _link(self, slots: Slots, owners: Slots) -> None:
         links = self._links

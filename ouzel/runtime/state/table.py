@@ -66,6 +66,11 @@ class SlotTable:
         self._seen += len(slots)
         return groups, touched[:number], first[:number]
 
+    def expired(self, times: npt.NDArray[np.int64], until: int) -> Slots:
+        """The slots whose value in a column of times is at most `until`: a watermark has passed them, or their time to live is over."""
+        slots = self.index.slots()
+        return slots[times[slots] <= until]
+
     def remove(self, slots: Slots) -> None:
         """Forget these slots, each given once, and the rows of bags that belong to them."""
         for bag in self.bags:
@@ -135,7 +140,7 @@ class Kept(SlotTable):
         gone = part.filter(pl.col(GONE))
         if gone.height:
             slots = self.index.find(gone[LOW].to_numpy(), gone[HIGH].to_numpy())
-            super().remove(np.unique(slots[slots >= 0]))
+            self.remove(np.unique(slots[slots >= 0]))
         part = part.filter(~pl.col(GONE))
         if not part.height:
             return
