@@ -24,11 +24,11 @@ import polars as pl
 
 from bench.markdown import markdown
 from bench.nexmark import QUERIES, query_names
-from ouzel.batch.spark import start_spark
 from ouzel.connectors import open_source
 from ouzel.connectors.base import ReadBatch, SourceRequest
-from ouzel.planner.spark.job import run_job, spark_job
 from ouzel.session import Job, load_text
+from ouzel.spark.lowering.job import run_job, spark_job
+from ouzel.spark.session import start_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

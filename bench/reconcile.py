@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from bench.markdown import markdown
-from ouzel.batch.spark import start_spark
 from ouzel.reconcile import reconcile
 from ouzel.reconcile.answers import batch_answer, compared_sink
-from ouzel.record import RESULTS, RunRecord
+from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.session import Job, load_text
+from ouzel.spark.session import start_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

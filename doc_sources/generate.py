@@ -24,10 +24,10 @@ from ouzel.connectors.formats.widening import INTEGER_DIGITS, WIDER
 from ouzel.connectors.options import COMMON
 from ouzel.errors import NotSupported
 from ouzel.planner.settings import Settings
-from ouzel.planner.spark.lowering import BATCH
-from ouzel.planner.spark.streaming import streaming_queries
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.session import connector_traits, load_text
+from ouzel.spark.lowering.batch_nodes import BATCH
+from ouzel.spark.lowering.streaming import streaming_queries
 
 SOURCES = Path(__file__).parent
 DOCS = SOURCES.parent / "docs"

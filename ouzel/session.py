@@ -43,7 +43,7 @@ class Job:
 
     def _repr_html_(self) -> str:
         """What the query becomes, for a notebook."""
-        from ouzel.planner.explain import explain
+        from ouzel.explain import explain
 
         return f"<pre>{escape(explain(self.program, self.topology, self.packing))}</pre>"
 
@@ -142,7 +142,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         OuzelError: there is no such engine, or it cannot be started.
     """
     if engine == "spark":
-        from ouzel.structured import start_structured
+        from ouzel.spark.streaming import start_structured
 
         return start_structured(job, master=master, conf=conf)
     topology = seeded(job).topology

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.progress import TaskID
 
-    from ouzel.batch.run import Batch
+    from ouzel.spark.batch.run import Batch
 
 POLL_S = 0.1
 
@@ -121,9 +121,9 @@ def _load(
     file: Path, settings: list[tuple[str, str]], offsets: Path | None, times: tuple[str | None, str | None]
 ) -> Batch:
     from ouzel import session
-    from ouzel.batch.offsets import read_offsets
-    from ouzel.batch.period import read_period
-    from ouzel.batch.run import batch
+    from ouzel.spark.batch.offsets import read_offsets
+    from ouzel.spark.batch.period import read_period
+    from ouzel.spark.batch.run import batch
 
     period = read_period(*times)
     if offsets and period:
@@ -140,7 +140,7 @@ def _emit(text: str, path: Path) -> None:
 
 
 def _run(made: Batch, master: str | None, conf: list[tuple[str, str]], output: str | None, form: Shape) -> None:
-    from ouzel.batch.spark import start_spark
+    from ouzel.spark.session import start_spark
 
     console = Console(stderr=True, highlight=False)
     started, said = time.monotonic(), list[str]()

@@ -21,13 +21,13 @@ from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Reconcile, Scan, walk
 from ouzel.errors import QueryError, TopologyError
 from ouzel.reconcile.cut import Cut
-from ouzel.record import RECORD
+from ouzel.reconcile.record import RECORD
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ouzel.reconcile import Reconciliation
-    from ouzel.record import Ranges, RunRecord
+    from ouzel.reconcile.record import Ranges, RunRecord
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def run_and_reconcile(job: session.Job, request: Request, form: Format) -> Exit:
     Raises:
         OuzelError: it could not be run or compared.
     """
-    from ouzel.batch.spark import require
     from ouzel.cli.run import run_job
+    from ouzel.spark.session import require
 
     asked = checked(job, request, _read_to_the_stop(job.program))
     require()  # better now than after the run
@@ -141,7 +141,7 @@ def checked(job: session.Job, request: Request, ranges: Ranges) -> list[Wanted]:
 
 def _read_to_the_stop(program: Program) -> Ranges:
     """Tables without an end are read as far as they have come when the user stops the run: its record will say how far that is."""
-    from ouzel.batch.bounds import never_ends
+    from ouzel.spark.io.bounds import never_ends
 
     scans = [node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)]
     return {scan.table: {} for scan in scans if never_ends(scan)}
@@ -149,7 +149,7 @@ def _read_to_the_stop(program: Program) -> Ranges:
 
 def started(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
     """The Spark session of all comparisons."""
-    from ouzel.batch.spark import start_spark
+    from ouzel.spark.session import start_spark
 
     say("starting Spark")
     return start_spark(f"reconcile {job.topology.name}", asked[0].master)

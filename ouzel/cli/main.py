@@ -177,7 +177,7 @@ def _standing(record: Path) -> str:
 def _explanation(job: Job, details: tuple[str, ...]) -> str:
     from rich.console import Console
 
-    from ouzel.planner.explain import explain
+    from ouzel.explain import explain
 
     console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
     colour = console.color_system is not None
@@ -185,7 +185,7 @@ def _explanation(job: Job, details: tuple[str, ...]) -> str:
 
 
 def _explanation_json(job: Job, details: tuple[str, ...]) -> str:
-    from ouzel.planner.explain import explain_json
+    from ouzel.explain import explain_json
 
     return json.dumps(explain_json(job.program, job.topology, job.packing, details), indent=2)
 

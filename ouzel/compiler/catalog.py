@@ -59,7 +59,7 @@ def load_named(path: str) -> Any:
 UNREAD = SourceTraits(shared=False, at_rest=False, changelog=False, by_token=False, spark="")
 """Of a table that is only written."""
 
-RETURNED = SinkTraits(alone=True, returned=True, spark="ouzel.planner.spark.sinks:show")
+RETURNED = SinkTraits(alone=True, returned=True, spark="ouzel.spark.lowering.sinks:show")
 """Of a trailing SELECT."""
 
 

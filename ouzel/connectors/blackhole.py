@@ -17,7 +17,7 @@ CONNECTOR = Connector(
         ("append", "retract", "upsert"),
         Writers.MANY,
         Delivery.IDEMPOTENT,
-        spark="ouzel.planner.spark.sinks:write_nothing",
+        spark="ouzel.spark.lowering.sinks:write_nothing",
     ),
 )
 

@@ -8,6 +8,6 @@ CONNECTOR = Connector(
     "result",
     "The answer of a query that ends in a SELECT, shown by the command line and given to Python. The runtime handles it itself.",
     writes=Writes(
-        "", ("append", "retract"), Writers.CALLER, Delivery.AT_LEAST_ONCE, spark="ouzel.planner.spark.sinks:show"
+        "", ("append", "retract"), Writers.CALLER, Delivery.AT_LEAST_ONCE, spark="ouzel.spark.lowering.sinks:show"
     ),
 )

@@ -7,19 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ouzel.batch.run import Batch, batch
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.functions.spark import column_name, to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
 from ouzel.compiler.types import Schema
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, QueryError
-from ouzel.planner.spark import run_job, spark_job
 from ouzel.reconcile.forms import plain
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written
-from ouzel.record import RESULTS, Ranges, read_record
+from ouzel.reconcile.record import RESULTS, Ranges, read_record
 from ouzel.session import Job
+from ouzel.spark.batch.run import Batch, batch
+from ouzel.spark.lowering import run_job, spark_job
 from ouzel.traits import source_traits
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from ouzel.record import LATE, SENT_AGAIN, Loss, RunRecord
+from ouzel.reconcile.record import LATE, SENT_AGAIN, Loss, RunRecord
 
 
 class Class(Enum):

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ouzel.batch.period import EPOCH, Period, between, moment_text
 from ouzel.compiler.plan import AssignWindow, Node, Program, Sink
 from ouzel.compiler.types import DateType, Schema
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.reconcile.extent import Extent, extent, has_windows
 from ouzel.reconcile.lineage import DAY_US
-from ouzel.record import RunRecord
+from ouzel.reconcile.record import RunRecord
+from ouzel.spark.batch.period import EPOCH, Period, between, moment_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -12,9 +12,9 @@ from ouzel.connectors import writes_of
 from ouzel.errors import QueryError
 from ouzel.reconcile.marks import edited
 from ouzel.reconcile.parts import parts_glob, parts_written
+from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.spelling import misspelt
 from ouzel.reconcile.topics import ids_of, made_anew
-from ouzel.record import RESULTS, RunRecord
 from ouzel.session import Job
 
 SHOWN = 3

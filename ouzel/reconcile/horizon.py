@@ -10,7 +10,7 @@ from ouzel.compiler.expressions import Call, Column, Expression, Literal
 from ouzel.compiler.plan import AssignWindow, Scan, Sink, Watermark, walk
 from ouzel.reconcile.cut import EARLIEST_US, Cut
 from ouzel.reconcile.extent import WINDOW_TIME_US, Extent, extent
-from ouzel.record import Ranges, RunRecord
+from ouzel.reconcile.record import Ranges, RunRecord
 
 
 class Horizon:

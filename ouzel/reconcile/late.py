@@ -16,9 +16,9 @@ from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink, Without
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.planner.spark.without import COMPONENT, can_be_without, from_text, told
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.lineage import Lineage, top_aggregate
+from ouzel.spark.lowering.without import COMPONENT, can_be_without, from_text, told
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -23,7 +23,7 @@ from threading import Thread
 from typing import Any, Protocol
 
 from ouzel.errors import OuzelError, TopologyError
-from ouzel.record import LIVE, RunRecord, read_record, replace_file
+from ouzel.reconcile.record import LIVE, RunRecord, read_record, replace_file
 from ouzel.runtime.process.job import check_room
 from ouzel.runtime.protocol.messages import Waiting
 from ouzel.runtime.run import RunState, Status

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ouzel.planner.settings import Delivery
 from ouzel.planner.topology import Topology
-from ouzel.record import Loss
+from ouzel.reconcile.record import Loss
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Status
 

@@ -12,7 +12,7 @@ from ouzel.compiler.types import Schema
 from ouzel.reconcile.classes import Evidence
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage
 from ouzel.reconcile.pairs import BATCH, STREAM, either, names_of
-from ouzel.record import Loss
+from ouzel.reconcile.record import Loss
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from ouzel.record import Mark, Marks
+from ouzel.reconcile.record import Mark, Marks
 
 MEGABYTE = 1 << 20
 BLOCKS = 64

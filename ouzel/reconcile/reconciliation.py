@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel import session
-from ouzel.batch.spark import explained
 from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared_sink, stream_answer
@@ -22,9 +21,10 @@ from ouzel.reconcile.horizon import delays
 from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, made_by, only_top, without
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
+from ouzel.reconcile.record import Ranges, RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.timeline import Timeline, counted
-from ouzel.record import Ranges, RunRecord
+from ouzel.spark.session import explained
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -244,7 +244,7 @@ def _notes(record: RunRecord, facts: Lineage) -> list[str]:
 
 
 def _topology(job: session.Job) -> str:
-    from ouzel.planner.explain import explain
+    from ouzel.explain import explain
 
     return explain(job.program, job.topology, job.packing, ("topology",), PLAN_WIDTH, False).rstrip()
 

@@ -22,8 +22,8 @@ from ouzel.reconcile.live import LiveRecord, is_live
 from ouzel.reconcile.losses import Losses
 from ouzel.reconcile.marks import Marked, mark_of
 from ouzel.reconcile.parts import can_be_read_back, parts_written
+from ouzel.reconcile.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, Ranges, RunRecord, read_record, replace_file
 from ouzel.reconcile.topics import ids_of
-from ouzel.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, Ranges, RunRecord, read_record, replace_file
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.run import Handle, Rows, RunState, Status, was_cut_short
 

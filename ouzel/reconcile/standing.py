@@ -13,7 +13,7 @@ from pathlib import Path
 from ouzel.compiler.plan import Sink
 from ouzel.errors import TopologyError
 from ouzel.reconcile.live import is_live, paused, snapshot
-from ouzel.record import LATE, RECORD, RESULTS
+from ouzel.reconcile.record import LATE, RECORD, RESULTS
 
 Say = Callable[[str], None]
 

@@ -15,9 +15,9 @@ from ouzel.reconcile.cut import Cut, within
 from ouzel.reconcile.extent import extent
 from ouzel.reconcile.horizon import Horizon
 from ouzel.reconcile.reconciliation import TOLERANCE, Look, Reconciliation, reconcile
+from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.standing import Say, Standing, standing
-from ouzel.record import RunRecord
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from ouzel.compiler.types import BIGINT, DOUBLE, Field, Schema
 from ouzel.reconcile import Class, Reconciliation
 from ouzel.reconcile.lineage import Lineage
 from ouzel.reconcile.reconciliation import Difference
-from ouzel.record import RunRecord
+from ouzel.reconcile.record import RunRecord
 
 
 def found(ours: float, theirs: float) -> Reconciliation:

@@ -27,8 +27,8 @@ from ouzel.reconcile.accumulation import joined
 from ouzel.reconcile.lineage import Lineage
 from ouzel.reconcile.metrics import Metrics
 from ouzel.reconcile.reconciliation import Difference
+from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.watch import Round
-from ouzel.record import RunRecord
 from ouzel.session import load
 
 FILE = Path("q.sql")

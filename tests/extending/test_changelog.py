@@ -12,11 +12,11 @@ import pytest
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import never
 from ouzel.errors import NotSupported, QueryError
-from ouzel.planner.spark import spark_job
-from ouzel.planner.spark.streaming import streaming_queries
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job, load_text
+from ouzel.spark.lowering import spark_job
+from ouzel.spark.lowering.streaming import streaming_queries
 from tests.extending import toy_changelog
 from tests.law.engines import folded
 

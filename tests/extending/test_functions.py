@@ -13,8 +13,8 @@ import pytest
 import ouzel
 from ouzel.compiler.types import VARCHAR
 from ouzel.errors import NotSupported, OuzelError, QueryError
-from ouzel.planner.spark import run_job, spark_job
 from ouzel.session import Job, load_text
+from ouzel.spark.lowering import run_job, spark_job
 from tests.extending.toy_aggregate import XOR
 from tests.extending.toy_functions import halved, shout
 from tests.law.engines import folded, run_to_end
@@ -88,7 +88,7 @@ def test_a_batch_job_computes_them(
 def test_structured_streaming_computes_them(
     tmp_path: Path, spark: SparkSession, query: str, expected: list[tuple[object, ...]]
 ) -> None:
-    from tests.structured.conftest import answer
+    from tests.spark.streaming.conftest import answer
 
     rows, _ = answer(job(query, tmp_path), spark)
     assert in_order(rows.rows()) == expected

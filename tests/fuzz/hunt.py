@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ouzel.batch.run import batch
 from ouzel.errors import OuzelError, QueryError
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job, load_text
+from ouzel.spark.batch.run import batch
 from tests.fuzz.queries import Queries
 from tests.fuzz.tables import write_tables
 from tests.law.compare import difference
@@ -127,7 +127,7 @@ def judge(seed: int, query: str, ours: Outcome, theirs: Outcome) -> Verdict:
 
 def main() -> None:
     """The command line."""
-    from ouzel.batch.spark import start_spark
+    from ouzel.spark.session import start_spark
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--first", type=int, default=0)

@@ -15,7 +15,7 @@ MEAN_SOMETHING_ELSE = {
     ("ouzel/compiler/sql/tables.py", "print"): "what to write for a name of Flink's",
     ("ouzel/cli/choices.py", "memory"): "an engine",
     ("ouzel/session.py", "memory"): "an engine",
-    ("ouzel/planner/spark/job.py", "result"): "a name in the text of a job",
+    ("ouzel/spark/lowering/job.py", "result"): "a name in the text of a job",
     ("ouzel/compiler/sql/aggregation.py", "result"): "part of a hidden column's name",
 }
 """Texts that are a connector's name and mean something else, by file."""

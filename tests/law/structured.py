@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ouzel.compiler.plan import Scan, walk
-from ouzel.planner.spark import run_job, spark_job
-from ouzel.planner.spark.streaming import OutputMode, StreamingQuery, streaming_queries
 from ouzel.session import load_text
+from ouzel.spark.lowering import run_job, spark_job
+from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
 from tests.law.cases import PRELUDE, Case
 from tests.law.engines import loaded
 

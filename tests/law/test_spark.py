@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.planner.spark import run_job, spark_job
 from ouzel.session import load
+from ouzel.spark.lowering import run_job, spark_job
 from tests.law.cases import CASES, Case
 from tests.law.compare import difference
 from tests.law.oracle import oracle_answer

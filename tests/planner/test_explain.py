@@ -27,9 +27,9 @@ from ouzel.compiler.types import (
     RowType,
 )  # fmt: skip
 from ouzel.errors import QueryError
+from ouzel.explain import explain, explain_json
+from ouzel.explain.wording import expression_text, span
 from ouzel.planner.build import plan_topology
-from ouzel.planner.explain import explain, explain_json
-from ouzel.planner.explain.wording import expression_text, span
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings
 from tests.planner.plans import delays_by_day, program, sink, word_count, words

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.planner.explain import explain
+from ouzel.explain import explain
 from ouzel.session import load
 
 ROOT = Path(__file__).parents[2]

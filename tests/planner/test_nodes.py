@@ -13,20 +13,20 @@ from ouzel.compiler.plan import EmitRule, Node, RowWise, SameColumns, SinkMode, 
 from ouzel.compiler.plan.tables import NodeTable, Refused, node_classes
 from ouzel.compiler.types import BIGINT, INT, VARCHAR
 from ouzel.errors import NotSupported, PlanError
+from ouzel.explain.wording import WORDING
 from ouzel.planner.build import plan_topology
-from ouzel.planner.explain.wording import WORDING
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.settings import Settings
-from ouzel.planner.spark.lowering import BATCH
-from ouzel.planner.spark.streaming_nodes import STREAMING
 from ouzel.reconcile.lineage import ROLES
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.session import load_text
+from ouzel.spark.lowering.batch_nodes import BATCH
+from ouzel.spark.lowering.streaming_nodes import STREAMING
 from tests.law.cases import CASES, PRELUDE, Case
 from tests.planner.plans import column, count_by, delays_by_day, greater, program, scan, select, sink, word_count
 
 TABLES: tuple[NodeTable[Any], ...] = (OPERATORS, BATCH, STREAMING, WORDING, ROLES)
-PLAN, SPARK_STREAMS = "ouzel.compiler.plan.", "ouzel.planner.spark.streaming_nodes"
+PLAN, SPARK_STREAMS = "ouzel.compiler.plan.", "ouzel.spark.lowering.streaming_nodes"
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.backend)

@@ -13,7 +13,7 @@ import pytest
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.plan import Node
 from ouzel.compiler.sql import compile_sql
-from ouzel.planner.explain.wording import node_text
+from ouzel.explain.wording import node_text
 from ouzel.planner.rules import RULES
 from ouzel.planner.rules.combine_before_shuffle import combine_before_shuffle
 from ouzel.planner.rules.dag import Dag

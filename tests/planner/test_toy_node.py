@@ -30,21 +30,21 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BIGINT, BOOLEAN, VARCHAR, Schema
 from ouzel.errors import NotSupported, PlanError
+from ouzel.explain.wording import WORDING, node_text
 from ouzel.planner.build import plan_topology
-from ouzel.planner.explain.wording import WORDING, node_text
 from ouzel.planner.packing import pack
 from ouzel.planner.rules import optimise
 from ouzel.planner.settings import Settings
-from ouzel.planner.spark import spark_job
-from ouzel.planner.spark.lowering import BATCH
-from ouzel.planner.spark.streaming import streaming_queries
-from ouzel.planner.spark.streaming_nodes import STREAMING
 from ouzel.planner.streams import NOT_IN_TOPOLOGIES, check_nodes
 from ouzel.planner.topology import Grouping, GroupingKind, Topology
 from ouzel.reconcile.lineage import ROLES, Role, lineage
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS, build_chain
 from ouzel.runtime.simulator.engine import start_memory
+from ouzel.spark.lowering import spark_job
+from ouzel.spark.lowering.batch_nodes import BATCH
+from ouzel.spark.lowering.streaming import streaming_queries
+from ouzel.spark.lowering.streaming_nodes import STREAMING
 from tests.planner.plans import greater, program, scan, select
 
 Names = frozenset[str]

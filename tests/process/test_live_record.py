@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from ouzel.reconcile.live import is_live, paused, snapshot
+from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.recorder import Recorder, recordable
-from ouzel.record import RESULTS, RunRecord
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load_text, start

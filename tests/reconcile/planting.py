@@ -15,7 +15,7 @@ import polars as pl
 from ouzel.connectors.file import parts_of
 from ouzel.reconcile import Class, Reconciliation, reconcile, record_run
 from ouzel.reconcile.marks import mark_of
-from ouzel.record import LATE, RESULTS, SENT_AGAIN, Loss, read_record
+from ouzel.reconcile.record import LATE, RESULTS, SENT_AGAIN, Loss, read_record
 from ouzel.session import Job, load_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ouzel.batch.run import rows_of
 from ouzel.compiler.plan import AssignWindow, Filter, Sink, walk
 from ouzel.errors import NotSupported
 from ouzel.reconcile import Class, Cut, reconcile
@@ -16,8 +15,9 @@ from ouzel.reconcile.answers import batch_answer, compared_sink
 from ouzel.reconcile.cut import EPOCH, begun, check_cut, restricted, within
 from ouzel.reconcile.extent import Extent, extent
 from ouzel.reconcile.lineage import DAY_US
-from ouzel.record import RunRecord
+from ouzel.reconcile.record import RunRecord
 from ouzel.session import load_text
+from ouzel.spark.batch.run import rows_of
 from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, TABLE, classes, edit, run
 
 if TYPE_CHECKING:

@@ -166,7 +166,7 @@ def test_late_rows_explain_what_they_make_and_nothing_else(tmp_path: Path, spark
 def test_a_window_still_open_is_in_flight(tmp_path: Path, spark: SparkSession) -> None:
     from dataclasses import replace
 
-    from ouzel.record import read_record
+    from ouzel.reconcile.record import read_record
 
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: frame.filter(pl.col("departure_day") < date(2013, 1, 15)))

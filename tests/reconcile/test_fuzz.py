@@ -16,7 +16,7 @@ import pytest
 from ouzel.errors import OuzelError
 from ouzel.reconcile import reconcile, reconciliation, record_run
 from ouzel.reconcile.answers import batch_answer, compared_sink
-from ouzel.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
+from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.session import Job, load
 from tests.reconcile.planting import seal
 from tests.reconcile.test_kills import INPUTS, at_home

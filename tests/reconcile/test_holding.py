@@ -16,9 +16,9 @@ from ouzel.reconcile import marks
 from ouzel.reconcile.answers import compared_sink
 from ouzel.reconcile.holding import changed_parts, check_sources
 from ouzel.reconcile.marks import Marked, edited, mark_of
+from ouzel.reconcile.record import RECORD, RESULTS
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.topics import made_anew
-from ouzel.record import RECORD, RESULTS
 from ouzel.session import Job
 from tests.reconcile.planting import DAYS, flights, run, seal
 

@@ -8,13 +8,13 @@ import pytest
 
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Project
 from ouzel.errors import NotSupported, QueryError
-from ouzel.planner.spark import spark_job
 from ouzel.reconcile import check
 from ouzel.reconcile.answers import compared_sink
 from ouzel.reconcile.late import by_component
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage, batch_sink, lineage
 from ouzel.reconcile.timeline import MOST_SLICES, slice_width
 from ouzel.session import load_text
+from ouzel.spark.lowering import spark_job
 from tests.reconcile.planting import DAYS, ORIGINS, ROWS, TABLE
 
 TUMBLE = "FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR))"

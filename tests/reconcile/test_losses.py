@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ouzel.reconcile.losses import Losses
-from ouzel.record import Loss
+from ouzel.reconcile.record import Loss
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load_text

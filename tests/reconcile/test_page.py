@@ -12,10 +12,10 @@ from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, Field, Schema
 from ouzel.reconcile import Class, Reconciliation
 from ouzel.reconcile.lineage import DAY_US, Lineage
 from ouzel.reconcile.reconciliation import Difference, Look
+from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.report import page
 from ouzel.reconcile.report.style import STYLE
 from ouzel.reconcile.timeline import Timeline
-from ouzel.record import RunRecord
 
 FIRST = datetime(2013, 1, 1)
 FIRST_US = (FIRST - datetime(1970, 1, 1)) // timedelta(microseconds=1)

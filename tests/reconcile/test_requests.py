@@ -16,8 +16,8 @@ import pytest
 
 from ouzel.errors import QueryError, TopologyError
 from ouzel.reconcile.live import LiveRecord, is_live, paused, snapshot
+from ouzel.reconcile.record import LIVE, RESULTS, RunRecord, read_record
 from ouzel.reconcile.recorder import Recorder, recordable
-from ouzel.record import LIVE, RESULTS, RunRecord, read_record
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load_text, start
 

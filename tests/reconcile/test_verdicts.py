@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from ouzel.reconcile import Class
-from ouzel.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
+from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.runtime.protocol.groupings import key_tasks
 from tests.reconcile.planting import DAYS, ORIGINS, drop_late, edit, flights, found, run
 

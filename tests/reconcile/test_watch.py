@@ -13,15 +13,15 @@ import polars as pl
 import pytest
 
 from ouzel.errors import TopologyError
-from ouzel.planner.spark.job import Ranges
 from ouzel.reconcile import Class, Cut, standing
 from ouzel.reconcile.answers import compared_sink
 from ouzel.reconcile.cut import EARLIEST_US, EPOCH
 from ouzel.reconcile.horizon import Horizon, delays
+from ouzel.reconcile.record import RESULTS, RunRecord, read_record
 from ouzel.reconcile.timeline import Timeline
 from ouzel.reconcile.watch import Watch
-from ouzel.record import RESULTS, RunRecord, read_record
 from ouzel.session import load_text
+from ouzel.spark.lowering.job import Ranges
 from tests.reconcile.planting import DAYS, FIRST, ORIGINS, TABLE, edit, flights, run
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from ouzel.compiler.catalog import SecretWarning
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import configuration
 from ouzel.connectors.options import Options
-from ouzel.planner.spark.job import spark_job
-from ouzel.record import RECORD, RunRecord
+from ouzel.reconcile.record import RECORD, RunRecord
 from ouzel.session import Job, load_text
+from ouzel.spark.lowering.job import spark_job
 
 LITERAL = "hunter2, 'tis"
 SQL = """

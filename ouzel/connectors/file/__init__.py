@@ -99,7 +99,7 @@ CONNECTOR = Connector(
         at_rest=True,
         filters=True,
         metadata={"file": pl.String(), "row": pl.Int64()},
-        spark="ouzel.planner.spark.tables:read_files",
+        spark="ouzel.spark.lowering.tables:read_files",
         covers="ouzel.connectors.file.whole:are_whole_files",
         file_of=_file_of,
     ),
@@ -110,7 +110,7 @@ CONNECTOR = Connector(
         Delivery.IDEMPOTENT,
         read_back=ReadBack(lambda options, run: f"{options['path']}/{parts_of(run)}*", "op"),
         changes_by=("changelog", "true"),
-        spark="ouzel.planner.spark.sinks:write_files",
+        spark="ouzel.spark.lowering.sinks:write_files",
     ),
     check=_check,
 )

@@ -179,7 +179,7 @@ CONNECTOR = Connector(
             "key": pl.Binary(),
             "headers": pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})),
         },
-        spark="ouzel.planner.spark.kafka:read_kafka",
+        spark="ouzel.spark.lowering.kafka:read_kafka",
         ends_at=_ends_at,
         between=_between,
         record_time="timestamp",

@@ -10,7 +10,6 @@ from html import escape
 from string import Template
 from typing import Any
 
-from ouzel.batch.period import EPOCH, moment_text
 from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.types import DecimalType, Field, FloatType, IntegerType
 from ouzel.reconcile.classes import Class
@@ -18,6 +17,7 @@ from ouzel.reconcile.late import Dropper
 from ouzel.reconcile.reconciliation import SHOWN, Difference, Reconciliation
 from ouzel.reconcile.report.chart import chart, colour_of, width_in_words
 from ouzel.reconcile.report.style import STYLE
+from ouzel.spark.batch.period import EPOCH, moment_text
 
 LONGEST = 200
 """Characters of a value that the page shows."""

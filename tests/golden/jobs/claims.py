@@ -32,7 +32,7 @@ import argparse
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ouzel.batch import BadRecords, read_table  # needs the wheel of Ouzel
+from ouzel.spark import BadRecords, read_table  # needs the wheel of Ouzel
 
 
 def query(spark: SparkSession, args: argparse.Namespace, bad_records: BadRecords) -> DataFrame:

@@ -10,7 +10,7 @@ It means what the topology means: ANSI mode, and UTC as the session's time zone.
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ouzel.batch import read_table  # needs the wheel of Ouzel
+from ouzel.spark import read_table  # needs the wheel of Ouzel
 
 
 def query(spark: SparkSession) -> DataFrame:

@@ -24,7 +24,7 @@ import argparse
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ouzel.batch import write_table  # needs the wheel of Ouzel
+from ouzel.spark import write_table  # needs the wheel of Ouzel
 
 
 def at(folder: str, path: str) -> str:

@@ -1,0 +1,100 @@
+"""EXPLAIN: what a query was understood to mean, the topology that answers it, and where its tasks live."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from ouzel.compiler.plan import Program
+from ouzel.errors import QueryError
+from ouzel.explain import as_json, sections
+from ouzel.planner.packing.plan import PackingPlan
+from ouzel.planner.topology import Topology
+from ouzel.spark.lowering import spark_job
+
+USUAL = ("logical", "topology", "packing")
+"""What is shown when nothing is asked for."""
+
+DETAILS = (*USUAL, "batch")
+"""What may be asked for; `batch` is the PySpark job."""
+
+_ALIASES = {
+    "spark": "batch",
+    "physical": "topology",
+    "parallelism": "topology",
+    "state": "topology",
+    "watermark": "topology",
+    "changelog_mode": "topology",
+}
+
+
+def explain(
+    program: Program,
+    topology: Topology,
+    packing: PackingPlan,
+    details: tuple[str, ...] = (),
+    width: int = 120,
+    colour: bool = False,
+) -> str:
+    """EXPLAIN as text of at most `width` columns; without `colour` it is plain and always the same.
+
+    Raises:
+        QueryError: there is no such detail.
+    """
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour,
+        color_system="standard" if colour else None, highlight=False, soft_wrap=False,
+    )  # fmt: skip
+    shown: dict[str, Callable[[], Any]] = {
+        "logical": lambda: sections.logical(program),
+        "topology": lambda: sections.topology(topology),
+        "packing": lambda: sections.packing(packing, topology),
+        "batch": lambda: sections.batch(program, topology.name),
+    }
+    for detail in wanted(details):
+        _print(console, list(shown[detail]()))
+    written: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in written.splitlines()).strip("\n") + "\n"
+
+
+def explain_json(
+    program: Program, topology: Topology, packing: PackingPlan, details: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """EXPLAIN as data, ready for `json.dumps`.
+
+    Raises:
+        QueryError: there is no such detail.
+    """
+    shown: dict[str, Callable[[], Any]] = {
+        "logical": lambda: as_json.logical(program),
+        "topology": lambda: as_json.topology(topology),
+        "packing": lambda: as_json.packing(packing),
+        "batch": lambda: spark_job(program, Path("."), topology.name),
+    }
+    return {detail: shown[detail]() for detail in wanted(details)}
+
+
+def wanted(details: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of DETAILS that these words ask for, in order; the usual ones when there are none.
+
+    Raises:
+        QueryError: a word asks for nothing that there is.
+    """
+    asked = {_ALIASES.get(word.lower(), word.lower()) for word in details} - {"json"}
+    unknown = sorted(asked - set(DETAILS))
+    if unknown:
+        raise QueryError(
+            f"EXPLAIN {unknown[0].upper()} is not known",
+            instead=f"write EXPLAIN {', '.join(DETAILS).upper()} or just EXPLAIN",
+        )
+    return tuple(detail for detail in DETAILS if detail in asked) or USUAL
+
+
+def _print(console: Console, parts: list[RenderableType]) -> None:
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, Text))  # a program's lines are not to be broken

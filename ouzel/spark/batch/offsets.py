@@ -1,0 +1,78 @@
+"""Which rows of the tables a batch reads: ranges of offsets from a file, and which tables need our own reader for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ouzel.compiler.plan import Node, Program, Scan, walk
+from ouzel.connectors import load_function, reads_of
+from ouzel.connectors.base import SourceRequest
+from ouzel.errors import OuzelError
+from ouzel.planner.rules.dag import Dag, with_inputs
+from ouzel.planner.topology import Topology
+from ouzel.spark.io.bounds import Ranges, batch_options
+
+
+def read_offsets(path: Path) -> Ranges:
+    """The ranges in a JSON file: {table: {partition: [first, end]}}, or a run's record, which has them as "ranges".
+
+    Raises:
+        OuzelError: it cannot be read or holds something else.
+    """
+    try:
+        data = json.loads(path.read_text())
+        tables = data.get("ranges", data)
+        return {
+            table: {partition: (int(first), int(end)) for partition, (first, end) in parts.items()}
+            for table, parts in tables.items()
+        }
+    except OSError as error:
+        raise OuzelError(f"cannot read the offsets in {path}: {error.strerror}") from error
+    except (ValueError, TypeError, AttributeError):
+        raise OuzelError(
+            f'{path} holds no offsets; write {{"clicks": {{"clicks-0": [0, 1200]}}}}: table, partition, first offset, end'
+        ) from None
+
+
+def needed(program: Program, directory: Path, offsets: Ranges) -> dict[str, Mapping[str, tuple[int, int]]]:
+    """The ranges without those of files that are read whole: these are Spark's own, which reads them faster.
+
+    Raises:
+        OuzelError: they speak of a table that the query does not read.
+    """
+    scans = {node.table: node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)}
+    for table in offsets:
+        if table not in scans:
+            raise OuzelError(
+                f"the offsets speak of '{table}', which the query does not read; it reads {', '.join(sorted(scans))}"
+            )
+    return {table: parts for table, parts in offsets.items() if not _is_whole(scans[table], directory, parts)}
+
+
+def as_run(program: Program, topology: Topology) -> Program:
+    """The program with each generator cut into as many partitions as the topology cuts it: offsets speak of those."""
+    tasks = {component.name: component.parallelism for component in topology.components}
+
+    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+        if isinstance(node, Scan) and (option := _cut_by(node)) not in ("", *dict(node.options)):
+            return replace(node, options=(*node.options, (option, str(tasks.get(node.table, 1)))))
+        return with_inputs(node, inputs)
+
+    return replace(program, sinks=Dag(program.sinks).rebuilt(make).sinks)
+
+
+def _cut_by(scan: Scan) -> str:
+    return reads_of(scan.connector, scan.table).cut_by
+
+
+def _is_whole(scan: Scan, directory: Path, parts: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether the ranges are all that the table holds, as far as its connector can tell."""
+    covers = reads_of(scan.connector, scan.table).covers
+    if not covers:
+        return False
+    options = batch_options(scan.connector, dict(scan.options))
+    request = SourceRequest(scan.table, options, scan.columns.polars(), directory)
+    return bool(load_function(scan.connector, covers)(request, parts))

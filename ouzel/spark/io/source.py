@@ -1,0 +1,244 @@
+"""Ouzel's connectors as a PySpark data source: any table, by exact offsets, as Arrow record batches. No jars.
+
+A partition of the connector is a partition of Spark, with the offsets to read of it. They are settled once, on the driver, so a task that
+is run again reads the same rows. Bad records fail the job or are left out, as the table's 'bad.record' says; see `bad_records.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from ouzel.connectors import open_source, reads_of
+from ouzel.connectors.base import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
+from ouzel.connectors.dead_letters import Refused
+from ouzel.errors import BadRecord, OuzelError
+from ouzel.spark.io.arrow import polars_types, record_batches
+from ouzel.spark.io.bounds import batch_options
+from ouzel.spark.wheel import hand_on
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from ouzel.spark.io.bad_records import BadRecords, Found
+
+NAME = "ouzel"
+ROWS = 1 << 16
+"""Most rows of a record batch."""
+
+WAIT_S = 0.005
+
+Offsets = Mapping[str, Sequence[int]]
+"""Partition id -> first offset, offset to stop before."""
+
+
+def read_table(
+    spark: SparkSession,
+    table: str,
+    columns: str,
+    options: Mapping[str, str],
+    *,
+    metadata: Mapping[str, str] | None = None,
+    folder: str = ".",
+    offsets: Offsets | None = None,
+    bad_records: BadRecords | None = None,
+) -> DataFrame:
+    """A table of any connector as a DataFrame.
+
+    Args:
+        spark: the session; its workers must be able to import ouzel.
+        table: name of the table, for messages.
+        columns: names and types in Spark's DDL; those that are NOT NULL must be there in every record.
+        options: the table's WITH, 'connector' included.
+        metadata: column -> key, for those columns that the connector gives beside the data.
+        folder: where relative paths start.
+        offsets: what to read of each partition; without it all that is there, from the earliest to the latest.
+        bad_records: what notes the records left out, where 'bad.record' is skip or dead-letter.
+
+    Raises:
+        OuzelError: bad records would be left out, and nothing notes them.
+    """
+    from pyspark.sql.types import StructType
+
+    schema = StructType.fromDDL(columns)
+    hand_on(spark)
+    source = _source(spark, table, options, folder, bad_records)
+    given = Table(
+        table,
+        dict(options),
+        dict(metadata or {}),
+        [column.name for column in schema if not column.nullable],
+        str(Path(folder).resolve()),
+        None if offsets is None else {name: [*span] for name, span in offsets.items()},
+        spark.sparkContext.defaultParallelism,
+    )
+    return spark.read.format(source.called).schema(schema).option("table", json.dumps(vars(given))).load()
+
+
+def _source(
+    spark: SparkSession, table: str, options: Mapping[str, str], folder: str, bad_records: BadRecords | None
+) -> type[OuzelSource]:
+    """The data source, registered; one of its own for what is to note bad records, since Spark makes readers far from here."""
+    source: type[OuzelSource] = OuzelSource
+    if options.get("bad.record", "fail") != "fail":
+        if bad_records is None:
+            raise OuzelError(
+                f"table '{table}' leaves bad records out, and nothing notes them; write bad_records = BadRecords(spark), give it to "
+                "read_table, and call bad_records.settle() once the job has answered"
+            )
+        bad_records.expect(table, options, Path(folder).resolve())
+        found = bad_records.found
+        own = {"called": f"{NAME}-{found.aid}", "found": found}
+        source = type("NotingSource", (OuzelSource,), own)
+    spark.dataSource.register(source)
+    return source
+
+
+@dataclass
+class Table:
+    """What `read_table` was asked for, as it travels to the workers."""
+
+    table: str
+    options: dict[str, str]
+    metadata: dict[str, str]
+    required: list[str]
+    folder: str
+    offsets: dict[str, list[int]] | None
+    tasks: int
+
+    @property
+    def connector(self) -> str:
+        """What 'connector' = says."""
+        return self.options["connector"]
+
+    def request(self, columns: Mapping[str, pl.DataType]) -> SourceRequest:
+        """The table as its connector is asked for it."""
+        given = {name: value for name, value in self.options.items() if name != "connector"}
+        return SourceRequest(
+            self.table,
+            batch_options(self.connector, given),
+            columns,
+            Path(self.folder),
+            self.metadata,
+            frozenset(self.required),
+            tasks=self.tasks,
+        )
+
+    @property
+    def policy(self) -> str:
+        """What becomes of bad records: fail, skip or dead-letter."""
+        return self.options.get("bad.record", "fail")
+
+
+@dataclass
+class Span(InputPartition):  # type: ignore[misc]
+    """What one task reads: offsets [start, end) of a partition; None is where the options say."""
+
+    id: str
+    start: int | None = None
+    end: int | None = None
+
+
+class OuzelSource(DataSource):  # type: ignore[misc]
+    """`spark.read.format("ouzel")`; made by `read_table`."""
+
+    called = NAME
+    found: Accumulator[Found] | None = None
+
+    @classmethod
+    def name(cls) -> str:
+        """What `format` calls it."""
+        return cls.called
+
+    def reader(self, schema: StructType) -> TableReader:
+        """The reader of one DataFrame."""
+        return TableReader(schema, Table(**json.loads(self.options["table"])), self.found)
+
+
+class TableReader(DataSourceReader):  # type: ignore[misc]
+    """Cuts a table into spans on the driver, and reads each in a task.
+
+    It takes no filters: Spark (4.3) keeps what the first query on a DataFrame has pushed down, and reads the next one by it too.
+    """
+
+    def __init__(self, schema: StructType, table: Table, found: Accumulator[Found] | None = None) -> None:
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        self._schema: pa.Schema = to_arrow_schema(schema, timezone="UTC")
+        self._table, self._found = table, found
+
+    def partitions(self) -> Sequence[Span]:
+        """The partitions and their offsets, settled now."""
+        if self._table.offsets is not None:
+            return [Span(name, *span) for name, span in self._table.offsets.items() if span[0] < span[1]]
+        source = self._open()
+        try:
+            return [_settled(source, partition) for partition in source.partitions()]
+        finally:
+            source.close()
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The span's rows."""
+        assert isinstance(partition, Span)
+        bad: list[BadRow] = []
+        source = self._open(partition)
+        try:
+            for batch in _batches(source, partition):
+                bad += batch.bad
+                if bad and self._table.policy == "fail":
+                    raise BadRecord(bad[0].where, bad[0].reason)
+                yield from record_batches(batch.frame, self._schema)
+        finally:
+            self._note(partition, bad)
+            source.close()
+
+    def _note(self, span: Span, bad: Sequence[BadRow]) -> None:
+        """Tell the driver what is left out of a span: each record if there are dead letters, else how many."""
+        if not bad or self._found is None:
+            return
+        table = self._table.table
+        if self._table.policy == "dead-letter":
+            self._found.add({(table, row.where): Refused.of(row) for row in bad})
+        else:
+            self._found.add({(table, f"{span.id}@{span.start}"): len(bad)})
+
+    def _open(self, span: Span | None = None) -> Source:
+        request = self._table.request(polars_types(self._schema))
+        ends_at = reads_of(self._table.connector, self._table.table).ends_at
+        if span is not None and span.end is not None and ends_at is not None:
+            request = replace(request, options=ends_at(request.options, span.id, span.end))
+        return open_source(self._table.connector, request)
+
+
+def _settled(source: Source, partition: Partition) -> Span:
+    """The partition with offsets, if its source can tell them."""
+    span = getattr(source, "span", None)
+    return Span(partition.id, *(span(partition) if span else ()))
+
+
+def _batches(source: Source, span: Span) -> Iterator[ReadBatch]:
+    """The span's batches."""
+    at = span.start or 0
+    reader = source.reader(Partition(span.id, True), span.start)
+    try:
+        while span.end is None or at < span.end:
+            batch = reader.read(ROWS, span.end)
+            if batch is ReadState.END:
+                return
+            if not isinstance(batch, ReadBatch):
+                time.sleep(WAIT_S)
+            else:
+                at = batch.end
+                yield batch
+    finally:
+        reader.close()

@@ -1,0 +1,230 @@
+"""Plan nodes to PySpark: one function for each node, which gives the calls that make its rows of its input's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, rewrite
+from ouzel.compiler.functions.aggregates import names_columns, spark_aggregate
+from ouzel.compiler.functions.lowering import grouped
+from ouzel.compiler.functions.spark import column_name, is_path, to_spark
+from ouzel.compiler.plan import (
+    Aggregate,
+    AssignWindow,
+    Filter,
+    FinalAggregate,
+    Node,
+    PartialAggregate,
+    Project,
+    Scan,
+    Sink,
+    Union,
+    Unnest,
+    Watermark,
+    WindowKind,
+    Without,
+)
+from ouzel.compiler.plan.tables import NodeTable, Refused
+from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
+from ouzel.spark.lowering.tables import read_table
+from ouzel.spark.lowering.text import call, comment, quoted, select
+from ouzel.spark.lowering.without import without_late
+
+ELEMENT, POSITION = "$element", "$position"
+"""Columns that exist between two steps of one statement."""
+
+UNITS = (
+    ("day", 86_400_000_000),
+    ("hour", 3_600_000_000),
+    ("minute", 60_000_000),
+    ("second", 1_000_000),
+    ("millisecond", 1_000),
+)
+
+Names = Mapping[int, str]
+"""The variables of a job, by `id()` of the nodes whose rows they hold."""
+
+
+Lowering = Callable[[Any, Names], list[str]]
+
+BATCH: NodeTable[Lowering] = NodeTable(
+    "the PySpark job",
+    {
+        PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+    },
+)
+"""The lines of each node."""
+
+
+def lower(node: Node, names: Names) -> list[str]:
+    """The node's lines: calls that start with a dot and go on from its input, and comments; of a node without one input, first a frame.
+
+    Raises:
+        NotSupported: it has no batch form.
+    """
+    return BATCH[type(node)](node, names)
+
+
+@BATCH.add(Scan)
+def _scan(node: Scan, names: Names) -> list[str]:
+    return read_table(node)
+
+
+@BATCH.add(Watermark)
+def _watermark(node: Watermark, names: Names) -> list[str]:
+    """Nothing: no row of a batch is late."""
+    return []
+
+
+@BATCH.add(Sink)
+def _sink(node: Sink, names: Names) -> list[str]:
+    return []
+
+
+@BATCH.add(Project)
+def _project(node: Project, names: Names) -> list[str]:
+    return [select(aliased(name, value) for name, value in node.items)]
+
+
+@BATCH.add(Filter)
+def _filter(node: Filter, names: Names) -> list[str]:
+    return [f".where({_condition(node.predicate)})"]
+
+
+@BATCH.add(Without)
+def _without(node: Without, names: Names) -> list[str]:
+    return without_late(node)
+
+
+@BATCH.add(Union)
+def _union(node: Union, names: Names) -> list[str]:
+    first, *others = (names[id(branch)] for branch in node.branches)
+    return [first, *(f".union({other})" for other in others)]
+
+
+@BATCH.add(Aggregate)
+def _aggregate(node: Aggregate, names: Names) -> list[str]:
+    values = _inlined(node, names)
+    keys = [_key(key, values.get(key)) for key in node.keys]
+    computed = {name: to_spark(value) for name, value in values.items() if value != Column(value.type, name)}
+    if not node.calls:
+        return [select(keys), ".distinct()"]
+    grouped = [call(".groupBy", keys)] if keys else []
+    return [*grouped, call(".agg", [spark_aggregate(each, computed) for each in node.calls])]
+
+
+@BATCH.add(Unnest)
+def _unnest(node: Unnest, names: Names) -> list[str]:
+    new = [quoted(name) for name, _ in node.names]
+    values, position = (new[:-1], [quoted(POSITION)]) if node.ordinality else (new, [])
+    is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
+    made = ", ".join([*position, *([quoted(ELEMENT)] if is_row else values)])
+    explode = f"F.{'pos' * node.ordinality}explode{'_outer' * node.outer}({to_spark(node.array)}).alias({made})"
+    exploded = f'.select("*", {explode})'
+    if not is_row and not node.ordinality:
+        return [exploded]
+    kept = [quoted(column_name(name)) for name in node.input.schema.names]
+    taken = _fields(node, values) if is_row else values
+    counted = [f'(F.col({quoted(POSITION)}) + 1).cast("bigint").alias({new[-1]})'] if node.ordinality else []
+    return [exploded, select([*kept, *taken, *counted])]
+
+
+@BATCH.add(AssignWindow)
+def _assign_window(node: AssignWindow, names: Names) -> list[str]:
+    """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
+    is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
+    spans = [node.size_us, *([node.slide_us] if is_hop or node.offset_us else [])]
+    arguments = [quoted(column_name(node.column)), *(quoted(span(length)) for length in spans)]
+    if node.offset_us:
+        arguments.append(quoted(span(node.offset_us % node.slide_us)))
+    window, cast = f"F.window({', '.join(arguments)})", '.cast("timestamp_ntz")' if is_local else ""
+    values = (f"{window}.start{cast}", f"{window}.end{cast}", f"({window}.end - F.expr(\"INTERVAL '0.001' SECOND\"))")
+    columns = [f"{value}.alias({quoted(name)})" for name, value in zip(node.names, values, strict=True) if name]
+    every = f", one every {span(node.slide_us)}" if is_hop else ""
+    mark = f"{node.kind.value}: windows of {span(node.size_us)}{every}; a row without {node.column} is in none"
+    return [comment(mark), select(['"*"', *columns])]
+
+
+def without_unread_time(node: AssignWindow, following: Sequence[Node]) -> AssignWindow:
+    """The node without its third column, named by an empty text, if it can be seen that nothing reads that."""
+    time = node.names[2]
+    for reader in following:
+        match reader:
+            case Project(items=items):
+                read = {name for _, value in items for name in columns_of(value)}
+                return node if time in read else replace(node, names=(*node.names[:2], ""))
+            case Filter(predicate=predicate) if time not in columns_of(predicate):
+                continue
+        break
+    return node
+
+
+def span(length_us: int) -> str:
+    """A span of time in its largest unit: "6 hours"."""
+    unit, size = next(((unit, size) for unit, size in UNITS if length_us % size == 0), ("microsecond", 1))
+    count = length_us // size
+    return f"{count} {unit}{'' if count == 1 else 's'}"
+
+
+def computes_below(node: Node, names: Names) -> bool:
+    """Whether an aggregate computes the columns of the projection it reads by itself, so that the projection needs no line."""
+    return (
+        isinstance(node, Aggregate)
+        and isinstance(node.input, Project)
+        and id(node.input) not in names
+        and not any(map(names_columns, node.calls))
+    )
+
+
+def _key(name: str, value: Expression | None) -> str:
+    if value is None or value == Column(value.type, name):
+        return quoted(column_name(name))
+    return f"{grouped(to_spark(value))}.alias({quoted(name)})"
+
+
+def _inlined(node: Aggregate, names: Names) -> dict[str, Expression]:
+    """What computes the columns of the projection below, by name."""
+    if not computes_below(node, names):
+        return {}
+    assert isinstance(node.input, Project)
+    return dict(node.input.items)
+
+
+def _fields(node: Unnest, values: Sequence[str]) -> list[str]:
+    assert isinstance(node.array.type, ArrayType)
+    assert isinstance(node.array.type.element, RowType)
+    pairs = zip(node.array.type.element.fields, values, strict=True)
+    return [f"F.col({quoted(ELEMENT)}).getField({quoted(field)}).alias({name})" for (field, _), name in pairs]
+
+
+def aliased(name: str, value: Expression) -> str:
+    """An item of a select."""
+    if isinstance(value, Column) and value.name == name:
+        return quoted(column_name(name))
+    text = grouped(to_spark(value))
+    return text if _keeps_name(name, value) else f"{text}.alias({quoted(name)})"
+
+
+def _keeps_name(name: str, value: Expression) -> bool:
+    """Whether Spark calls the value so by itself: a column that is cast, a field of a row."""
+    match value:
+        case Cast(operand=Column(name=column), safe=False):
+            return column == name
+        case GetField(field=field):
+            return field == name and is_path(value)
+    return False
+
+
+def _condition(predicate: Expression) -> str:
+    return to_spark(rewrite(predicate, _is_not_null))
+
+
+def _is_not_null(part: Expression) -> Expression:
+    """NOT x IS NULL as people say it."""
+    match part:
+        case Call(function="not", arguments=(Call(function="is_null") as inner,)):
+            return Call(part.type, "is_not_null", inner.arguments)
+    return part

@@ -1,0 +1,105 @@
+"""The same plan as Structured Streaming queries: one for each sink. Reads and writes nothing.
+
+The lowest aggregate of a sink is Spark's own streaming aggregation; what stands above it is a function over one micro-batch's table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from textwrap import indent
+
+from ouzel.compiler.plan import Aggregate, EmitRule, Program, Sink
+from ouzel.planner.rules.dag import Dag
+from ouzel.spark.lowering.batch_plan import batch_plan
+from ouzel.spark.lowering.statements import written
+from ouzel.spark.lowering.streaming_nodes import lower
+from ouzel.spark.lowering.streaming_plan import (
+    aggregates,
+    as_streams,
+    check_one_mode,
+    cut,
+    in_time,
+    kept_keys,
+    out_of_time,
+    with_ends,
+)
+from ouzel.spark.lowering.text import comment, identifier, quoted
+
+
+class OutputMode(Enum):
+    """What Spark gives a sink in each micro-batch: new rows, the rows that changed, or the whole table as it stands."""
+
+    APPEND = "append"
+    UPDATE = "update"
+    COMPLETE = "complete"
+
+
+@dataclass(frozen=True)
+class StreamingQuery:
+    """One sink's streaming query.
+
+    Args:
+        sink: where its rows go.
+        mode: Spark's output mode.
+        text: PySpark statements that define the frames; they need the names `spark` (in ANSI mode and UTC), `F`, `T` and `read_stream`.
+        frame: the variable that then holds the streaming DataFrame.
+        after: a function over one micro-batch's static frame, `def finish(batch): ... return frame`; empty if nothing is left to do. It
+            may read `batch` several times: persist it.
+        keys: in UPDATE mode, the columns that tell rows apart.
+    """
+
+    sink: Sink
+    mode: OutputMode
+    text: str
+    frame: str
+    after: str
+    keys: tuple[str, ...] = ()
+
+
+def streaming_queries(program: Program, directory: Path, name: str) -> tuple[StreamingQuery, ...]:
+    """One query for each sink of the program; relative paths of tables start at `directory`, `name` is what the program is called.
+
+    Raises:
+        NotSupported: Structured Streaming cannot run something of it; the text names the construct.
+    """
+    return tuple(_query(replace(program, sinks=(sink,)), directory, name) for sink in program.sinks)
+
+
+def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
+    """Spark gives a query one output mode: what can be in append mode is, then what can be in update mode, all else is cut."""
+    dag = batch_plan(program)
+    (sink,) = dag.sinks
+    mode, keys, after = OutputMode.APPEND, kept_keys(sink), ""
+    if all(map(_appends, aggregates(dag))):
+        stream = in_time(dag)
+    elif keys is not None:
+        mode, stream = OutputMode.UPDATE, in_time(dag)
+    else:
+        check_one_mode(dag)
+        mode = OutputMode.COMPLETE
+        stream, rest = cut(out_of_time(dag))
+        after = _function(sink, rest)
+    stream = as_streams(stream, mode is OutputMode.APPEND)
+    if not all(node.keys for node in aggregates(dag)):
+        stream = with_ends(stream)
+    text = _text(written(stream, lower), directory, f"{name}: {sink.table}, in {mode.value} mode")
+    return StreamingQuery(
+        sink, mode, text, identifier(sink.table), after, (keys or ()) if mode is OutputMode.UPDATE else ()
+    )
+
+
+def _appends(node: Aggregate) -> bool:
+    """Whether rows that it has let out stay: windows that close, and SELECT DISTINCT."""
+    return node.emit.rule is EmitRule.WATERMARK or not (node.calls or node.window)
+
+
+def _text(body: str, directory: Path, title: str) -> str:
+    folder = [f"folder = {quoted(str(directory))}\n"] if "folder" in body else []
+    return "\n".join([comment(title), *folder, body])
+
+
+def _function(sink: Sink, rest: Dag) -> str:
+    body = indent(f"{written(rest, lower)}return {identifier(sink.table)}\n", "    ")
+    return f"def finish(batch):\n{body}"

@@ -1,0 +1,336 @@
+"""What a streaming query has that a batch has not, as nodes beside the plan's own, and all nodes' lines in Structured Streaming.
+
+Spark's watermark is the largest value of a column over the whole table, and a filter is moved below it: it would hold back the windows
+until a row passes, and would drop the mark that moves time at the end. So a filter that Spark cannot move stands behind each watermark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.functions.lowering import grouped
+from ouzel.compiler.functions.spark import column_name, to_spark, to_spark_type
+from ouzel.compiler.plan import (
+    Aggregate,
+    AggregateCall,
+    AssignWindow,
+    Changelog,
+    Filter,
+    FinalAggregate,
+    Leaf,
+    Node,
+    PartialAggregate,
+    Project,
+    RowWise,
+    Scan,
+    Sink,
+    Union,
+    Unnest,
+    Watermark,
+    Without,
+    unchanged,
+)
+from ouzel.compiler.plan.tables import NodeTable, Refused
+from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, parts
+from ouzel.errors import NotSupported
+from ouzel.spark.lowering.batch_nodes import BATCH, Lowering, Names
+from ouzel.spark.lowering.tables import call_reader, refuse_changelog
+from ouzel.spark.lowering.text import call, quoted, with_columns
+
+END, TIME, BRANCH = "$end", "$time", "$branch"
+"""Columns of ours: whether the row marks the end, the row's watermark, and which aggregate a row of several is of."""
+
+FAR = "F.timestamp_seconds(F.lit(1_000_000_000_000))"
+"""Later than every row: where the end mark moves time to."""
+
+EVENT_TIME = '{"spark.watermarkDelayMs": 0}'
+"""The metadata by which Spark knows the grouping column that closes with the watermark."""
+
+
+@dataclass(frozen=True)
+class MarkedScan(Scan):
+    """A table whose last row marks its end; the mark is dropped at once where no watermark waits for it (`dropped`)."""
+
+    dropped: bool = False
+
+    @property
+    def schema(self) -> Schema:
+        return self.columns if self.dropped else Schema((*self.columns, Field(END, BOOLEAN)))
+
+
+@dataclass(frozen=True)
+class StreamingStep(RowWise):
+    """A node that stands in a plan when all rules have been applied: they may neither prune it nor move a filter below it."""
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return {name: origin for name, origin in unchanged(self).items() if name in self.schema.names}
+
+    def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (frozenset(self.input.schema.names),)
+
+    def pruned(self, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    waits = (False,)
+
+    @property
+    def time_column(self) -> str | None:
+        return self.input.time_column
+
+    @property
+    def unique_keys(self) -> frozenset[frozenset[str]]:
+        return frozenset()
+
+    @property
+    def label(self) -> str:
+        return type(self).__name__
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (*self.identity, column)
+
+
+@dataclass(frozen=True)
+class EventTime(StreamingStep):
+    """From here on Spark's watermark is the largest `expression`; the end mark has moved it beyond all rows, and ends here."""
+
+    expression: Expression
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema.select(tuple(name for name in self.input.schema.names if name != END))
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.input.meaning(self.expression),)
+
+
+@dataclass(frozen=True)
+class EventTimeKey(StreamingStep):
+    """`column` is what closes a group when the watermark passes it; or, with `is_key` false, is so no more."""
+
+    column: str
+    is_key: bool = True
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.input.column_ids[self.column], self.is_key)
+
+
+@dataclass(frozen=True)
+class OfSets(StreamingStep):
+    """Each call's column is a set of values, and becomes the call's result: Spark's streams have no DISTINCT."""
+
+    calls: tuple[tuple[AggregateCall, DataType], ...]
+
+    @property
+    def schema(self) -> Schema:
+        results = {call.name: Field(call.name, call.type) for call, _ in self.calls}
+        return Schema(tuple(results.get(field.name, field) for field in self.input.schema))
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        calls = {call.name for call, _ in self.calls}
+        return {name: origin for name, origin in super().origins.items() if name not in calls}
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return tuple((call.function, call.type, kind) for call, kind in self.calls)
+
+
+@dataclass(frozen=True)
+class MicroBatch(Leaf):
+    """The table that a streaming aggregation gives with each micro-batch; of several aggregates in one, that of `branch`.
+
+    An aggregate without keys always has one row: until there is one, `counts` are 0 and all else NULL; None for one with keys.
+    """
+
+    columns: Schema
+    branch: int | None = None
+    counts: frozenset[str] | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return self.columns
+
+    def pruned(self, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+        return self
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return None
+
+    is_rowwise = False
+
+    @property
+    def time_column(self) -> str | None:
+        return None
+
+    changelog = Changelog.APPEND
+
+    @property
+    def unique_keys(self) -> frozenset[frozenset[str]]:
+        return frozenset()
+
+    state_bound = ""
+    component_name = "batch"
+
+    @property
+    def label(self) -> str:
+        return "MicroBatch"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.branch,)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        return (*self.identity, column)
+
+
+AS_IN_BATCH = (Aggregate, AssignWindow, Filter, Project, Sink, Union, Unnest)
+
+STREAMING: NodeTable[Lowering] = NodeTable(
+    "Structured Streaming",
+    {
+        **{kind: BATCH[kind] for kind in AS_IN_BATCH},
+        Watermark: Refused("EventTime stands for it where something waits"),
+        PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        Without: Refused("a reconciliation asks the batch job"),
+    },
+)
+"""The lines of each node in a streaming query."""
+
+
+def lower(node: Node, names: Names) -> list[str]:
+    """The node's lines, as `lowering.lower` gives them, in a streaming query.
+
+    Raises:
+        NotSupported: it has no streaming form.
+    """
+    return STREAMING[type(node)](node, names)
+
+
+@STREAMING.add(Scan)
+def _scan(node: Scan, names: Names) -> list[str]:
+    return [_read_stream(node)]
+
+
+@STREAMING.add(MarkedScan)
+def _marked_scan(node: MarkedScan, names: Names) -> list[str]:
+    dropped = [f".where(~F.col({quoted(END)}))", f".drop({quoted(END)})"] if node.dropped else []
+    return [_read_stream(node, f"end_mark={quoted(END)}"), *dropped]
+
+
+def _read_stream(scan: Scan, *more: str) -> str:
+    if not scan.traits.shared:
+        raise NotSupported(
+            f"table '{scan.table}': Structured Streaming cannot read connector '{scan.connector}', which lives in one process",
+            instead="use 'file', or --engine heron",
+        )
+    refuse_changelog(scan)
+    return call_reader("read_stream", scan, "folder", *more)
+
+
+@STREAMING.add(EventTime)
+def _event_time(node: EventTime, names: Names) -> list[str]:
+    time, end = f"F.col({quoted(TIME)})", f"F.col({quoted(END)})"
+    value = f'{grouped(to_spark(node.expression))}.cast("timestamp")'
+    return [
+        f".withColumn({quoted(TIME)}, F.when({end}, {FAR}).otherwise({value}))",
+        f'.withWatermark({quoted(f"`{TIME}`")}, "0 seconds")',
+        "# The end mark goes. Spark moves no filter below this one, so that every row moves time.",
+        f".where((~{end} | ({time} < {FAR})) & (F.spark_partition_id() >= 0))",
+        f".drop({quoted(TIME)}, {quoted(END)})",
+    ]
+
+
+@STREAMING.add(EventTimeKey)
+def _event_time_key(node: EventTimeKey, names: Names) -> list[str]:
+    return [f".withMetadata({quoted(node.column)}, {EVENT_TIME if node.is_key else '{}'})"]
+
+
+@STREAMING.add(OfSets)
+def _of_sets(node: OfSets, names: Names) -> list[str]:
+    return [with_columns({call.name: _of_set(call, kind) for call, kind in node.calls})]
+
+
+def _of_set(call: AggregateCall, kind: DataType) -> str:
+    """What the call makes of the set in its column, whose elements, none of them NULL, are of `kind`."""
+    values = f"F.col({quoted(column_name(call.name))})"
+    match call.function:
+        case "count":
+            return f'F.size({values}).cast("bigint")'
+        case "count_if":
+            return f'F.array_contains({values}, True).cast("bigint")'
+        case "sum":
+            return _unless_empty(values, _total(values, to_spark_type(call.type)))
+        case "avg":
+            return _unless_empty(values, _mean(values, call, kind))
+    raise NotSupported(f"{call.function.upper()}(DISTINCT ...) cannot be computed of a set of values")
+
+
+def _mean(values: str, call: AggregateCall, kind: DataType) -> str:
+    if isinstance(kind, DecimalType):
+        total = _total(values, to_spark_type(DecimalType(kind.precision + 10, kind.scale)))
+        return f'({total} / F.size({values}).cast("decimal(10,0)")).cast({quoted(to_spark_type(call.type))})'
+    return f"{_total(values, 'double')} / F.size({values})"
+
+
+def _total(values: str, kind: str) -> str:
+    return f'F.aggregate({values}, F.lit(0).cast("{kind}"), lambda total, value: (total + value).cast("{kind}"))'
+
+
+def _unless_empty(values: str, result: str) -> str:
+    return f"F.when(F.size({values}) > 0, {result})"
+
+
+def check_set(call: AggregateCall, kind: DataType) -> None:
+    """See that a DISTINCT call can be computed of a set of values of `kind`.
+
+    Raises:
+        NotSupported: Spark has no set of such values, or the result would lose digits.
+    """
+    shown = f"{call.function.upper()}(DISTINCT {call.argument})"
+    if _holds_map(kind):
+        raise NotSupported(
+            f"{shown}: Structured Streaming keeps no set of {kind}", instead="count a key of it, or use --engine heron"
+        )
+    most = {"sum": 27, "avg": 17}.get(call.function)
+    if most and isinstance(kind, DecimalType) and kind.precision > most:
+        raise NotSupported(
+            f"{shown} of {kind} would lose digits on Structured Streaming",
+            instead=f"cast it to DECIMAL({most}, {min(kind.scale, most)}) or less, or use --engine heron",
+        )
+
+
+def _holds_map(kind: DataType) -> bool:
+    return any(isinstance(part, MapType) for part in parts(kind))
+
+
+@STREAMING.add(MicroBatch)
+def _micro_batch(node: MicroBatch, names: Names) -> list[str]:
+    if node.branch is None:
+        return ["batch"]
+    lines = ["batch", f".where(F.col({quoted(BRANCH)}) == {node.branch})"]
+    columns = {
+        field.name: f"F.col({quoted(column_name(of_branch(node.branch, field.name)))})" for field in node.columns
+    }
+    if node.counts is None:
+        return [*lines, call(".select", [f"{column}.alias({quoted(name)})" for name, column in columns.items()])]
+    first = {name: f"F.first({column})" for name, column in columns.items()}
+    firsts = {name: f"F.coalesce({text}, F.lit(0))" if name in node.counts else text for name, text in first.items()}
+    return [*lines, call(".agg", [f"{text}.alias({quoted(name)})" for name, text in firsts.items()])]
+
+
+def of_branch(branch: int, name: str) -> str:
+    """What a column of one of several aggregates is called where they are one."""
+    return f"{branch}${name}"

@@ -1,0 +1,261 @@
+"""Plans for Structured Streaming: a batch's plan with end marks and event time, and the cut of one that Spark cannot run whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import fields, replace
+
+from ouzel.compiler.expressions import Case, Column, Literal
+from ouzel.compiler.functions.aggregates import AggregateFunction, by_spark, is_distinct, row_of
+from ouzel.compiler.plan import (
+    Aggregate,
+    AggregateCall,
+    Emit,
+    EmitRule,
+    Node,
+    Project,
+    Scan,
+    Sink,
+    Union,
+    Watermark,
+    walk,
+)
+from ouzel.compiler.types import BIGINT, BOOLEAN, INT, ArrayType, DataType
+from ouzel.errors import NotSupported
+from ouzel.planner.rules.dag import Dag, with_inputs
+from ouzel.spark.lowering.streaming_nodes import (
+    BRANCH,
+    END,
+    EventTime,
+    EventTimeKey,
+    MarkedScan,
+    MicroBatch,
+    OfSets,
+    check_set,
+    of_branch,
+)
+
+ROWS = "$rows"
+"""A count that is computed so that there is an aggregation, and dropped."""
+
+
+def in_time(dag: Dag) -> Dag:
+    """The plan with Spark's event time below each window aggregate: those close, and their state goes."""
+    windowed = [node for node in dag.nodes() if isinstance(node, Aggregate) and node.window]
+    waited = {id(node) for top in windowed for node in walk(top) if isinstance(node, Watermark)}
+    timed = {id(node) for mark in dag.nodes() if id(mark) in waited for node in walk(mark)}
+    inner = {id(node) for top in aggregates(dag) for node in walk(top) if node is not top}
+
+    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+        made = with_inputs(node, inputs)
+        match made:
+            case Watermark():
+                return EventTime(made.input, made.expression) if id(node) in waited else made.input
+            case Scan() if id(node) in timed:
+                return _marked(made)
+            case Project() if id(node) in timed:
+                return _with_end(made)
+            case Aggregate(window=(_, end, _)):
+                keyed = replace(made, input=EventTimeKey(made.input, end))
+                return EventTimeKey(keyed, end, False) if id(node) in inner else keyed
+        return made
+
+    return dag.rebuilt(make)
+
+
+def _with_end(node: Project) -> Project:
+    """The projection with the end mark, for which nothing is computed: of NULLs alone it might fail."""
+    end = Column(BOOLEAN, END)
+    items = tuple(
+        (name, value if isinstance(value, Column) else Case(value.type, ((end, Literal(value.type, None)),), value))
+        for name, value in node.items
+    )
+    return replace(node, items=(*items, (END, end)))
+
+
+def out_of_time(dag: Dag) -> Dag:
+    """The plan without event time: nothing of it closes."""
+    return dag.rebuilt(lambda node, inputs: inputs[0] if isinstance(node, Watermark) else with_inputs(node, inputs))
+
+
+def as_streams(dag: Dag, appends: bool) -> Dag:
+    """The plan's aggregates as Spark's streams have them: no DISTINCT calls, and a call in each; with `appends`, SELECT DISTINCT stays.
+
+    Raises:
+        NotSupported: Spark has no set of a DISTINCT call's values.
+    """
+    return dag.rebuilt(lambda node, inputs: _aggregation(with_inputs(node, inputs), appends))
+
+
+def _aggregation(node: Node, appends: bool) -> Node:
+    if not isinstance(node, Aggregate):
+        return node
+    if not node.calls:
+        if appends and not node.window:
+            return node
+        counted = replace(node, calls=(AggregateCall(ROWS, "count", None, BIGINT),))
+        return Project(counted, tuple((field.name, Column(field.type, field.name)) for field in node.schema))
+    sets = tuple((call, _argument(node, call)) for call in node.calls if _needs_set(call))
+    for call, kind in sets:
+        check_set(call, kind)
+    made = replace(node, calls=tuple(_gathered(node, call) for call in node.calls))
+    return OfSets(made, sets) if sets else made
+
+
+def _needs_set(call: AggregateCall) -> bool:
+    return is_distinct(call)
+
+
+def _gathered(node: Aggregate, call: AggregateCall) -> AggregateCall:
+    if not _needs_set(call):
+        return replace(call, distinct=False)  # the least of distinct values is the least of all
+    kind = ArrayType(_argument(node, call))
+    return replace(call, function=VALUES.name, type=kind, distinct=False, row=VALUES)
+
+
+VALUES = AggregateFunction(
+    "collect_set",
+    lambda kind: (kind, ArrayType(kind)),
+    "a value",
+    "the distinct values, in Spark only",
+    "COLLECT_SET(value)",
+    state=lambda argument, result, changes: (),
+    accumulators="",
+    spark=by_spark("collect_set"),
+    alone=None,
+    variant="set",
+    takes_back=False,
+    merges_changes=False,
+    counts=False,
+    distinct=False,
+)
+"""What Spark gathers for a DISTINCT call."""
+
+
+def _argument(node: Aggregate, call: AggregateCall) -> DataType:
+    assert call.argument is not None
+    return node.input.schema[call.argument].type
+
+
+def aggregates(dag: Dag) -> list[Aggregate]:
+    """The plan's aggregates, inputs before their readers."""
+    return [node for node in dag.nodes() if isinstance(node, Aggregate)]
+
+
+def with_ends(dag: Dag) -> Dag:
+    """The plan with an end mark in every table that ends at once: a micro-batch comes even of a table without rows."""
+
+    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
+        made = with_inputs(node, inputs)
+        return _marked(made, True) if isinstance(made, Scan) and not isinstance(made, MarkedScan) else made
+
+    return dag.rebuilt(make)
+
+
+def _marked(scan: Scan, dropped: bool = False) -> MarkedScan:
+    return MarkedScan(**{field.name: getattr(scan, field.name) for field in fields(scan)}, dropped=dropped)
+
+
+def cut(dag: Dag) -> tuple[Dag, Dag]:
+    """The plan up to its lowest aggregates, as one aggregation, and the plan of what is left to do with each micro-batch's table."""
+    (sink,) = dag.sinks
+    lowest = _lowest(dag)
+    single = len(lowest) == 1
+    below = lowest[0] if single else _together(lowest)
+    leaves = {
+        id(node): MicroBatch(node.schema, None if single else branch, None if single else _counts(node))
+        for branch, node in enumerate(lowest)
+    }
+    above = dag.rebuilt(lambda node, inputs: leaves.get(id(node)) or with_inputs(node, inputs))
+    return Dag((replace(sink, input=below),)), above
+
+
+def _lowest(dag: Dag) -> list[Aggregate]:
+    """The aggregates that read rows."""
+    found = aggregates(dag)
+    return [node for node in found if not any(other in found for other in walk(node) if other is not node)]
+
+
+def _counts(node: Aggregate) -> frozenset[str] | None:
+    return None if node.keys else frozenset(call.name for call in node.calls if row_of(call).counts)
+
+
+def _together(lowest: Sequence[Aggregate]) -> Aggregate:
+    """Several aggregates as one over the union of what they read: Spark's update and complete modes have but one."""
+    columns = [
+        (branch, name, node.input.schema[name].type) for branch, node in enumerate(lowest) for name in _read(node)
+    ]
+    branches = tuple(
+        Project(
+            node.input,
+            (
+                (BRANCH, Literal(INT, branch)),
+                *(
+                    (of_branch(other, name), Column(kind, name) if other == branch else Literal(kind, None))
+                    for other, name, kind in columns
+                ),
+            ),
+        )
+        for branch, node in enumerate(lowest)
+    )
+    keys = tuple(of_branch(branch, key) for branch, node in enumerate(lowest) for key in node.keys)
+    calls = tuple(_renamed(branch, call) for branch, node in enumerate(lowest) for call in node.calls)
+    return Aggregate(Union(branches), (BRANCH, *keys), calls, Emit(EmitRule.CHANGES))
+
+
+def _read(node: Aggregate) -> list[str]:
+    asked = [name for call in node.calls for name in (call.argument, call.filter) if name]
+    return list(dict.fromkeys((*node.keys, *asked)))
+
+
+def _renamed(branch: int, call: AggregateCall) -> AggregateCall:
+    return replace(
+        call,
+        name=of_branch(branch, call.name),
+        argument=call.argument and of_branch(branch, call.argument),
+        filter=call.filter and of_branch(branch, call.filter),
+    )
+
+
+def kept_keys(sink: Sink) -> tuple[str, ...] | None:
+    """What the sink calls the keys of its aggregate, if there is but one and only projections that keep them come after it."""
+    projects: list[Project] = []
+    node = sink.input
+    while isinstance(node, Project):
+        projects.append(node)
+        node = node.input
+    if not isinstance(node, Aggregate) or len(aggregates(Dag((sink,)))) > 1:
+        return None
+    keys = node.keys
+    for project in reversed(projects):
+        kept = {value.name: name for name, value in project.items if isinstance(value, Column)}
+        if not kept.keys() >= set(keys):
+            return None
+        keys = tuple(kept[key] for key in keys)
+    return keys
+
+
+def check_one_mode(dag: Dag) -> None:
+    """See that the whole table can be made anew with each micro-batch.
+
+    Raises:
+        NotSupported: something of it is let out once, as rows or as windows that close.
+    """
+    closing = [node for node in aggregates(dag) if node.emit.rule is EmitRule.WATERMARK]
+    if closing:
+        raise NotSupported(
+            "windows that are let out when they close cannot be mixed with an aggregate that goes on: "
+            "Structured Streaming gives a query one output mode",
+            instead="end the query of the windows with EMIT CHANGES, INSERT them INTO a table of their own, or use --engine heron",
+        )
+    if _reads_rows(dag.sinks[0], {id(node) for node in _lowest(dag)}):
+        raise NotSupported(
+            "UNION ALL of rows and of an aggregate that goes on: Structured Streaming gives a query one output mode",
+            instead="write an INSERT INTO for each of them, or use --engine heron",
+        )
+
+
+def _reads_rows(node: Node, lowest: Set[int]) -> bool:
+    if id(node) in lowest:
+        return False
+    return isinstance(node, Scan) or any(_reads_rows(upstream, lowest) for upstream in node.inputs)

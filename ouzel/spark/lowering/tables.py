@@ -1,0 +1,199 @@
+"""Tables to PySpark: how a connector's table is read in batch. One function for each format of files that Spark reads itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from ouzel.compiler.catalog import load_named
+from ouzel.compiler.functions.spark import column_name, to_spark_type
+from ouzel.compiler.plan import Scan
+from ouzel.compiler.types import VarcharType
+from ouzel.errors import NotSupported
+from ouzel.spark.lowering.columns import JSON_READER, from_csv, from_json, has_empty_texts, json_schema, not_null
+from ouzel.spark.lowering.csv import READ_CSV
+from ouzel.spark.lowering.parquet import READ_PARQUET
+from ouzel.spark.lowering.text import (
+    Range,
+    call,
+    csv_names,
+    csv_reader,
+    identifier,
+    is_lenient,
+    is_relative,
+    path_text,
+    quoted,
+    shown_options,
+)
+
+
+def read_table(scan: Scan) -> list[str]:
+    """A frame with the table's columns, and calls on it.
+
+    Files are read by Spark; what else there is, METADATA columns and tables that leave bad records out, by Ouzel's own reader.
+
+    Raises:
+        NotSupported: its connector or format cannot be read in batch.
+    """
+    if not scan.traits.shared:
+        raise NotSupported(
+            f"table '{scan.table}': a Spark job cannot read connector '{scan.connector}', which lives in one process",
+            instead="use 'file'",
+        )
+    refuse_changelog(scan)
+    return _read_by_spark(scan, None) or [_read_by_ouzel(scan)]
+
+
+def refuse_changelog(scan: Scan) -> None:
+    """See that no row of the table is taken back.
+
+    Raises:
+        NotSupported: it is a changelog.
+    """
+    if scan.traits.changelog:
+        raise NotSupported(
+            f"table '{scan.table}': Spark cannot read connector '{scan.connector}', whose rows may be taken back",
+            instead="run it on --engine heron",
+        )
+
+
+def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
+    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, and leaving bad records out.
+
+    Raises:
+        NotSupported: the format cannot be read in batch.
+    """
+    options = dict(scan.options)
+    if parts is not None or scan.metadata or is_lenient(options) or NOT_OF_SPARK.search(options["path"]):
+        return None
+    shape = options.get("format", "")
+    if shape not in FORMATS:
+        raise NotSupported(
+            f"table '{scan.table}': a Spark job cannot read format '{shape}'",
+            instead=f"use one of {', '.join(FORMATS)}",
+        )
+    return FORMATS[shape](scan, options) + not_null(scan.table, scan.columns)
+
+
+def is_read_by_spark(scan: Scan) -> bool:
+    """Whether Spark's own readers read all of the table; they take braces in a path for a choice."""
+    return _read_by_spark(scan, None) is not None
+
+
+def read_range(scan: Scan, parts: Range) -> list[str]:
+    """A frame with the rows of the table that the job's OFFSETS name, which are `parts`.
+
+    Raises:
+        NotSupported: rows of it may be taken back.
+    """
+    refuse_changelog(scan)
+    return _read_by_spark(scan, parts) or [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")]
+
+
+def _read_by_spark(scan: Scan, parts: Range | None) -> list[str] | None:
+    """The lines of the reader that the connector's row names, if it reads this table."""
+    lines: list[str] | None = load_named(scan.traits.spark)(scan, parts) if scan.traits.spark else None
+    return lines
+
+
+def _read_by_ouzel(scan: Scan, *more: str) -> str:
+    noted = [f"{BAD_RECORDS}={BAD_RECORDS}"] if is_lenient(dict(scan.options)) else []
+    options = dict(scan.options)
+    path = f"args.{identifier(scan.table)}" if "path" in options else ""
+    return call_reader("read_table", scan, "args.folder", *more, *noted, path=path)
+
+
+def call_reader(function: str, scan: Scan, folder: str, *more: str, path: str = "") -> str:
+    """A call of a function of ours that reads the table, `read_table` or `read_stream`, with more arguments of its own."""
+    columns = ", ".join(
+        f"{column_name(field.name)} {to_spark_type(field.type)}{'' if field.nullable else ' NOT NULL'}"
+        for field in scan.columns
+    )
+    options = {"connector": scan.connector, **dict(scan.options)}
+    metadata = ", ".join(f"{quoted(name)}: {quoted(key)}" for name, key in scan.metadata)
+    arguments = [
+        "spark",
+        quoted(scan.table),
+        quoted(columns),
+        shown_options(options, path),
+        *([f"metadata={{{metadata}}}"] if metadata else []),
+        *([f"folder={folder}"] if starts_at_folder(options) else []),
+        *more,
+    ]
+    return call(function, arguments)
+
+
+def starts_at_folder(options: Mapping[str, str]) -> bool:
+    """Whether one of a table's paths is relative to the folder of the query's file."""
+    return any(is_relative(options[name]) for name in PATHS & options.keys())
+
+
+NOT_OF_SPARK = re.compile(r",|\*\*")
+"""What in a path means something else to Spark than to us."""
+
+OFFSETS, BAD_RECORDS = "OFFSETS", "bad_records"
+"""Names that a job uses for what Ouzel's own reader reads."""
+
+PATHS = frozenset({"path", "dead-letter.path"})
+"""Options that are paths, relative to the query's file."""
+
+
+def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
+    columns = [f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns]
+    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quoted, _packed(columns))])]
+
+
+def _packed(columns: Iterable[str]) -> list[str]:
+    """Columns in DDL, as many together as fit on a line."""
+    lines: list[str] = []
+    for column in columns:
+        if lines and len(lines[-1]) + len(column) < COLUMNS_LINE:
+            lines[-1] += f", {column}"
+        else:
+            lines.append(column)
+    return lines
+
+
+COLUMNS_LINE = 90
+
+
+def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
+    given = ", ".join(f"{name}={value}" for name, value in JSON_READER.items())
+    read = [
+        f"spark.read.schema({quoted(json_schema(scan.columns))})",
+        f".json({path_text(scan.table, options)}, {given})",
+    ]
+    return read + from_json(scan.columns)
+
+
+def _raw(scan: Scan, options: Mapping[str, str]) -> list[str]:
+    (field,) = scan.columns
+    cast = "" if isinstance(field.type, VarcharType) else f".cast({quoted(to_spark_type(field.type))})"
+    named = f'.select(F.col("value"){cast}.alias({quoted(field.name)}))' if cast or field.name != "value" else ""
+    return [f"spark.read.text({path_text(scan.table, options)})", *([named] if named else [])]
+
+
+def _csv(scan: Scan, options: Mapping[str, str]) -> list[str]:
+    """Fields are read as text and cast, so that the header's names count and not their order."""
+    return [_csv_reader(scan, options), *from_csv(scan.columns, options)]
+
+
+def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
+    headed, named = options.get("csv.header", "true") == "true", csv_names(options)
+    reader = csv_reader(options, has_empty_texts(scan.columns, options))
+    given = [f"{name}={quoted(value)}" for name, value in reader.items()]
+    lines = ["multiLine=True"] if options.get("csv.quote", '"') else []  # a quoted field may hold line ends
+    path = path_text(scan.table, options)
+    if headed and not named:
+        names = [quoted(column_name(name)) for name in scan.columns.names]
+        return call(READ_CSV, ["spark", path, *names, *lines, *given])
+    fields = ", ".join(f"{column_name(name)} string" for name in named or scan.columns.names)
+    return call(f"spark.read.schema({quoted(fields)}).csv", [path, f"header={headed}", *lines, *given])
+
+
+FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], list[str]]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": _parquet,
+    "raw": _raw,
+}

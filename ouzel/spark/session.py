@@ -1,0 +1,196 @@
+"""A Spark session for batches: started once, quiet, and its failures in one sentence."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ouzel.errors import NotSupported, OuzelError
+from ouzel.spark.wheel import package
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+
+_SAFE_PATH = "PYTHONSAFEPATH"
+"""What Python is told with -P: Spark starts its workers with -m, which would import modules that lie beside the data."""
+
+
+def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[str, str]] = ()) -> SparkSession:
+    """A session on `master`, by default this machine's cores; workers run this Python. What the JVM says goes to a file.
+
+    Raises:
+        OuzelError: PySpark or a JDK is missing, or Spark does not start.
+    """
+    require()
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    master = master or os.environ.get("SPARK_MASTER") or LOCAL
+    refuse_connect(master)
+    given = {"spark.ui.showConsoleProgress": "false", f"spark.executorEnv.{_SAFE_PATH}": "1"}
+    if master.startswith("local"):
+        given["spark.driver.host"] = "127.0.0.1"
+    else:  # Spark plans streams in a process beside the driver, which sees nothing of what executors are given
+        found = (str(package()), os.environ.get("PYTHONPATH", ""))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, found))
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in [*given.items(), *settings]:
+        builder = builder.config(key, value)
+    quieten()
+    log = Path(tempfile.mkdtemp(prefix="ouzel-spark-")) / "spark.log"
+    try:
+        with _stderr_to(log), _safe_path():
+            session = builder.getOrCreate()
+            shuffle_by_cores(session)
+            return session
+    except Exception as error:
+        raise OuzelError(f"Spark does not start on {master}: {_reason(error, log)}") from error
+
+
+def quieten() -> None:
+    """Let PySpark log nothing: its stack traces and its errors as JSON are told once more as a sentence."""
+    for noisy in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(noisy).setLevel(logging.CRITICAL)
+
+
+def refuse_connect(master: str) -> None:
+    """See that a master is no server of Spark Connect.
+
+    Raises:
+        NotSupported: it is one.
+    """
+    if master.startswith("sc://"):
+        raise NotSupported(
+            f"{master}: Spark Connect has no way to Ouzel's own readers and writers",
+            instead="write the job with `ouzel batch --emit job.py`, which over files needs none of them, and run it there: "
+            f"SPARK_REMOTE={master} python job.py",
+        )
+
+
+def shuffle_by_cores(spark: SparkSession) -> None:
+    """Cut a shuffle into as many parts as there are cores, unless somebody has said into how many.
+
+    Spark's own 200 is many where each part is a state store that every micro-batch opens. A cluster's executors come after the session
+    has begun: the first ones are waited for.
+    """
+    context = spark.sparkContext
+    if context.getConf().get("spark.sql.shuffle.partitions") is not None:
+        return
+    if not context.master.startswith("local"):
+        _await_executors(context)
+    spark.conf.set("spark.sql.shuffle.partitions", str(max(1, context.defaultParallelism)))
+
+
+def _await_executors(context: SparkContext) -> None:
+    deadline, before = time.monotonic() + EXECUTORS_S, 0
+    while time.monotonic() < deadline:
+        there = context._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver is among them
+        if there > 0 and there == before:
+            return
+        before = there
+        time.sleep(SETTLED_S)
+
+
+EXECUTORS_S, SETTLED_S = 15.0, 0.5
+"""How long a cluster's first executors are waited for; and when no more seem to come."""
+
+
+def require() -> None:
+    """See that a session could start here.
+
+    Raises:
+        OuzelError: PySpark or a JDK is missing.
+    """
+    try:
+        import pyspark  # noqa: F401
+    except ModuleNotFoundError:
+        raise OuzelError('a batch runs on PySpark, which is not installed; write: pip install "ouzel[spark]"') from None
+    home = os.environ.get("JAVA_HOME")
+    if home and not Path(home, "bin", "java").exists():
+        raise OuzelError(f"Spark needs a JDK, and JAVA_HOME is {home}, where there is no bin/java; correct it")
+    if not home and not shutil.which("java"):
+        raise OuzelError("Spark needs a JDK, and there is no 'java' here; install JDK 17 or newer, or set JAVA_HOME")
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Processes started inside, and theirs, import nothing from the working directory."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """Processes started inside write their stderr to the file, for as long as they live."""
+    sys.stderr.flush()
+    kept, file = os.dup(2), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(file)
+
+
+def _reason(error: Exception, log: Path) -> str:
+    """What the JVM said last that is an error, else what PySpark says."""
+    lines = []
+    with suppress(OSError):
+        lines = [
+            line for line in log.read_text(errors="replace").splitlines() if re.search(r"error|exception", line, re.I)
+        ]
+    return (lines or str(error).splitlines() or [type(error).__name__])[-1].strip()
+
+
+def _version() -> str:
+    import pyspark
+
+    return str(pyspark.__version__)
+
+
+def explained(error: Exception) -> OuzelError:
+    """What Spark raised, in one sentence: our own error if one is at its bottom."""
+    text = str(error)
+    ours = re.findall(r"ouzel\.errors\.\w+: (.+)", text)
+    if ours:
+        return OuzelError(ours[-1].strip())
+    there = re.search(r"\[PATH_ALREADY_EXISTS\] Path (\S+) already exists", text)
+    if there:
+        return OuzelError(
+            f"{there[1].removeprefix('file:')} is there already, and a batch overwrites nothing; remove it"
+        )
+    raised = re.search(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE: \w+)?$", text, re.M)
+    if raised:
+        return OuzelError(raised[1].strip())
+    missing = re.search(r"\[PATH_NOT_FOUND\] Path does not exist: (\S+?)\.? ", text + " ")
+    if missing:
+        return OuzelError(f"there is no {missing[1].removeprefix('file:')}")
+    if "Failed to find data source: kafka" in text:
+        return OuzelError(
+            "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
+            f"org.apache.spark:spark-sql-kafka-0-10_2.13:{_version()}, or leave it out and Ouzel reads the topic"
+        )
+    python = re.findall(r"^[a-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
+    told = re.findall(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)
+    lines = (*python[-1:], *told[:1], *text.splitlines()[:1], type(error).__name__)
+    return OuzelError(f"Spark: {lines[0].strip()}")

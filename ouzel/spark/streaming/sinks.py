@@ -1,0 +1,183 @@
+"""Sinks of a Structured Streaming query: our own writers, given each micro-batch under an id that a restart repeats.
+
+New rows for a sink that any process can write go there from the tasks that have them. All else goes through the driver: it alone knows what
+changed, and what is printed or handed to whoever started the run must be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT, SinkMode
+from ouzel.connectors import open_sink
+from ouzel.connectors.base import SinkRequest, SinkWriter
+from ouzel.errors import TopologyError
+from ouzel.runtime.operators.consolidate import consolidate
+from ouzel.runtime.tasks.compiled import sink_request
+from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
+from ouzel.spark.streaming.changes import Changes, NewRows, RowsByKey, WholeTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+Hand = Callable[[int, pl.DataFrame], None]
+"""Takes a micro-batch's number and its rows for the trailing SELECT."""
+
+
+class Outlet(Protocol):
+    """Where one query's micro-batches go."""
+
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+        """Write one; how many rows or changes it had. `number` is Spark's, `batch_id` tells it apart from those of all other queries.
+
+        Raises:
+            OuzelError: the sink refuses.
+        """
+
+    def close(self) -> None:
+        """Nothing more comes."""
+
+
+def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> Outlet:
+    """The outlet of a query; `hand` takes what a trailing SELECT gives.
+
+    Raises:
+        ConnectorError: the sink cannot be opened.
+    """
+    sink = query.sink
+    request = sink_request(sink, directory, name)
+    if query.mode is OutputMode.APPEND and sink.mode is SinkMode.APPEND and not sink.traits.alone:
+        return ByTasks(sink.connector, request)
+    writer = _Handing(hand) if sink.traits.returned else open_sink(sink.connector, request)
+    return ByDriver(query, request, writer)
+
+
+def batch_id_of(query_id: UUID | str, number: int) -> int:
+    """An id for a query's micro-batch: the same after a restart from its checkpoint, and another one for every other query."""
+    return (UUID(str(query_id)).int >> 88) << 24 | number
+
+
+def _changes(query: StreamingQuery, columns: Mapping[str, pl.DataType], given: Sequence[str]) -> Changes:
+    """What tells the changes; `given` is what the query calls the columns."""
+    match query.mode:
+        case OutputMode.UPDATE:
+            names = dict(zip(given, columns, strict=True))
+            return RowsByKey(columns, [names[key] for key in query.keys])
+        case OutputMode.COMPLETE:
+            return WholeTable(columns)
+        case OutputMode.APPEND:
+            return NewRows()
+
+
+class ByDriver:
+    """Collects a micro-batch, finds out what changed, and writes that here."""
+
+    def __init__(self, query: StreamingQuery, request: SinkRequest, writer: SinkWriter) -> None:
+        self._query, self._sink, self._request, self._writer = query, query.sink, request, writer
+        self._changes: Changes | None = None
+        self._weighted = self._sink.mode is not SinkMode.APPEND
+
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+        """See Outlet."""
+        rows = pl.from_arrow(frame.toArrow())
+        assert isinstance(rows, pl.DataFrame)
+        self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
+        changed = self._fitted(self._changes.since(typed(rows, self._request.columns)))
+        if changed.height:
+            self._writer.write(number if self._sink.traits.returned else batch_id, changed)
+            self._writer.flush()
+        return changed.height
+
+    def _fitted(self, changed: pl.DataFrame) -> pl.DataFrame:
+        """The changes as the sink takes them: new rows without a weight, or one row of each key."""
+        if self._sink.mode is SinkMode.UPSERT:
+            return consolidate(changed, self._sink.keys)
+        if self._weighted and WEIGHT not in changed.columns:
+            return changed.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
+        if self._weighted or WEIGHT not in changed.columns:
+            return changed
+        if (changed[WEIGHT] != 1).any():
+            raise TopologyError(f"table '{self._sink.table}' takes new rows only, and a row of it changed")
+        return changed.drop(WEIGHT)
+
+    def close(self) -> None:
+        """Close the writer."""
+        self._writer.close()
+
+
+class _Handing:
+    """The sink of a trailing SELECT."""
+
+    flush_interval_ms, flush_rows = 0, 1
+
+    def __init__(self, hand: Hand) -> None:
+        self._hand = hand
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        self._hand(batch_id, frame)
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class ByTasks:
+    """Writes a micro-batch from the tasks that have its rows, each as a batch of its own."""
+
+    def __init__(self, connector: str, request: SinkRequest) -> None:
+        self._connector, self._request = connector, request
+        self._first = True
+
+    def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
+        """See Outlet. What an earlier run left of the batch it starts with is removed: its tasks may have been others."""
+        if self._first:
+            writer = open_sink(self._connector, self._request)
+            getattr(writer, "withdraw", lambda batch_id: None)(batch_id)
+            writer.close()
+            self._first = False
+        connector, request = self._connector, self._request
+
+        def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from write_part(connector, request, batch_id, batches)
+
+        return sum(row.rows for row in frame.mapInArrow(write, "rows bigint").collect())
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def write_part(
+    connector: str, request: SinkRequest, batch_id: int, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """In a task: write its share of a micro-batch, as one batch, and give back how many rows that were."""
+    import pyarrow as pa
+    from pyspark import TaskContext
+
+    given = list(batches)
+    rows = pl.from_arrow(given) if given else pl.DataFrame()
+    assert isinstance(rows, pl.DataFrame)
+    if not rows.height:
+        return
+    context = TaskContext.get()
+    writer = open_sink(connector, replace(request, task=context.partitionId() if context else 0))
+    try:
+        writer.write(batch_id, typed(rows, request.columns))
+        writer.flush()
+    finally:
+        writer.close()
+    yield pa.RecordBatch.from_pydict({"rows": [rows.height]})
+
+
+def typed(rows: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Spark's rows under the sink's names and in its types, by position."""
+    named = rows.rename(dict(zip(rows.columns, columns, strict=True)))
+    return named.cast(pl.Schema(columns))

@@ -1,0 +1,178 @@
+"""One sink's streaming query while it runs: its micro-batches on their way to the sink, and what is committed of them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ouzel.errors import OuzelError, TopologyError
+from ouzel.session import Job
+from ouzel.spark.io.bad_records import BadRecords
+from ouzel.spark.io.functions import python_function
+from ouzel.spark.lowering.streaming import StreamingQuery
+from ouzel.spark.session import explained
+from ouzel.spark.streaming.gate import Gate
+from ouzel.spark.streaming.progress import Account
+from ouzel.spark.streaming.sinks import batch_id_of, outlet
+from ouzel.spark.streaming.source import read_stream
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery as Running
+
+
+@dataclass
+class Written:
+    """One micro-batch that its sink has taken: how many rows, and those of a trailing SELECT."""
+
+    rows: int
+    frames: list[pl.DataFrame] = field(default_factory=list)
+
+
+class Stream:
+    """One sink's query."""
+
+    def __init__(self, plan: StreamingQuery, job: Job, gate: Gate) -> None:
+        self.plan, self.account = plan, Account()
+        self.error: OuzelError | None = None
+        self._job, self._gate = job, gate
+        self._outlet = outlet(plan, job.directory, job.topology.name, self._hand)
+        self._frames: list[pl.DataFrame] = []
+        self._written: dict[int, Written] = {}
+        self._started = threading.Event()
+        self._finish: Callable[[DataFrame], DataFrame] | None = None
+        self.running: Running | None = None
+        self._bad: BadRecords | None = None
+
+    def start(self, spark: SparkSession, checkpoint: str) -> None:
+        """Begin; what an earlier run left in the checkpoint goes on."""
+        settings = self._job.settings
+        self._bad = BadRecords(spark)
+        writer = (
+            self._defined(spark)
+            .writeStream.queryName(f"{self._job.topology.name} {self.plan.sink.table} {id(self):x}")
+            .outputMode(self.plan.mode.value)
+            .option("checkpointLocation", f"{checkpoint}/{self.plan.sink.table}")
+            .trigger(processingTime=f"{settings.trigger_ms} milliseconds")
+        )
+        self.running = writer.foreachBatch(self._take).start()
+        self._started.set()
+
+    def _defined(self, spark: SparkSession) -> DataFrame:
+        """The streaming frame that the plan's text defines."""
+        from pyspark.sql import functions as F
+        from pyspark.sql import types as T
+
+        job = self._job
+        read = partial(read_stream, rows=job.settings.trigger_rows, query=job.topology.name, bad_records=self._bad)
+        names: dict[str, Any] = {
+            "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
+            "python_function": python_function,
+        }  # fmt: skip
+        exec(compile(self.plan.text, "job.py", "exec"), names)
+        frame: DataFrame = names[self.plan.frame]
+        if self.plan.after:
+            before = set(names)
+            exec(compile(self.plan.after, "job.py", "exec"), names)
+            self._finish = names["finish"] if "finish" in names else names[(set(names) - before).pop()]
+        return frame
+
+    def _take(self, frame: DataFrame, number: int) -> None:
+        """Spark's foreachBatch. An error is kept, and given on in one sentence: what Spark makes of a long one may overflow its stack."""
+        self._started.wait()
+        assert self.running is not None
+        with self._gate.passing(hands=self.plan.sink.traits.returned):
+            try:
+                rows = self._write(frame, number, batch_id_of(self.running.id, number))
+                self._written[number] = Written(rows, self._frames)
+                self._frames = []
+            except Exception as error:
+                self.error = error if isinstance(error, OuzelError) else explained(error)
+                raise self.error from None
+
+    def _write(self, frame: DataFrame, number: int, batch_id: int) -> int:
+        """What is left to do may read the micro-batch several times, and its state must change but once."""
+        if self._finish is None:
+            return self._outlet.take(frame, number, batch_id)
+        kept = frame.persist()
+        try:
+            return self._outlet.take(self._finish(kept), number, batch_id)
+        finally:
+            kept.unpersist()
+
+    def _hand(self, number: int, frame: pl.DataFrame) -> None:
+        self._frames.append(frame)
+        self._gate.handed(int(frame.estimated_size()))
+
+    def progressed(self, report: Mapping[str, Any]) -> Written:
+        """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
+        self.account.add(report)
+        return self._written.pop(report["batchId"], Written(0))
+
+    @property
+    def run_id(self) -> str:
+        """What Spark's reports call this run; empty before it has begun."""
+        return str(self.running.runId) if self.running else ""
+
+    def ended(self) -> bool:
+        """Whether it has read everything there will ever be. A run that goes on from a checkpoint may have nothing left to report.
+
+        Raises:
+            OuzelError: it has failed: in one sentence, our own error if one is at its bottom.
+        """
+        assert self.running is not None
+        if not self.running.isActive:
+            raise self._reason(self.running.exception())
+        if not self.account.batches and (idle := self.running.lastProgress) is not None:
+            self.account.begin(json.loads(idle.json))
+        return self.account.ended
+
+    def settle(self, known: set[tuple[str, str]], say: Callable[[str], None]) -> int:
+        """Tell of the bad records that the last micro-batch left out, and write their dead letters; how many there were.
+
+        Those at places in `known`, to which theirs are added, were told of before: of another query that reads the same table.
+        """
+        assert self._bad is not None
+        found = self._bad.found.value
+        for place in [place for place in found if place in known]:
+            del found[place]
+        known |= found.keys()
+        count = sum(what if isinstance(what, int) else 1 for what in found.values())
+        self._bad.settle(say)
+        found.clear()
+        return count
+
+    def stop(self) -> None:
+        """Ask Spark to end it, if it has begun."""
+        if self.running is not None:
+            self.running.stop()
+
+    def complete(self) -> None:
+        """Let what is left happen, once everything has been read: windows close in micro-batches without data.
+
+        Raises:
+            OuzelError: it failed.
+        """
+        assert self.running is not None
+        try:
+            self.running.processAllAvailable()
+        except Exception as error:
+            raise self._reason(error) from error
+        self.running.stop()
+
+    def _reason(self, error: Exception | None) -> OuzelError:
+        return self.error or (explained(error) if error else TopologyError("Spark ended the query without a word"))
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything that the sink has taken is committed."""
+        return not self._written
+
+    def close(self) -> None:
+        """Let go of the sink."""
+        self._outlet.close()

@@ -1,0 +1,57 @@
+"""What the tests of batches share: queries as jobs, and what a reader reads without a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ouzel.session import Job, load_text
+from ouzel.spark.batch.run import Batch, batch
+
+if TYPE_CHECKING:
+    from tests.servers.kafka import KafkaBroker
+    from tests.servers.spark import StandaloneCluster
+    from tests.spark.batch.plain import PlainPython
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Callable[[str], Job]:
+    """Compiles SQL whose paths start in the test's folder."""
+    return lambda text: load_text(text, tmp_path, "query")
+
+
+@pytest.fixture
+def made(job: Callable[[str], Job]) -> Callable[..., Batch]:
+    """The batch of some SQL, over everything or over given offsets."""
+    return lambda text, offsets=None: batch(job(text), offsets)
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """A broker for the tests of one file, which make topics of their own."""
+    from tests.servers.kafka import KafkaBroker
+
+    broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
+    yield broker
+    broker.kill()
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainPython:
+    """A Python that knows Spark and not Ouzel, and the wheel."""
+    from tests.spark.batch.plain import plain_python
+
+    return plain_python(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="session")
+def cluster(plain: PlainPython, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneCluster]:
+    """A standalone cluster whose workers run that Python."""
+    from tests.servers.spark import StandaloneCluster
+
+    started = StandaloneCluster(tmp_path_factory.mktemp("cluster"), plain.environment())
+    yield started
+    started.stop()

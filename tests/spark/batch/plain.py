@@ -1,0 +1,100 @@
+"""A Python that knows Spark and not Ouzel, and Ouzel's wheel: what a person has who submits a job."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyspark
+
+ROOT = Path(__file__).parents[3]
+PACKAGES = (
+    "pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs",
+    "confluent_kafka", "confluent_kafka.libs", "pandas", "dateutil", "google", "grpc", "grpc_status", "zstandard", "typing_extensions.py",
+)  # fmt: skip
+"""What must stand beside the wheel, Kafka's client among it, and what Spark Connect needs."""
+SETTINGS = (
+    "spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR", "spark.driver.host=127.0.0.1",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PlainPython:
+    """An environment of its own, and the wheel."""
+
+    python: Path
+    wheel: Path
+
+    def environment(self) -> dict[str, str]:
+        """What processes are started with, so that Spark's workers run this Python."""
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+        environment["PYSPARK_PYTHON"] = environment["PYSPARK_DRIVER_PYTHON"] = str(self.python)
+        return environment
+
+    def submit(self, job: Path, *options: str, master: str = "local[2]", given: Sequence[str] = ()) -> str:
+        """What the job prints when PySpark's own script runs it, somewhere else than in the project; `given` are its own arguments."""
+        script = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+        command = [str(script), "--master", master, *(part for each in SETTINGS for part in ("--conf", each))]
+        command += ["--driver-java-options", "-XX:TieredStopAtLevel=1", *options, str(job), *given]
+        return _printed(command, self.environment())
+
+    def connect(self, job: Path, *options: str, given: Sequence[str] = ()) -> str:
+        """What the job prints as a client of Spark Connect, whose server starts and ends with it."""
+        settings = [part for each in SETTINGS for part in ("--conf", each)]
+        environment = {
+            "SPARK_REMOTE": "local[2]",
+            "PYSPARK_SUBMIT_ARGS": shlex.join([*settings, *options, "pyspark-shell"]),
+        }
+        return _printed([str(self.python), str(job), *given], {**self.environment(), **environment})
+
+
+LIMIT_S = 600
+"""How long a submitted program may take, where others use the machine too."""
+
+
+def _printed(command: list[str], environment: Mapping[str, str]) -> str:
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd="/", check=False, timeout=LIMIT_S
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def plain_python(folder: Path) -> PlainPython:
+    """Make both in a folder."""
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    spark = find_spec("pyspark")
+    assert spark is not None
+    assert spark.origin is not None
+    for name in PACKAGES:
+        package = Path(spark.origin).parents[1] / name
+        if package.exists():
+            (site / name).symlink_to(package)
+    made = PlainPython(python, _wheel(folder))
+    command = [str(python), "-c", "import ouzel"]
+    missing = subprocess.run(command, cwd="/", env=made.environment(), capture_output=True, text=True, check=False)
+    assert "No module named 'ouzel'" in missing.stderr
+    return made
+
+
+def _wheel(folder: Path) -> Path:
+    """Built from a copy, so that nothing is left in the project."""
+    tree = folder / "tree"
+    shutil.copytree(ROOT / "ouzel", tree / "ouzel", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tree)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
+    subprocess.run(command, cwd=tree, check=True, capture_output=True)
+    (wheel,) = folder.glob("ouzel-*.whl")
+    return wheel

@@ -1,0 +1,77 @@
+"""Jobs on a standalone cluster whose workers have Spark and no Ouzel, and in Spark Connect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ouzel.session import load
+from ouzel.spark.batch.run import batch
+from tests.servers.spark import StandaloneCluster
+from tests.spark.batch.plain import PlainPython
+
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
+
+WORDS = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');
+SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT(line, ' ')) AS w (word) GROUP BY word;
+"""
+NUMBERS = """CREATE TABLE t (a INT, k VARCHAR) WITH ('connector' = 'file', 'path' = 't.csv', 'format' = 'csv', 'bad.record' = 'skip');
+SELECT k, SUM(a) AS total FROM t GROUP BY k;
+"""
+SETTINGS = ("--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lines.txt").write_text("a b a\nb a\n")
+    (tmp_path / "t.csv").write_text("a,k\n1,x\noops,x\n2,y\n3,x\n")
+    (tmp_path / "words.sql").write_text(WORDS)
+    (tmp_path / "numbers.sql").write_text(NUMBERS)
+    return tmp_path
+
+
+def ouzel(plain: PlainPython, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ouzel", *map(str, arguments)]
+    environment = {**os.environ, "PYSPARK_PYTHON": str(plain.python)}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=250)
+
+
+def rows(text: str) -> list[dict[str, object]]:
+    return sorted((json.loads(line) for line in text.splitlines()), key=repr)
+
+
+def test_workers_are_given_ouzel(plain: PlainPython, cluster: StandaloneCluster, folder: Path) -> None:
+    done = ouzel(plain, "batch", folder / "numbers.sql", "--master", cluster.url, "--format", "jsonl", *SETTINGS)
+    assert done.returncode == 0, done.stderr
+    assert rows(done.stdout) == [{"k": "x", "total": 4}, {"k": "y", "total": 2}]
+    assert "t: 1 bad record left out" in done.stderr
+
+
+def test_a_submitted_job_on_a_cluster(plain: PlainPython, cluster: StandaloneCluster, folder: Path) -> None:
+    for name, answer in (("words", ("|a|3|", "|b|2|")), ("numbers", ("|x|4|", "|y|2|"))):
+        job = folder / f"{name}_job.py"
+        job.write_text(batch(load(folder / f"{name}.sql")).text())
+        wheel = ("--py-files", str(plain.wheel)) if name == "numbers" else ()
+        printed = plain.submit(job, *wheel, master=cluster.url)
+        assert all(row in printed.replace(" ", "") for row in answer), printed
+
+
+def test_a_job_over_files_runs_in_spark_connect(folder: Path) -> None:
+    assert "|a   |3  |" in connected(folder, "words").stdout
+    refused = connected(folder, "numbers")
+    assert (
+        "Spark Connect has it elsewhere; give the job to spark-submit, or read and write files only" in refused.stderr
+    )
+
+
+def connected(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
+    job = folder / f"{name}_job.py"
+    job.write_text(batch(load(folder / f"{name}.sql")).text())
+    environment = {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, str(job)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=250)

@@ -1,0 +1,151 @@
+"""`--from` and `--to`: which part of time a batch reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.errors import NotSupported, QueryError
+from ouzel.session import Job
+from ouzel.spark.batch.period import Period, read_period
+from ouzel.spark.batch.run import Batch, batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DAY = Period(1_704_067_200_000_000, 1_704_153_600_000_000)  # 2024-01-01
+KAFKA = "'connector' = 'kafka', 'bootstrap.servers' = 'b:1', 'topic' = 'k', 'format' = 'json', 'start' = 'latest'"
+
+
+def kafka(columns: str) -> str:
+    return f"CREATE TABLE k ({columns}) WITH ({KAFKA}); SELECT a FROM k;"
+
+
+def test_moments_are_iso_and_utc_unless_they_name_a_zone() -> None:
+    assert read_period("2024-01-01", "2024-01-02T00:00:00Z") == DAY
+    assert read_period("2024-01-01T01:00:00+01:00", None) == Period(DAY.from_us, None)
+    assert not read_period(None, None)
+    assert str(DAY) == "from 2024-01-01 00:00:00 to just before 2024-01-02 00:00:00"
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "sentence"),
+    [
+        ("yesterday", None, "--from cannot be 'yesterday'; write a time such as 2024-01-31 or 2024-01-31T12:00:00"),
+        ("2024-01-02", "2024-01-02", "nothing lies between --from 2024-01-02 and --to 2024-01-02; write the earlier"),
+    ],
+)
+def test_what_is_no_period_is_refused(begin: str, end: str | None, sentence: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        read_period(begin, end)
+    assert sentence in str(refused.value)
+
+
+def test_a_table_without_any_time_is_refused_by_name(job: Callable[[str], Job]) -> None:
+    text = "CREATE TABLE words (a VARCHAR) WITH ('connector' = 'file', 'path' = 'w', 'format' = 'raw'); SELECT a FROM words;"
+    with pytest.raises(NotSupported, match="table 'words' has no event time, so that --from and --to mean nothing"):
+        batch(job(text), None, DAY)
+
+
+def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> None:
+    columns = "a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
+    with pytest.raises(NotSupported, match="starts at its latest record"):
+        batch(job(kafka(columns)), None, DAY)
+    made = batch(job(kafka(columns).replace("latest", "earliest")), None, DAY)
+    lines = made.text()
+    assert '(F.col("ts") >= F.lit("2024-01-01 00:00:00").cast("timestamp_ntz"))' in lines
+    assert '(F.col("ts") < F.lit("2024-01-02 00:00:00").cast("timestamp_ntz"))' in lines
+    assert "-- Only what happened from 2024-01-01 00:00:00 to just before 2024-01-02 00:00:00." in lines
+    assert '"start": "earliest"' in lines
+
+
+def test_records_of_kafka_have_times_of_their_own(job: Callable[[str], Job]) -> None:
+    text = batch(job(kafka("a BIGINT")), None, DAY).text()
+    assert '"start": "timestamp",\n            "start.timestamp": "2024-01-01 00:00:00",' in text
+    assert '"end": "timestamp",\n            "end.timestamp": "2024-01-02 00:00:00",' in text
+    assert ".where" not in text
+
+
+def test_where_event_time_is_the_records_own_only_what_surely_lies_before_is_passed_over(
+    job: Callable[[str], Job],
+) -> None:
+    columns = "a BIGINT, ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', WATERMARK FOR ts AS ts"
+    text = batch(job(kafka(columns)), None, DAY).text()
+    assert '"start.timestamp": "2024-01-01 00:00:00"' in text
+    assert "end.timestamp" not in text, "an older record may come after a newer one"
+    assert '(F.col("ts") < F.lit("2024-01-02 00:00:00").cast("timestamp"))' in text
+
+
+@pytest.mark.spark
+def test_the_period_reaches_the_reader_and_is_half_open(
+    job: Callable[[str], Job], spark: SparkSession, tmp_path: Path
+) -> None:
+    times = [
+        datetime(2023, 12, 31, 23, 59, 59, 999999),
+        datetime(2024, 1, 1),
+        datetime(2024, 1, 1, 12),
+        datetime(2024, 1, 2),
+        None,
+    ]
+    pl.DataFrame({"a": range(5), "ts": times}).write_parquet(tmp_path / "t.parquet")
+    text = """CREATE TABLE t (a BIGINT, at BIGINT METADATA FROM 'row', ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+    WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet'); SELECT a, at FROM t;"""
+    for period, expected in [(DAY, [(1, 2), (2, 3)]), (Period(DAY.to_us, None), [(3, 4)])]:
+        made: Batch = batch(job(text), None, period)
+        rows = made.run(spark)
+        assert rows is not None
+        assert sorted(rows.rows()) == expected
+
+
+WINDOWED = """CREATE TABLE t (a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' HOUR)
+WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet');
+SELECT window_start, COUNT(*) AS n, SUM(a) AS total FROM TABLE(WINDOW) GROUP BY window_start, window_end;"""
+TUMBLE = "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '6' HOUR)"
+HOP = "HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '4' HOUR, INTERVAL '12' HOUR)"
+NOON = Period(DAY.from_us + 9 * 3_600_000_000, DAY.from_us + 13 * 3_600_000_000)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("window", "starts", "read"),
+    [
+        (TUMBLE, ["06:00", "12:00"], "from 2024-01-01 06:00:00 to just before 2024-01-01 18:00:00"),
+        (HOP, ["00:00", "04:00", "08:00", "12:00"], "from 2024-01-01 00:00:00 to just before 2024-01-02 00:00:00"),
+    ],
+)
+@pytest.mark.spark
+def test_windows_that_reach_into_the_period_are_whole_and_no_others_are_there(
+    window: str, starts: list[str], read: str, job: Callable[[str], Job], spark: SparkSession, tmp_path: Path
+) -> None:
+    times = [datetime(2024, 1, 1) + number * timedelta(minutes=30) for number in range(-48, 96)]
+    pl.DataFrame({"a": range(len(times)), "ts": times}).write_parquet(tmp_path / "t.parquet")
+    query = job(WINDOWED.replace("WINDOW", window))
+    made = batch(query, None, NOON)
+    assert made.note == f"No window is cut: for those that reach beyond it rows are read {read}"
+    assert f"-- {made.note}." in made.text()
+    part, whole = made.run(spark), batch(query).run(spark)
+    assert part is not None
+    assert whole is not None
+    expected = whole.filter(pl.col("window_start").dt.strftime("%m-%d %H:%M").is_in([f"01-01 {at}" for at in starts]))
+    assert part.sort("window_start").equals(expected.sort("window_start"))
+
+
+def test_windows_of_windows_need_all_of_those_that_they_are_made_of(job: Callable[[str], Job]) -> None:
+    inner = (
+        f"SELECT window_time AS ts, COUNT(*) AS n FROM TABLE({TUMBLE}) GROUP BY window_start, window_end, window_time"
+    )
+    text = WINDOWED.split("SELECT")[0] + (
+        f"CREATE VIEW six AS {inner}; SELECT window_start, SUM(n) AS n FROM TABLE(TUMBLE(TABLE six, DESCRIPTOR(ts), INTERVAL '1' DAY))"
+        " GROUP BY window_start, window_end;"
+    )
+    assert batch(job(text), None, NOON).note.endswith(f"are read {DAY}")
+
+
+def test_what_ends_at_the_windows_own_times_is_read_as_it_was_asked_for(job: Callable[[str], Job]) -> None:
+    made = batch(job(WINDOWED.replace("WINDOW", TUMBLE)), None, DAY)
+    assert made.note == ""
+    assert "No window is cut" not in made.text()

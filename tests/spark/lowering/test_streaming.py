@@ -1,0 +1,133 @@
+"""Streaming queries: their output modes, what is left for each micro-batch, and what is refused before Spark starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ouzel.errors import NotSupported
+from ouzel.session import load_text
+from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
+
+TABLES = """
+CREATE TABLE events (
+  id BIGINT, ts TIMESTAMP(3), kind VARCHAR, amount DOUBLE, price DECIMAL(30, 2), labels MAP<VARCHAR, VARCHAR>,
+  share AS 100 / COALESCE(id, 0),
+  WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
+) WITH ('connector' = 'file', 'path' = 'events.parquet', 'format' = 'parquet');
+CREATE TABLE words (word VARCHAR) WITH ('connector' = 'file', 'path' = 'words.txt', 'format' = 'raw');
+"""
+
+MINUTES = "FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end"
+
+
+def queries(text: str) -> tuple[StreamingQuery, ...]:
+    return streaming_queries(load_text(TABLES + text, Path("/data"), "asked").program, Path("/data"), "asked")
+
+
+def query(text: str) -> StreamingQuery:
+    (made,) = queries(text)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "keys"),
+    [
+        ("SELECT word FROM words WHERE word > 'm';", "append", ()),
+        ("SELECT DISTINCT word FROM words;", "append", ()),
+        ("SELECT DISTINCT word FROM words UNION ALL SELECT kind FROM events;", "append", ()),
+        (f"SELECT window_start, COUNT(*) AS n {MINUTES};", "append", ()),
+        (f"SELECT window_start, COUNT(*) AS n {MINUTES} HAVING COUNT(*) > 3;", "append", ()),
+        ("SELECT word, COUNT(*) AS n FROM words GROUP BY word;", "update", ("word",)),
+        ("SELECT COUNT(*) AS n, word AS what FROM words GROUP BY word;", "update", ("what",)),
+        ("SELECT COUNT(*) AS n FROM words;", "update", ()),
+        (f"SELECT window_start, window_end AS e, COUNT(*) AS n {MINUTES} EMIT CHANGES;", "update", ("window_start", "e")),
+        (f"SELECT window_start, COUNT(*) AS n {MINUTES} EMIT CHANGES;", "complete", ()),
+        ("SELECT UPPER(word) AS big, COUNT(*) AS n FROM words GROUP BY word;", "complete", ()),
+        ("SELECT word, COUNT(*) AS n FROM words GROUP BY word HAVING COUNT(*) > 3;", "complete", ()),
+        ("SELECT COUNT(*) AS n FROM (SELECT DISTINCT word FROM words) AS w;", "complete", ()),
+    ],
+)  # fmt: skip
+def test_a_query_is_in_the_mode_that_keeps_least(text: str, mode: str, keys: tuple[str, ...]) -> None:
+    made = query(text)
+    assert (made.mode.value, made.keys) == (mode, keys)
+    assert bool(made.after) == (made.mode is OutputMode.COMPLETE)
+    compile(made.text, "text", "exec")
+    compile(made.after, "after", "exec")
+
+
+def test_what_comes_after_the_lowest_aggregate_is_left_to_the_micro_batch() -> None:
+    made = query(
+        "SELECT n, COUNT(*) AS words FROM (SELECT word, COUNT(*) AS n FROM words GROUP BY word) AS c GROUP BY n;"
+    )
+    assert made.text.count(".groupBy(") == made.after.count(".groupBy(") == 1
+    assert '.groupBy("word")' in made.text
+    assert '.groupBy("n")' in made.after
+    assert made.after.startswith("def finish(batch):\n    ")
+    assert made.after.endswith("    return result\n")
+
+
+def test_several_aggregates_are_one_of_what_they_read_together() -> None:
+    made = query(
+        "SELECT kind, COUNT(*) AS n FROM events GROUP BY kind UNION ALL SELECT word, COUNT(*) FROM words GROUP BY word;"
+    )
+    assert made.mode is OutputMode.COMPLETE
+    assert made.text.count(".groupBy(") == 1
+    assert '.groupBy("`$branch`", "`0$kind`", "`1$word`")' in made.text
+    assert made.after.count('.where(F.col("$branch") == ') == 2
+
+
+def test_one_query_for_each_sink_reads_no_more_than_it_needs() -> None:
+    sinks = "".join(
+        f"CREATE TABLE {name} (k VARCHAR, n BIGINT) WITH ('connector' = 'blackhole');\n" for name in ("here", "there")
+    )
+    made = queries(
+        f"{sinks} INSERT INTO here SELECT kind, id FROM events; INSERT INTO there SELECT word, CHAR_LENGTH(word) FROM words;"
+    )
+    assert [(each.sink.table, each.frame) for each in made] == [("here", "here"), ("there", "there")]
+    assert ["words" in each.text for each in made] == [False, True]
+
+
+def test_the_end_of_a_table_moves_time_beyond_all_windows() -> None:
+    text = query(f"SELECT window_start, COUNT(*) AS n, MAX(share) AS most {MINUTES};").text
+    end, mark, gone = (
+        text.index(part) for part in ('end_mark="$end"', '.withWatermark("`$time`"', '.drop("$time", "$end")')
+    )
+    assert end < mark < gone
+    assert 'F.when(F.col("`$end`"), F.lit(None)' in text, "what a table computes is not computed of the end mark"
+    assert '"$end"' not in query("SELECT kind, COUNT(*) AS n FROM events GROUP BY kind;").text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "SELECT kind, id AS n FROM events UNION ALL SELECT kind, COUNT(*) FROM events GROUP BY kind;",
+            "UNION ALL of rows and of an aggregate that goes on: Structured Streaming gives a query one output mode; "
+            "write an INSERT INTO for each of them, or use --engine heron",
+        ),
+        (
+            f"CREATE VIEW minutes AS SELECT window_start, COUNT(*) AS n {MINUTES}; SELECT MAX(n) AS busiest FROM minutes;",
+            "windows that are let out when they close cannot be mixed with an aggregate that goes on: Structured Streaming gives a query "
+            "one output mode; end the query of the windows with EMIT CHANGES, INSERT them INTO a table of their own, or use --engine heron",
+        ),
+        (
+            "SELECT kind, SUM(DISTINCT price) AS total FROM events GROUP BY kind;",
+            "SUM(DISTINCT price) of DECIMAL(30, 2) would lose digits on Structured Streaming; "
+            "cast it to DECIMAL(27, 2) or less, or use --engine heron",
+        ),
+        (
+            "SELECT kind, COUNT(DISTINCT labels) AS n FROM events GROUP BY kind;",
+            "COUNT(DISTINCT labels): Structured Streaming keeps no set of MAP<VARCHAR, VARCHAR>; count a key of it, or use --engine heron",
+        ),
+        (
+            "CREATE TABLE here (id BIGINT) WITH ('connector' = 'memory', 'name' = 'here'); SELECT id FROM here;",
+            "table 'here': Structured Streaming cannot read connector 'memory', which lives in one process; use 'file', or --engine heron",
+        ),
+    ],
+)  # fmt: skip
+def test_what_spark_cannot_run_is_refused_by_name(text: str, said: str) -> None:
+    with pytest.raises(NotSupported) as refused:
+        queries(text)
+    assert str(refused.value) == said

@@ -1,0 +1,85 @@
+"""Each example as `ouzel run --engine spark` runs it gives the answer of the memory engine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from ouzel.compiler.plan import Sink
+from ouzel.runtime.run import RunState
+from ouzel.session import Job, load, start
+from ouzel.spark.streaming.run import start_structured
+from tests.law.compare import difference
+from tests.law.engines import folded
+from tests.spark.batch.test_examples import EXAMPLES, NAMES
+from tests.spark.streaming.conftest import ended
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ouzel.runtime.run import Handle, Status
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples and their data, in a folder that a job may write to."""
+    copy = tmp_path_factory.mktemp("examples")
+    (copy / "data").mkdir()
+    for path in [*EXAMPLES.glob("*.sql"), *EXAMPLES.glob("*.csv")]:
+        shutil.copy(path, copy)
+    for path in (EXAMPLES / "data").iterdir():
+        if path.suffix in (".parquet", ".txt"):
+            (copy / "data" / path.name).symlink_to(path.resolve())
+    return copy
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", NAMES)
+def test_the_answer_is_that_of_the_memory_engine(spark: SparkSession, folder: Path, name: str) -> None:
+    job = load(folder / f"{name}.sql", [("trigger.rows", "150000")])
+    ours, _ = answer(job, folder, start_structured(job, spark=spark))
+    theirs, status = answer(job, folder, start(job, "memory"))
+    assert (found := difference(theirs, ours)) == "", found
+    assert theirs.height
+    assert status.rows_late == 0
+
+
+def answer(job: Job, folder: Path, handle: Handle) -> tuple[pl.DataFrame, Status]:
+    """What a run's sink holds in the end; what it wrote is taken away again."""
+    status = ended(handle)
+    assert status.state is RunState.FINISHED, status.reason
+    (sink,) = job.program.sinks
+    if sink.connector == "result":
+        return folded(job, handle.results()), status
+    return written(sink, folder), status
+
+
+def written(sink: Sink, folder: Path) -> pl.DataFrame:
+    parts = sorted((folder / dict(sink.options)["path"]).glob("part-*"))
+    rows = pl.concat(pl.read_parquet(part) for part in parts)
+    for part in parts:
+        part.unlink()
+    return rows
+
+
+@pytest.mark.spark
+def test_bad_records_are_told_and_kept(spark: SparkSession, folder: Path) -> None:
+    letters = folder / "data" / "bad_claims.jsonl"
+    letters.unlink(missing_ok=True)
+    handle = start_structured(load(folder / "claims.sql"), spark=spark)
+    status = ended(handle)
+    kept = [json.loads(line) for line in letters.read_text().splitlines()]
+    assert status.rows_bad == len(kept) > 0
+    assert {letter["where"] for letter in kept} == {f"{folder / 'claims.csv'}:{line}" for line in lines(kept)}
+    assert any(
+        event.kind == "bad-record" and f"{len(kept)} bad records left out" in event.text for event in status.events
+    )
+
+
+def lines(letters: list[dict[str, str]]) -> list[int]:
+    return [int(letter["where"].rpartition(":")[2]) for letter in letters]

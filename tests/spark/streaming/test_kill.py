@@ -1,0 +1,93 @@
+"""A driver that is killed, and the topic as a source and as a sink: real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ouzel.runtime.run import RunState
+from ouzel.session import Job
+from ouzel.spark.streaming.run import start_structured
+from tests.spark.batch.conftest import kafka
+from tests.spark.streaming.conftest import ended
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.servers.kafka import KafkaBroker
+
+__all__ = ["kafka"]
+
+pytestmark = [pytest.mark.spark, pytest.mark.server]
+
+ROWS = 4_000
+NUMBERS = f"""
+CREATE TABLE numbers (n BIGINT) WITH (
+  'connector' = 'datagen', 'rows' = '{ROWS}', 'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'partitions' = '2');
+CREATE TABLE kept (n BIGINT) WITH ('connector' = 'file', 'path' = 'kept', 'format' = 'json');
+INSERT INTO kept SELECT n FROM numbers;
+"""
+ARGUMENTS = ["--engine", "spark", "--master", "local[2]", "--set", "trigger.rows=400", "--set", "checkpoint.path=state"]
+WAIT_S = 200
+
+
+def begun(folder: Path) -> subprocess.Popen[bytes]:
+    """The run, in a session of its own."""
+    command = [sys.executable, "-m", "ouzel", "run", str(folder / "numbers.sql"), *ARGUMENTS]
+    return subprocess.Popen(
+        [*command, "--conf", "spark.ui.enabled=false"], start_new_session=True, stderr=subprocess.PIPE
+    )
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted((folder / "kept").glob("part-*"))
+
+
+def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path) -> None:
+    (tmp_path / "numbers.sql").write_text(NUMBERS)
+    first = begun(tmp_path)
+    until = time.monotonic() + WAIT_S
+    while len(parts(tmp_path)) < 4 and time.monotonic() < until and first.poll() is None:
+        time.sleep(0.01)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    before = parts(tmp_path)
+    assert len(before) >= 4, "it was killed before it had written anything"
+    again = begun(tmp_path)
+    _, said = again.communicate(timeout=WAIT_S)
+    assert again.returncode == 0, said.decode()
+    numbers = Counter(json.loads(line)["n"] for part in parts(tmp_path) for line in part.read_text().splitlines())
+    assert numbers == Counter(range(ROWS))
+    assert len(parts(tmp_path)) > len(before), "it was killed after its last micro-batch"
+
+
+def test_a_topic_is_read_to_its_end_and_written(
+    spark: SparkSession, job: Callable[..., Job], kafka: KafkaBroker, tmp_path: Path
+) -> None:
+    kafka.create_topic("numbers")
+    kafka.create_topic("evens")
+    kafka.produce("numbers", [json.dumps({"n": number}).encode() for number in range(500)])
+    table = (
+        f"(n BIGINT) WITH ('connector' = 'kafka', 'bootstrap.servers' = '{kafka.address}', 'format' = 'json', 'topic'"
+    )
+    text = (
+        f"CREATE TABLE numbers {table} = 'numbers', 'end' = 'latest'); CREATE TABLE evens {table} = 'evens');\n"
+        "INSERT INTO evens SELECT n FROM numbers WHERE MOD(n, 2) = 0"
+    )
+    status = ended(start_structured(job(text, ("trigger.rows", "200")), spark=spark))
+    assert (status.state, status.rows_in, status.rows_out) == (RunState.FINISHED, 500, 250), status.reason
+    assert {name: end for name, (_, end) in status.ranges["numbers"].items()} == {"numbers-0": 250, "numbers-1": 250}
+    back = f"CREATE TABLE evens {table} = 'evens', 'end' = 'latest'); SELECT n FROM evens"
+    handle = start_structured(job(back), spark=spark)
+    assert ended(handle).state is RunState.FINISHED
+    assert sorted(n for frame in handle.results() for (n,) in frame.rows()) == list(range(0, 500, 2))
