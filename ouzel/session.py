@@ -1,136 +1,14 @@
-"""From a file of SQL to a running topology, step by step: load (compile, plan, pack), then start."""
+"""What drives a query: load it (compile, plan, pack), then start it on an engine."""
 
 from __future__ import annotations
 
-import os
-import re
-import secrets
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
-from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, SecretWarning
-from ouzel.compiler.plan import Program
-from ouzel.errors import OuzelError, QueryError
-from ouzel.planner.packing.plan import PackingPlan
-from ouzel.planner.settings import Settings
-from ouzel.planner.topology import Topology
+from ouzel.errors import OuzelError
+from ouzel.job import Job, configured, connector_traits, load, load_text, seeded
 from ouzel.runtime.run import Handle
 
-if TYPE_CHECKING:
-    from ouzel.compiler.functions.known import Row
-
-
-@dataclass(frozen=True)
-class Job:
-    """One query file, compiled, planned and packed. `directory` is where relative paths of its tables start."""
-
-    text: str
-    directory: Path
-    program: Program
-    topology: Topology
-    packing: PackingPlan
-
-    @property
-    def settings(self) -> Settings:
-        """The topology's, whichever engine runs the query."""
-        return self.topology.settings
-
-    def _repr_html_(self) -> str:
-        """What the query becomes, for a notebook."""
-        from ouzel.explain import explain
-
-        return f"<pre>{escape(explain(self.program, self.topology, self.packing))}</pre>"
-
-
-@cache
-def connector_traits() -> Mapping[str, ConnectorTraits]:
-    """The table of connectors as the compiler sees it."""
-    from ouzel.connectors import CONNECTORS
-    from ouzel.traits import TraitsByName
-
-    return TraitsByName(CONNECTORS)
-
-
-def load(path: Path, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[Row] = ()) -> Job:
-    """Compile and plan a file of SQL, which may call `functions` too; `pairs` are settings that win over the file's own SET statements.
-
-    Raises:
-        QueryError: the query is wrong or not supported.
-        PlanError: it cannot be packed.
-    """
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise QueryError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise QueryError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from error
-    return load_text(text, path.resolve().parent, path.stem, pairs, functions)
-
-
-def load_text(
-    text: str, directory: Path, name: str, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[Row] = ()
-) -> Job:
-    """As `load`, for SQL in a string; `name` becomes the topology's unless 'query.name' is set."""
-    from ouzel.compiler.functions.known import with_own
-    from ouzel.compiler.sql import compile_sql
-    from ouzel.planner.build import plan_topology
-    from ouzel.planner.packing import pack
-
-    traits = connector_traits()
-    program = compile_sql(text, traits, with_own(functions))
-    for note in program.notes:
-        warnings.warn(note, QueryWarning, stacklevel=2)
-    with _placed(text, program):
-        settings = Settings().updated(program.settings)
-    settings = settings.updated(pairs)
-    name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
-    filters = frozenset(key for key, connector in traits.items() if connector.filters)
-    with _placed(text, program):
-        topology = plan_topology(program, settings, name, filters)
-    return Job(_hidden(text, program), directory, replace(program, secrets=(), notes=()), topology, pack(topology))
-
-
-def _hidden(text: str, program: Program) -> str:
-    """The text without the secrets that stand in it: whoever runs it finds them in the environment, as this process and its own do."""
-    for secret in sorted(program.secrets, key=lambda secret: secret.place, reverse=True):
-        os.environ[secret.variable] = secret.value
-        start, end = secret.place
-        text = f"{text[:start]}'{secret.option}' = '{secret.reference}'{text[end:]}"
-        advice = "write '${env:NAME}', and put it into the environment"
-        warnings.warn(
-            f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=3
-        )
-    return text
-
-
-@contextmanager
-def _placed(text: str, program: Program) -> Iterator[None]:
-    """What the planner says of a hint or a setting points at where that was written."""
-    try:
-        yield
-    except QueryError as error:
-        place = program.places.get(error.about) if error.about else None
-        if place:
-            error.located(text, place[0], place[1] - place[0])
-        raise
-
-
-def configured(job: Job, settings: Settings) -> Job:
-    """The job with other settings."""
-    return replace(job, topology=replace(job.topology, settings=settings))
-
-
-def seeded(job: Job) -> Job:
-    """The job with a seed drawn for its run, unless it has one."""
-    if job.settings.seed:
-        return job
-    return configured(job, replace(job.settings, seed=secrets.randbits(63)))
+__all__ = ["Job", "configured", "connector_traits", "load", "load_text", "seeded", "start"]
 
 
 def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iterable[tuple[str, str]] = ()) -> Handle:

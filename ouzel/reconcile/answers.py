@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import RESULT, RETURNED
-from ouzel.compiler.functions.spark import column_name, to_spark_type
+from ouzel.compiler.functions.spark import column_name
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
 from ouzel.compiler.types import Schema
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, QueryError
+from ouzel.job import Job
 from ouzel.reconcile.forms import plain
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, Ranges, read_record
-from ouzel.session import Job
 from ouzel.spark.batch.run import Batch, batch
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.traits import source_traits

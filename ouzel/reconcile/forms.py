@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.functions.spark import to_spark_type
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, DataType, IntervalType, MapType, RowType
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import polars as pl
 from ouzel.compiler.plan import Scan, Sink, SinkMode, walk
 from ouzel.connectors import writes_of
 from ouzel.errors import QueryError
+from ouzel.job import Job
 from ouzel.reconcile.marks import edited
 from ouzel.reconcile.parts import parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.spelling import misspelt
 from ouzel.reconcile.topics import ids_of, made_anew
-from ouzel.session import Job
 
 SHOWN = 3
 """Files that are named; of more there is only the number."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.functions.aggregates import ROWS
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink, Without
+from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology

@@ -22,7 +22,7 @@ from ouzel.reconcile.standing import Say, Standing, standing
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ouzel.session import Job
+    from ouzel.job import Job
 
 
 ROUNDS = 200

@@ -15,7 +15,8 @@ import polars as pl
 from ouzel.compiler.coercion import can_cast
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, Literal
 from ouzel.compiler.expressions import Case as CaseWhen
-from ouzel.compiler.functions import Function, all_functions, resolve_call
+from ouzel.compiler.functions import Function, all_functions
+from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,

@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.compiler.functions.aggregates import (
-    AGGREGATES,
-    is_combinable,
-    is_distinct,
-    resolve_aggregate,
-    spark_aggregate,
-)
+from ouzel.compiler.functions.aggregates import AGGREGATES, resolve_aggregate
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
+from ouzel.compiler.plan.aggregates import is_combinable, is_distinct
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -29,6 +24,7 @@ from ouzel.compiler.types import (
     MapType,
 )
 from ouzel.errors import QueryError
+from ouzel.spark.lowering.aggregates import spark_aggregate
 from tests.functions.registry_cases import TYPES, column, table
 from tests.law.compare import difference, plain_fold
 from tests.operators import nodes

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import resolve_call
 from ouzel.compiler.functions.kernel import evaluate, lower
-from ouzel.compiler.functions.spark import to_spark, to_spark_type
+from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.functions.spark import to_spark
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, Literal
-from ouzel.compiler.functions import all_functions, lookup, resolve_call
+from ouzel.compiler.functions import all_functions, lookup
+from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,

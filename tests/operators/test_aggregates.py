@@ -5,14 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ouzel.compiler.functions.aggregates import (
-    AGGREGATES,
-    accumulator_schema,
-    is_aggregate,
-    resolve_aggregate,
-    spark_aggregate,
-)
+from ouzel.compiler.functions.aggregates import AGGREGATES, is_aggregate, resolve_aggregate
 from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.plan.aggregates import accumulator_schema
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -28,6 +23,7 @@ from ouzel.compiler.types import (
     DecimalType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
+from ouzel.spark.lowering.aggregates import spark_aggregate
 from tests.operators.nodes import FINAL, call, chain, group, table
 
 

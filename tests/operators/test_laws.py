@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ouzel.compiler.functions.aggregates import is_combinable
 from ouzel.compiler.plan import WEIGHT, Aggregate, Emit, EmitRule
+from ouzel.compiler.plan.aggregates import is_combinable
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.expressions import Column, Literal
-from ouzel.compiler.functions import resolve_call
+from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Unnest, Watermark, Without
 from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
 from ouzel.errors import NotSupported

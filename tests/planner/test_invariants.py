@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from ouzel.compiler.expressions import Expression, columns_of
-from ouzel.compiler.functions.aggregates import accumulator_schema
 from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
@@ -26,6 +25,7 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
 )  # fmt: skip
+from ouzel.compiler.plan.aggregates import accumulator_schema
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.rules import RULES

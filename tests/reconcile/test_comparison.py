@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ouzel.compiler.functions.spark import to_spark_type
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import BIGINT, DOUBLE, ArrayType, DataType, Field, RowType, Schema, VarcharType
 from ouzel.reconcile.checksums import BUCKET, BUCKETS, HASHES, with_hashes
 from ouzel.reconcile.comparison import compare

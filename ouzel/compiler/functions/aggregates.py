@@ -12,12 +12,9 @@ ZAMM 54, 1974), so the order hardly shows; infinities and NaN are counted apart,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
-from ouzel.compiler.functions.lowering import backticked, column_name, quoted
-from ouzel.compiler.plan import Aggregate, AggregateCall
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -27,21 +24,14 @@ from ouzel.compiler.types import (
     DataType,
     DateType,
     DecimalType,
-    Field,
     FloatType,
     IntegerType,
     IntervalType,
     NullType,
-    Schema,
     TimestampType,
     VarcharType,
 )
-from ouzel.errors import NotSupported, QueryError
-
-Of = TypeVar("Of")
-
-ROWS = "$rows"
-"""Name of the column that counts a group's rows in partial aggregates with a window (for late rows) or of a retracting input."""
+from ouzel.errors import QueryError
 
 LIMB_BITS = 32
 """Totals of integers and decimals are kept in digits of so many bits, each in an Int64, lowest first."""
@@ -235,35 +225,9 @@ def find_aggregate(name: str) -> AggregateFunction | None:
     return _BY_NAME.get(name.lower())
 
 
-def row_of(call: AggregateCall) -> AggregateFunction:
-    """The aggregate that is called: the row that the call brings along, else the registry's.
-
-    Raises:
-        NotSupported: there is none.
-    """
-    row = call.row or find_aggregate(call.function)
-    if row is None:
-        raise NotSupported(f"{call.function.upper()} cannot be computed here: no aggregate has this name")
-    return row
-
-
 def is_aggregate(name: str) -> bool:
     """Whether SQL's `name`, in any case, is an aggregate."""
     return name.lower() in _BY_NAME
-
-
-def by_variant(call: AggregateCall, table: Mapping[str, Of]) -> Of:
-    """What a table says of the variant that the call's aggregate asks for.
-
-    Raises:
-        NotSupported: nothing, for it is not listed; nothing is computed by default.
-    """
-    variant = row_of(call).variant
-    if variant not in table:
-        raise NotSupported(
-            f"{call.function.upper()} cannot be computed here: its accumulators give {' or '.join(table)}, not {variant}"
-        )
-    return table[variant]
 
 
 def resolves(function: AggregateFunction, argument: DataType) -> bool:
@@ -294,94 +258,3 @@ def resolve_aggregate(
             f"{name.upper()} takes {function.takes}, not {argument}", instead=f"write {function.usage} of such a value"
         )
     return AggregateSignature(function.name, *resolved)
-
-
-def is_combinable(aggregate: Aggregate) -> bool:
-    """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back."""
-    retracting = aggregate.input.retracts
-    return not any(is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls)
-
-
-def accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> tuple[Field, ...]:
-    """The columns that a partial aggregate of `call` has, named `<call name>$<accumulator>`.
-
-    `argument` is the type of the call's argument column, None for COUNT(*); `retracting` whether rows can be taken back.
-    """
-    return tuple(
-        Field(f"{call.name}${name}", kind, nullable)
-        for name, kind, nullable in row_of(call).state(argument, call.type, retracting)
-    )
-
-
-def accumulator_schema(aggregate: Aggregate) -> Schema:
-    """What a PartialAggregate of `aggregate` gives: the keys, the group's rows where they matter, each call's accumulators.
-
-    Raises:
-        NotSupported: it cannot be combined (see `is_combinable`).
-    """
-    if not is_combinable(aggregate):
-        raise NotSupported("DISTINCT, and MIN or MAX of rows that may be taken back, have no partial aggregate")
-    source, retracting = aggregate.input.schema, aggregate.input.retracts
-    keys = tuple(source[key] for key in aggregate.keys)
-    rows = (Field(ROWS, BIGINT, False),) if counts_rows(aggregate) else ()
-    columns = (
-        column
-        for call in aggregate.calls
-        for column in accumulators(call, source[call.argument].type if call.argument else None, retracting)
-    )
-    return Schema((*keys, *rows, *columns))
-
-
-def counts_rows(aggregate: Aggregate) -> bool:
-    """Whether its partial aggregates carry ROWS: with a window, so that late rows can be counted, and where rows can be taken back."""
-    return aggregate.input.retracts or aggregate.window is not None
-
-
-def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None) -> str:
-    """The PySpark text of a call, with `F` = pyspark.sql.functions in scope, for example `F.sum("x").alias("total")`.
-
-    `values` are columns that are computed in the call itself, by name; `names_columns` must be false then.
-    """
-    return f"{_spark_call(call, values or {})}.alias({quoted(call.name)})"
-
-
-def names_columns(call: AggregateCall) -> bool:
-    """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
-    return is_distinct(call) and (row_of(call).spark_distinct is None or call.filter is not None)
-
-
-def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
-    def column(name: str) -> str:
-        return values.get(name) or f"F.col({quoted(column_name(name))})"
-
-    if names_columns(call):
-        return f"F.expr({quoted(_sql(call))})"
-    row = row_of(call)
-    spark = (row.spark_distinct if is_distinct(call) else None) or row.spark
-    if call.filter and not call.argument:
-        return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
-    if call.filter:
-        assert call.argument is not None
-        return spark(f"F.when({column(call.filter)}, {column(call.argument)})")
-    if call.argument is None or call.argument in values:
-        return spark(values[call.argument] if call.argument else ALL_ROWS)
-    return spark(quoted(column_name(call.argument)))
-
-
-ALL_ROWS = '"*"'
-"""What COUNT(*) counts, in PySpark."""
-
-
-def _sql(call: AggregateCall) -> str:
-    if call.row is not None:
-        raise NotSupported(
-            f"{call.function.upper()}(DISTINCT ...) has no Spark form", instead="aggregate a SELECT DISTINCT"
-        )
-    assert call.argument is not None
-    condition = f" FILTER (WHERE {backticked(call.filter)})" if call.filter else ""
-    return f"{call.function}(DISTINCT {backticked(call.argument)}){condition}"
-
-
-def is_distinct(call: AggregateCall) -> bool:
-    """Whether DISTINCT makes a difference to the call."""
-    return call.distinct and row_of(call).distinct

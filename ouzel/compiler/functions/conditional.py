@@ -87,7 +87,7 @@ def _nanvl(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 def _typeof(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     import polars as pl
 
-    from ouzel.compiler.functions.spark import to_spark_type
+    from ouzel.compiler.functions.spark_types import to_spark_type
 
     return strict(arguments, pl.lit(to_spark_type(signature.parameters[0])))
 

@@ -169,7 +169,7 @@ def _of_one_length(series: Sequence[pl.Series]) -> list[pl.Series]:
 
 
 def _spark(python: Python, arguments: Sequence[str], signature: Signature) -> str:
-    from ouzel.compiler.functions.spark import to_spark_type
+    from ouzel.compiler.functions.spark_types import to_spark_type
 
     if "<" in python.__qualname__ or python.__module__ == "__main__":
         raise NotSupported(

@@ -10,21 +10,16 @@ from ouzel.compiler.functions import called
 from ouzel.compiler.functions.lowering import bare, grouped, quoted
 from ouzel.compiler.functions.lowering import column_name as column_name
 from ouzel.compiler.functions.registry import Signature
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import (
     DOUBLE,
-    ArrayType,
     BooleanType,
     BytesType,
     DataType,
-    DateType,
-    DecimalType,
     FloatType,
     IntegerType,
     IntervalType,
-    MapType,
     NullType,
-    RowType,
-    TimestampType,
     VarcharType,
 )  # fmt: skip
 from ouzel.errors import NotSupported
@@ -96,31 +91,6 @@ def _call(call: Call, arguments: Sequence[str]) -> str:
         raise NotSupported(f"{call.function.upper()} has no Spark form")
     signature = Signature(tuple(argument.type for argument in call.arguments), call.type)
     return function.spark(arguments, signature)
-
-
-def to_spark_type(kind: DataType) -> str:
-    """The type in Spark's DDL, e.g. `array<timestamp_ntz>`."""
-    match kind:
-        case IntegerType(bits):
-            return {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}[bits]
-        case FloatType(bits):
-            return "float" if bits == 32 else "double"
-        case DecimalType(precision, scale):
-            return f"decimal({precision},{scale})"
-        case TimestampType(local):
-            return "timestamp" if local else "timestamp_ntz"
-        case IntervalType(months):
-            return "interval year to month" if months else "interval day to second"
-        case ArrayType(element):
-            return f"array<{to_spark_type(element)}>"
-        case MapType(key, value):
-            return f"map<{to_spark_type(key)},{to_spark_type(value)}>"
-        case RowType(fields):
-            inner = ",".join(f"{column_name(name)}:{to_spark_type(field)}" for name, field in fields)
-            return f"struct<{inner}>"
-    return {BooleanType: "boolean", VarcharType: "string", BytesType: "binary", DateType: "date", NullType: "void"}[
-        type(kind)
-    ]
 
 
 def literal(value: object, kind: DataType) -> str:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from ouzel.compiler.expressions import Expression, Written, columns_of
+from ouzel.compiler.functions.aggregates import AggregateFunction, find_aggregate
 from ouzel.compiler.plan.base import (
     ANY,
     UNBOUNDED,
@@ -21,10 +22,13 @@ from ouzel.compiler.plan.base import (
     by_keys,
 )
 from ouzel.compiler.plan.identity import digest
-from ouzel.compiler.types import DataType, Field, FloatType, Schema
+from ouzel.compiler.types import BIGINT, DataType, Field, FloatType, Schema
+from ouzel.errors import NotSupported
 
-if TYPE_CHECKING:
-    from ouzel.compiler.functions.aggregates import AggregateFunction
+Of = TypeVar("Of")
+
+ROWS = "$rows"
+"""Name of the column that counts a group's rows in partial aggregates with a window (for late rows) or of a retracting input."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,6 @@ class Aggregate(Unary):
 
     @property
     def schema(self) -> Schema:
-        from ouzel.compiler.functions.aggregates import row_of
-
         grouped = tuple(self.input.schema[key] for key in self.keys)
         return Schema((*grouped, *(Field(call.name, call.type, not row_of(call).counts) for call in self.calls)))
 
@@ -202,8 +204,6 @@ class PartialAggregate(Unary):
 
     @property
     def schema(self) -> Schema:
-        from ouzel.compiler.functions.aggregates import accumulator_schema
-
         return accumulator_schema(self.aggregate)
 
     @property
@@ -327,3 +327,75 @@ class FinalAggregate(Unary):
 
     def definition(self, column: str) -> tuple[object, ...]:
         return self.aggregate.definition(column)
+
+
+def row_of(call: AggregateCall) -> AggregateFunction:
+    """The aggregate that is called: the row that the call brings along, else the registry's.
+
+    Raises:
+        NotSupported: there is none.
+    """
+    row = call.row or find_aggregate(call.function)
+    if row is None:
+        raise NotSupported(f"{call.function.upper()} cannot be computed here: no aggregate has this name")
+    return row
+
+
+def by_variant(call: AggregateCall, table: Mapping[str, Of]) -> Of:
+    """What a table says of the variant that the call's aggregate asks for.
+
+    Raises:
+        NotSupported: nothing, for it is not listed; nothing is computed by default.
+    """
+    variant = row_of(call).variant
+    if variant not in table:
+        raise NotSupported(
+            f"{call.function.upper()} cannot be computed here: its accumulators give {' or '.join(table)}, not {variant}"
+        )
+    return table[variant]
+
+
+def is_distinct(call: AggregateCall) -> bool:
+    """Whether DISTINCT makes a difference to the call."""
+    return call.distinct and row_of(call).distinct
+
+
+def is_combinable(aggregate: Aggregate) -> bool:
+    """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back."""
+    retracting = aggregate.input.retracts
+    return not any(is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls)
+
+
+def accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> tuple[Field, ...]:
+    """The columns that a partial aggregate of `call` has, named `<call name>$<accumulator>`.
+
+    `argument` is the type of the call's argument column, None for COUNT(*); `retracting` whether rows can be taken back.
+    """
+    return tuple(
+        Field(f"{call.name}${name}", kind, nullable)
+        for name, kind, nullable in row_of(call).state(argument, call.type, retracting)
+    )
+
+
+def accumulator_schema(aggregate: Aggregate) -> Schema:
+    """What a PartialAggregate of `aggregate` gives: the keys, the group's rows where they matter, each call's accumulators.
+
+    Raises:
+        NotSupported: it cannot be combined (see `is_combinable`).
+    """
+    if not is_combinable(aggregate):
+        raise NotSupported("DISTINCT, and MIN or MAX of rows that may be taken back, have no partial aggregate")
+    source, retracting = aggregate.input.schema, aggregate.input.retracts
+    keys = tuple(source[key] for key in aggregate.keys)
+    rows = (Field(ROWS, BIGINT, False),) if counts_rows(aggregate) else ()
+    columns = (
+        column
+        for call in aggregate.calls
+        for column in accumulators(call, source[call.argument].type if call.argument else None, retracting)
+    )
+    return Schema((*keys, *rows, *columns))
+
+
+def counts_rows(aggregate: Aggregate) -> bool:
+    """Whether its partial aggregates carry ROWS: with a window, so that late rows can be counted, and where rows can be taken back."""
+    return aggregate.input.retracts or aggregate.window is not None

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import resolve_call
+from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql import literals
 from ouzel.compiler.sql.advice import of_function, of_operator
 from ouzel.compiler.sql.places import call_name, consume, describe, place

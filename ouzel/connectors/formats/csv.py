@@ -12,20 +12,8 @@ import polars as pl
 from ouzel.connectors.base import Alias, Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import convert, from_text, merge, sql_name
-from ouzel.connectors.formats.csv_records import (
-    AFTER_QUOTE,
-    AT,
-    FIELD,
-    FIELDS,
-    KIND,
-    LINE_END,
-    PLAIN,
-    UNCLOSED,
-    count_fields,
-    find_ends,
-    judge_records,
-    split,
-)
+from ouzel.connectors.formats.csv_facts import AFTER_QUOTE, AT, FIELD, FIELDS, KIND, LINE_END, PLAIN, UNCLOSED
+from ouzel.connectors.formats.csv_records import count_fields, find_ends, judge_records, split
 from ouzel.errors import ConnectorError, QueryError
 
 FORMAT = Format(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from ouzel.connectors.formats.compiled import compiled
-from ouzel.connectors.formats.csv_records import (
+from ouzel.connectors.formats.csv_facts import (
     AFTER_QUOTE,
     AT,
     CR,

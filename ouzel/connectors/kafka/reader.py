@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -16,17 +16,30 @@ from ouzel.connectors.formats.csv import CsvDecoder
 from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
-if TYPE_CHECKING:
-    from ouzel.connectors.kafka.source import KafkaSource
-
 _QUEUE_ROWS_MAX = 100_000
+
+
+class Fetches(Protocol):
+    """What has the connection, as the reader of one partition knows it."""
+
+    def fetch(self) -> None:
+        """Hand what has arrived to the readers of its partitions."""
+
+    def hold(self, place: tuple[str, int], paused: bool) -> None:
+        """Stop or go on fetching a partition."""
+
+    def away(self, place: tuple[str, int]) -> str:
+        """Why the partition cannot be reached; empty if it can."""
+
+    def forget(self, place: tuple[str, int]) -> None:
+        """A reader is done with its partition."""
 
 
 class KafkaReader:
     """Reads one partition up to `end`, or for ever."""
 
     def __init__(
-        self, source: KafkaSource, place: tuple[str, int], start: int, end: int | None, decoder: RecordDecoder
+        self, source: Fetches, place: tuple[str, int], start: int, end: int | None, decoder: RecordDecoder
     ) -> None:
         self._source, self._place, self._decoder = source, place, decoder
         self._at, self._end = start, end

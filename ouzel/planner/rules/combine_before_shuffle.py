@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from ouzel.compiler.functions.aggregates import is_combinable
 from ouzel.compiler.plan import Aggregate, DistributionKind, FinalAggregate, Node, PartialAggregate, Scan, Union
+from ouzel.compiler.plan.aggregates import is_combinable
 from ouzel.planner.rules.dag import Dag
 
 

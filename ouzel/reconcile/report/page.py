@@ -10,7 +10,7 @@ from html import escape
 from string import Template
 from typing import Any
 
-from ouzel.compiler.functions.aggregates import ROWS
+from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import DecimalType, Field, FloatType, IntegerType
 from ouzel.reconcile.classes import Class
 from ouzel.reconcile.late import Dropper

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import LIMB_BITS, by_variant
+from ouzel.compiler.functions.aggregates import LIMB_BITS
 from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import BIGINT, DOUBLE, DataType, DecimalType, FloatType
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, counts_of, numbers, to_series, valid_rows, wide_words

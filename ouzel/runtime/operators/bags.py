@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import by_variant
 from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import DataType, to_polars
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import LARGEST, Accumulators, Batch, MakeBag

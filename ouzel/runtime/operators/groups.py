@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from ouzel.compiler.catalog import load_named
-from ouzel.compiler.functions.aggregates import ROWS, counts_rows, is_distinct, row_of
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
+from ouzel.compiler.plan.aggregates import ROWS, counts_rows, is_distinct, row_of
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import Accumulators, Batch, Count, Extreme, FloatTotal, ShortTotal, WideTotal

@@ -11,7 +11,7 @@ from ouzel.compiler.plan import Program, Sink
 from ouzel.connectors import writes_of
 from ouzel.connectors.file import CONNECTOR as FILES
 from ouzel.errors import OuzelError, QueryError
-from ouzel.session import Job
+from ouzel.job import Job
 from ouzel.spark.batch.offsets import as_run, needed
 from ouzel.spark.batch.period import Period, widened, within
 from ouzel.spark.io.bounds import Ranges, check_ends

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, rewrite
-from ouzel.compiler.functions.aggregates import names_columns, spark_aggregate
 from ouzel.compiler.functions.lowering import grouped
 from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
@@ -28,6 +27,7 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
+from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
 from ouzel.spark.lowering.tables import read_table
 from ouzel.spark.lowering.text import call, comment, quoted, select
 from ouzel.spark.lowering.without import without_late

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
-from ouzel.compiler.functions.spark import column_name, to_spark_type
+from ouzel.compiler.functions.spark import column_name
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import (
     TIMESTAMP,
     TIMESTAMP_LTZ,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ouzel.compiler.functions.spark import to_spark_type
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import ArrayType, DataType, DecimalType, MapType, RowType, parts
 from ouzel.spark.lowering.layout import assignment
 from ouzel.spark.lowering.text import docstring, quoted

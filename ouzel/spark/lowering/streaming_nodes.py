@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import grouped
-from ouzel.compiler.functions.spark import column_name, to_spark, to_spark_type
+from ouzel.compiler.functions.spark import column_name, to_spark
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import fields, replace
 
 from ouzel.compiler.expressions import Case, Column, Literal
-from ouzel.compiler.functions.aggregates import AggregateFunction, by_spark, is_distinct, row_of
+from ouzel.compiler.functions.aggregates import AggregateFunction, by_spark
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -20,6 +20,7 @@ from ouzel.compiler.plan import (
     Watermark,
     walk,
 )
+from ouzel.compiler.plan.aggregates import is_distinct, row_of
 from ouzel.compiler.types import BIGINT, BOOLEAN, INT, ArrayType, DataType
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from ouzel.compiler.catalog import load_named
-from ouzel.compiler.functions.spark import column_name, to_spark_type
+from ouzel.compiler.functions.spark import column_name
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported

@@ -6,10 +6,10 @@ row all that the aggregate can tell of it, so as many of its rows as are on file
 
 from __future__ import annotations
 
-from ouzel.compiler.functions.aggregates import ROWS, row_of
 from ouzel.compiler.functions.lowering import backticked
-from ouzel.compiler.functions.spark import to_spark_type
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Aggregate, AggregateCall, Without
+from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
 from ouzel.spark.lowering.text import comment, quoted, with_columns
 

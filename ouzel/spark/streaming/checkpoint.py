@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ouzel.errors import QueryError
-from ouzel.session import Job
+from ouzel.job import Job
 from ouzel.spark.lowering.streaming import StreamingQuery
 
 PLAN = "query.txt"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from ouzel.compiler.plan import Scan, SinkMode, walk
 from ouzel.errors import NotSupported, OuzelError
+from ouzel.job import Job
 from ouzel.planner.settings import BadRecordPolicy
-from ouzel.session import Job
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
 
 OLDEST = (4, 2)

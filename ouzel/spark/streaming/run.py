@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
+from ouzel.job import Job
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Rows, RunState, Status, not_at_rest
-from ouzel.session import Job
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import explained, start_spark
 from ouzel.spark.streaming.checkpoint import checkpoint_of

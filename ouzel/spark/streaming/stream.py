@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError, TopologyError
-from ouzel.session import Job
+from ouzel.job import Job
 from ouzel.spark.io.bad_records import BadRecords
 from ouzel.spark.io.functions import python_function
 from ouzel.spark.lowering.streaming import StreamingQuery

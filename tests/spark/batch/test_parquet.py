@@ -131,7 +131,7 @@ def test_a_column_that_no_file_has_is_named_by_both(spark: SparkSession, tmp_pat
 def test_the_job_has_the_rule_of_the_connector(spark: SparkSession) -> None:
     from pyspark.sql import types as T
 
-    from ouzel.compiler.functions.spark import to_spark_type
+    from ouzel.compiler.functions.spark_types import to_spark_type
 
     decimals = [pl.Decimal(*size) for size in ((5, 2), (5, 3), (10, 0), (12, 2), (20, 0), (38, 10))]
     numbers = [pl.Int8(), pl.Int16(), pl.Int32(), pl.Int64(), pl.Float32(), pl.Float64(), *decimals]

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from ouzel.runtime.cluster.state import Watcher
+from ouzel.runtime.cluster.state.manager import Watcher
 
 _DATA, _HOLDER = "=data", "=holder"
 _LOOK_S = 0.05

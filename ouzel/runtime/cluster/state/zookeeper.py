@@ -12,7 +12,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.retry import KazooRetry
 
 from ouzel.errors import TopologyError
-from ouzel.runtime.cluster.state import Watcher
+from ouzel.runtime.cluster.state.manager import Watcher
 
 _ROOT = "/ouzel"
 _CONNECT_S = 10.0

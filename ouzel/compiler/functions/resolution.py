@@ -1,0 +1,110 @@
+"""What a call means: which function, with its arguments cast to which types, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ouzel.compiler.coercion import can_cast, cast_to
+from ouzel.compiler.expressions import Call, Expression, Literal
+from ouzel.compiler.functions import by_name, lookup
+from ouzel.compiler.functions.elsewhere import unknown_function
+from ouzel.compiler.functions.registry import Function
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    TIMESTAMP,
+    VARCHAR,
+    DataType,
+    DateType,
+    TimestampType,
+)
+from ouzel.errors import QueryError, TypeMismatch
+
+
+def resolve_call(name: str, arguments: Sequence[Expression], own: Function | None = None) -> Expression:
+    """The typed call of a function, its arguments cast to the parameters' types. `own` is the user's, if it is theirs.
+
+    Raises:
+        QueryError: there is no such function, or it does not take these types; without a position, which the binder knows.
+    """
+    function = own or lookup(name)
+    if function is None:
+        raise unknown_function(name, tuple(by_name()))
+    if function.name in _COMPARING:
+        arguments = _with_times(arguments)
+    signature = function.resolve([argument.type for argument in arguments])
+    if signature is None:
+        raise _refusal(name, function, arguments)
+    if function.check is not None:
+        function.check(arguments)
+    if function.refine is not None:
+        signature = function.refine(arguments, signature)
+    cast = tuple(cast_to(argument, kind) for argument, kind in zip(arguments, signature.parameters, strict=True))
+    return Call(signature.result, function.name, cast, own)
+
+
+_COMPARING = frozenset(
+    {"eq", "ne", "lt", "le", "gt", "ge", "between", "in", "is_distinct_from", "is_not_distinct_from"}
+)
+
+
+def _with_times(arguments: Sequence[Expression]) -> Sequence[Expression]:
+    """Text constants that are compared with a date or a timestamp are read as one: `ts >= '2013-01-01'`."""
+    kinds = [one.type for one in arguments if isinstance(one.type, DateType | TimestampType)]
+    return [_as_time(one, kinds[0]) if kinds and _is_text(one) else one for one in arguments]
+
+
+def _is_text(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and isinstance(expression.value, str)
+
+
+def _as_time(text: Expression, kind: DataType) -> Expression:
+    import polars as pl
+
+    from ouzel.compiler.functions.kernel import evaluate, lower
+
+    cast = cast_to(text, kind)
+    _, failed = evaluate(pl.DataFrame({"": [0]}), [("time", lower(cast))])
+    if failed is not None and failed.any():
+        shown = str(kind).removesuffix("(6)")
+        form = "'2013-01-31'" if isinstance(kind, DateType) else "'2013-01-31 12:30:00'"
+        raise QueryError(f"{text} is not a {shown}", instead=f"write it like {form}")
+    return cast
+
+
+def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> TypeMismatch:
+    """Which argument to cast, where casting one argument to text or to a number would do; else how a call looks."""
+    types = [argument.type for argument in arguments]
+    shown = f"({', '.join(map(str, types))})" if len(types) != 1 else str(types[0])
+    for number, argument in enumerate(arguments):
+        for wanted in (VARCHAR, BIGINT, INT, DOUBLE, BOOLEAN, DATE, TIMESTAMP):
+            if can_cast(argument.type, wanted) and function.resolve([*types[:number], wanted, *types[number + 1 :]]):
+                takes = str(wanted)
+                if wanted == BIGINT and len(types) == 1 and function.resolve([DOUBLE]):
+                    wanted, takes = DOUBLE, "a number"
+                cast = [str(other) for other in arguments]
+                cast[number] = f"CAST({argument} AS {str(wanted).removesuffix('(6)')})"
+                called = _SIGNS.get(name.lower(), name.upper())
+                problem = (
+                    f"{called} takes {takes}, not {argument.type}"
+                    if len(types) == 1
+                    else f"{called} does not take {shown}"
+                )
+                return TypeMismatch(problem, instead=f"write {_as_written(name, cast)}")
+    return TypeMismatch(
+        f"{_SIGNS.get(name.lower(), name.upper())} does not take {shown}", instead=f"write {function.usage}"
+    )
+
+
+_SIGNS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">",
+    "ge": ">=", "and": "AND", "or": "OR", "concat": "||", "||": "||", "like": "LIKE",
+}  # fmt: skip
+
+
+def _as_written(name: str, arguments: Sequence[str]) -> str:
+    sign = _SIGNS.get(name.lower())
+    return f" {sign} ".join(arguments) if sign and len(arguments) > 1 else f"{name.upper()}({', '.join(arguments)})"

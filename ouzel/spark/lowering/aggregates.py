@@ -1,0 +1,54 @@
+"""Calls of aggregates as PySpark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ouzel.compiler.functions.lowering import backticked, column_name, quoted
+from ouzel.compiler.plan.aggregates import AggregateCall, is_distinct, row_of
+from ouzel.errors import NotSupported
+
+
+def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None) -> str:
+    """The PySpark text of a call, with `F` = pyspark.sql.functions in scope, for example `F.sum("x").alias("total")`.
+
+    `values` are columns that are computed in the call itself, by name; `names_columns` must be false then.
+    """
+    return f"{_spark_call(call, values or {})}.alias({quoted(call.name)})"
+
+
+def names_columns(call: AggregateCall) -> bool:
+    """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
+    return is_distinct(call) and (row_of(call).spark_distinct is None or call.filter is not None)
+
+
+def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
+    def column(name: str) -> str:
+        return values.get(name) or f"F.col({quoted(column_name(name))})"
+
+    if names_columns(call):
+        return f"F.expr({quoted(_sql(call))})"
+    row = row_of(call)
+    spark = (row.spark_distinct if is_distinct(call) else None) or row.spark
+    if call.filter and not call.argument:
+        return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
+    if call.filter:
+        assert call.argument is not None
+        return spark(f"F.when({column(call.filter)}, {column(call.argument)})")
+    if call.argument is None or call.argument in values:
+        return spark(values[call.argument] if call.argument else ALL_ROWS)
+    return spark(quoted(column_name(call.argument)))
+
+
+ALL_ROWS = '"*"'
+"""What COUNT(*) counts, in PySpark."""
+
+
+def _sql(call: AggregateCall) -> str:
+    if call.row is not None:
+        raise NotSupported(
+            f"{call.function.upper()}(DISTINCT ...) has no Spark form", instead="aggregate a SELECT DISTINCT"
+        )
+    assert call.argument is not None
+    condition = f" FILTER (WHERE {backticked(call.filter)})" if call.filter else ""
+    return f"{call.function}(DISTINCT {backticked(call.argument)}){condition}"
