@@ -17,6 +17,7 @@ from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import Death
 from ouzel.session import load_text
+from tests.effort import seeds
 from tests.simulator.test_anchors import NUMBERS, SEEN, Note, Numbers
 from tests.simulator.test_sparse_offsets import LINES, expected, write_rows
 from tests.simulator.test_topology_api import in_two_containers
@@ -38,7 +39,7 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Chain, "process", dies)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds())
 @pytest.mark.usefixtures("poisoned")
 def test_rows_that_kill_are_put_aside_and_all_others_counted_once(tmp_path: Path, seed: int) -> None:
     write_rows(tmp_path)
@@ -82,7 +83,7 @@ def with_a_bolt_that_dies(policy: BadRecordPolicy) -> Topology:
 
 def test_a_batch_that_kills_a_bolt_is_put_aside() -> None:
     topology = with_a_bolt_that_dies(BadRecordPolicy.SKIP)
-    for seed in range(40):
+    for seed in seeds():
         SEEN.clear()
         done = simulate(topology, in_two_containers(topology), Path(), seed=seed, faults=SURVIVABLE)
         spout_died = any("(numbers) killed" in fault for fault in done.faults)
