@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from ouzel.compiler.plan import WEIGHT, Emit, EmitRule
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.recompute import RecomputeAndDifference
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.runtime.state.context import Snapshot, key_groups_of
 from tests.effort import examples, seeds
-from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, split, table
+from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, one_stream, split, table
 from tests.operators.test_laws import calls, oracle, rows, said, source, table_of
 
 SEED = 7
@@ -134,7 +134,7 @@ class Last(RecomputeAndDifference):
 @pytest.mark.parametrize("seed", seeds())
 def test_recompute_and_difference_tells_what_changes(seed: int) -> None:
     random, held = Random(seed), Counter[tuple[str | None, int]]()
-    tasks = Tasks(lambda: Chain([Last()]), ("k",))
+    tasks = Tasks(lambda: one_stream(Chain([Last()])), ("k",))
     for _ in range(40):
         batch = [((random.choice(["a", "b", None]), random.randrange(6)), random.choice([1, 1, -1])) for _ in range(4)]
         schema = {"k": pl.String, "v": pl.Int64, WEIGHT: pl.Int64}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ouzel.compiler.plan import WEIGHT, AssignWindow, Emit, EmitRule, WindowKind
 from ouzel.compiler.types import BIGINT, DATE, TIMESTAMP, TIMESTAMP_LTZ, VARCHAR, DataType
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from tests.effort import examples
 from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, split, table

@@ -12,7 +12,7 @@ from ouzel.errors import TopologyError
 from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Topology
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain, Streams
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import Death
@@ -31,10 +31,10 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     """The chain of a source dies of some rows."""
     process = Chain.process
 
-    def dies(self: Chain, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def dies(self: Chain, frame: pl.DataFrame, port: int = 0) -> Streams:
         if "n" in frame.columns and frame["n"].is_in(list(KILLERS)).any():
             raise Death
-        return process(self, frame)
+        return process(self, frame, port)
 
     monkeypatch.setattr(Chain, "process", dies)
 

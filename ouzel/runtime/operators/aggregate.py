@@ -43,7 +43,7 @@ class PartialAggregation(Operator):
         self._closed_us = max(self._closed_us, min(watermark_us, _LAST - 1) + 1)
         return None
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """One row for each group of the batch."""
         if not frame.height:
             return None
@@ -99,7 +99,7 @@ class Aggregation(Operator):
         self._closed_us = self.state.value("closed_us", -_LAST - 1)
         self._next_end_us = _LAST
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """Add a batch; the changes it makes, if they are to leave at once."""
         batch = self._batch(frame)
         return None if batch is None else self._apply(batch)

@@ -5,11 +5,11 @@ The subclasses in runtime/tasks say what the task does with rows; here is what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -68,11 +68,19 @@ class TaskMetrics:
     began_us: int | None = None
 
 
+class Port(NamedTuple):
+    """The number of an input, and the tasks that write one of its streams."""
+
+    number: int
+    writers: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Links:
     """Who a task hears from and who it speaks to: source tasks of its inputs, its outlets, and every task upstream of it.
 
     A sink tells `spouts` how far it has written: those of whose rows the topology keeps windows. They hear that of their `sinks`.
+    `ports` says of each stream that is read, by its number, which input of the component it is, and which tasks write it.
     """
 
     sources: tuple[int, ...]
@@ -80,6 +88,7 @@ class Links:
     upstream: frozenset[int]
     spouts: tuple[int, ...] = ()
     sinks: tuple[int, ...] = ()
+    ports: Mapping[int, Port] = field(default_factory=dict)
 
 
 class TaskMachine:
@@ -228,18 +237,18 @@ class TaskMachine:
     # The way out.
 
     def emit_root(
-        self, frames: Iterable[tuple[str, pl.DataFrame, int | None]], rows: int, token: object = None, frame_id: int = 0
-    ) -> None:
-        """Emit frames (stream, rows, named task) as one tracked batch that this task holds until it is wholly acked."""
+        self, frames: Iterable[tuple[str, pl.DataFrame]], rows: int, token: object = None, frame_id: int = 0,
+        index: int | None = None,
+    ) -> None:  # fmt: skip
+        """Emit frames, of a stream one at most, as one tracked batch that this task holds until it is wholly acked.
+
+        `index` is the task that a direct grouping sends them to.
+        """
         self._emissions = mix(self._emissions)
         root = self.acker.next_root()
         roots = (root,) if self.tracked else ()
         base = frame_id or self._emissions
-        messages = [
-            message
-            for number, (stream, frame, index) in enumerate(frames)
-            for message in self.deal(stream, frame, mix(base, number), roots, index)
-        ]
+        messages = [message for stream, frame in frames for message in self.deal(stream, frame, base, roots, index)]
         done = self.acker.hold(root, messages, rows, token, self.now_ms)
         self._send(messages)
         self._complete(done)

@@ -21,12 +21,6 @@ def parts(quarantine: Quarantine, batch: int, frame: pl.DataFrame) -> Iterator[p
         yield frame if end - start == frame.height else frame[start:end]
 
 
-def joined(made: Iterator[pl.DataFrame | None]) -> pl.DataFrame | None:
-    """What came of the parts of a batch."""
-    frames = [frame for frame in made if frame is not None]
-    return pl.concat(frames) if len(frames) > 1 else next(iter(frames), None)
-
-
 def without(killers: Collection[int], batch: ReadBatch, partition: str) -> ReadBatch:
     """The batch without these rows."""
     left = [row for row in range(batch.frame.height) if row not in killers]

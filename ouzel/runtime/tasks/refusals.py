@@ -8,7 +8,7 @@ from pathlib import Path
 from ouzel.connectors.dead_letters import Refused, write_dead_letters
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.setting import Setting
 

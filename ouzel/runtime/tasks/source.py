@@ -13,8 +13,8 @@ from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
 from ouzel.connectors.dead_letters import Refused
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import BadRecordPolicy, Settings
-from ouzel.planner.topology import DEFAULT_STREAM, Task
-from ouzel.runtime.operators.base import Chain
+from ouzel.planner.topology import Task
+from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
 from ouzel.runtime.protocol.acker import Held
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import (
@@ -33,7 +33,7 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
-from ouzel.runtime.tasks.killers import joined, killed, parts, without
+from ouzel.runtime.tasks.killers import killed, parts, without
 from ouzel.runtime.tasks.origins import MOST_PLACED, place_of, placed
 from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress, check_weights
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
@@ -181,18 +181,17 @@ class SourceSpout(TaskMachine):
         if self._answered_us is not None:
             self.chain.leave_out(self._answered_us, progress.replays or batch.end <= progress.read_before)
         frame_id = mix(progress.id, batch.start, batch.end)
-        made = self._compute(progress, batch, frame_id) if batch.frame.height else None
+        made = self._compute(progress, batch, frame_id) if batch.frame.height else []
         self._count_answered()
         if progress.first < 0:
             progress.first = batch.start
         emitted = Emitted(batch.end, progress.watermark_us, progress.newest_us)
         progress.emitted.append(emitted)
-        frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
-        self.emit_root(frames, batch.frame.height, (progress, emitted), frame_id)
+        self.emit_root(made, batch.frame.height, (progress, emitted), frame_id)
 
-    def _compute(self, progress: Progress, batch: ReadBatch, frame_id: int) -> pl.DataFrame | None:
+    def _compute(self, progress: Progress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
-        made = joined(self._seen(progress, part) for part in parts(self.quarantine, frame_id, frame))
+        made = merge_streams(self._seen(progress, part) for part in parts(self.quarantine, frame_id, frame))
         killers = self.quarantine.killers(frame_id)
         computed = without(killers, batch, partition) if killers else batch
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
@@ -201,7 +200,7 @@ class SourceSpout(TaskMachine):
         refuse(self, self._row_refusals, killed(killers, frame, name, lambda row: place_of(batch, partition, row)))
         return made
 
-    def _seen(self, progress: Progress, part: pl.DataFrame) -> pl.DataFrame | None:
+    def _seen(self, progress: Progress, part: pl.DataFrame) -> Streams:
         """What comes of these rows; they show how far event time is."""
         made, sight = self.chain.process(part), self.chain.sight
         if sight is not None:

@@ -58,7 +58,7 @@ class UserSpout(TaskMachine):
         frame = fitted(self.task, self._outputs, stream, frame)
         self.counts.rows_in += frame.height
         if message_id is not None:
-            self.emit_root([(stream, frame, task)], frame.height, message_id)
+            self.emit_root([(stream, frame)], frame.height, message_id, index=task)
             return
         self._emissions = mix(self._emissions)
         self._send(self.deal(stream, frame, self._emissions, (), task))
@@ -255,7 +255,7 @@ class _Last:
     ) -> None:  # fmt: skip
         """Emit a frame that this task holds until it is acked."""
         frame = self._machine.fitted(stream, frame)
-        self._machine.emit_root([(stream, frame, task)], frame.height)
+        self._machine.emit_root([(stream, frame)], frame.height, index=task)
 
     def ack(self, batch: Batch) -> None:
         """Ack a batch that was still open."""
