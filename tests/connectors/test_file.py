@@ -23,7 +23,7 @@ from polars.testing import assert_frame_equal
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, SourceRequest
-from ouzel.connectors.dead_letters import Refused
+from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.file import text
 from ouzel.connectors.formats.csv import Dialect
 from ouzel.connectors.formats.csv_records import find_ends
@@ -219,9 +219,9 @@ def test_a_record_that_is_no_csv_names_its_column_and_value(tmp_path: Path, reco
 
 
 def test_a_dead_letter_has_the_records_own_bytes() -> None:
-    plain = Refused.of(BadRow("a.csv:3", "why", '2,"é\n'.encode()))
+    plain = RefusedRecord.of(BadRow("a.csv:3", "why", '2,"é\n'.encode()))
     assert json.loads(plain.line()) == {"where": "a.csv:3", "reason": "why", "raw": '2,"é\n'}
-    other = json.loads(Refused.of(BadRow("a.csv:3", "why", b"2,\xe9")).line())
+    other = json.loads(RefusedRecord.of(BadRow("a.csv:3", "why", b"2,\xe9")).line())
     assert base64.b64decode(other.pop("raw_base64")) == b"2,\xe9"
     assert other == {"where": "a.csv:3", "reason": "why"}
 

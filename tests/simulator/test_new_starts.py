@@ -68,7 +68,7 @@ def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory.CONNECTOR.reads
     resuming = replace(memory.CONNECTOR.reads, resumes=always)
     monkeypatch.setitem(CONNECTORS, memory.CONNECTOR.name, replace(memory.CONNECTOR, reads=resuming))
-    monkeypatch.setitem(memory.TABLES, "kept", memory.Table(rows))
+    monkeypatch.setitem(memory.TABLES, "kept", memory.MemoryTable(rows))
 
 
 def started(job: Job, seed: int) -> World:

@@ -106,7 +106,7 @@ class SparseReader:
 @pytest.fixture
 def sparse(monkeypatch: pytest.MonkeyPatch) -> Job:
     monkeypatch.setattr(memory, "FrameReader", SparseReader)
-    monkeypatch.setitem(memory.TABLES, "sparse", memory.Table(pl.DataFrame({"n": range(600)})))
+    monkeypatch.setitem(memory.TABLES, "sparse", memory.MemoryTable(pl.DataFrame({"n": range(600)})))
     monkeypatch.setattr(SparseReader, "lives", 0)
     return load_text(MEMORY, Path(), "sparse", SETTINGS)
 

@@ -12,7 +12,7 @@ import pytest
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import configuration
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.reconcile.record import RECORD, RunRecord
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.job import spark_job
@@ -46,7 +46,7 @@ def test_a_literal_is_in_nothing_that_is_written_or_shown(job: Job) -> None:
 
 def test_the_connector_finds_it_in_the_environment(job: Job) -> None:
     options = dict(next(part for part in job.topology.components if part.is_spout).chain[0].options)  # type: ignore[union-attr]
-    assert configuration(Options(CONNECTOR, options), {}, {})["sasl.password"] == LITERAL == os.environ[VARIABLE]
+    assert configuration(TableOptions(CONNECTOR, options), {}, {})["sasl.password"] == LITERAL == os.environ[VARIABLE]
 
 
 def test_a_text_whose_secret_was_hidden_means_the_same(job: Job) -> None:

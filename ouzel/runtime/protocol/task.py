@@ -16,7 +16,7 @@ import polars as pl
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe.histogram import bucket_of
-from ouzel.runtime.protocol.acker import EVERYTHING, Acker, Held
+from ouzel.runtime.protocol.acker import EVERYTHING, Acker, PendingBatch
 from ouzel.runtime.protocol.groupings import Outlet
 from ouzel.runtime.protocol.ids import mix, name_id
 from ouzel.runtime.protocol.messages import (
@@ -228,7 +228,7 @@ class TaskMachine:
     def _tick(self) -> None:
         """Time goes by."""
 
-    def _completed(self, held: Held) -> None:
+    def _completed(self, held: PendingBatch) -> None:
         """All that came of this batch has been handled."""
 
     def _rested(self) -> None:
@@ -291,7 +291,7 @@ class TaskMachine:
     def _send(self, messages: Iterable[Message]) -> None:
         self._out.extend(map(Send, messages))
 
-    def _resend(self, batches: Iterable[Held]) -> None:
+    def _resend(self, batches: Iterable[PendingBatch]) -> None:
         for held in batches:
             self.counts.rows_failed += held.rows
             self._send(held.messages)
@@ -301,7 +301,7 @@ class TaskMachine:
         if message.root.sequence == EVERYTHING:
             self._repeat_at = 0.0
 
-    def _complete(self, held: Held | None) -> None:
+    def _complete(self, held: PendingBatch | None) -> None:
         if held is None:
             return
         if self.tracked:

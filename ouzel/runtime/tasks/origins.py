@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from ouzel.connectors.base import ReadBatch
-from ouzel.connectors.dead_letters import Refused
+from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.runtime.operators.base import RefusedRow
 from ouzel.runtime.operators.chain import Chain
 
@@ -13,7 +13,9 @@ MOST_PLACED = 16
 """Of one batch so many records are looked for, if each is kept; other rows get the place of the batch."""
 
 
-def placed(refused: list[Refused], chain: Chain, batch: ReadBatch, partition: str, most: int) -> list[Refused]:
+def placed(
+    refused: list[RefusedRecord], chain: Chain, batch: ReadBatch, partition: str, most: int
+) -> list[RefusedRecord]:
     """The same rows in the order of their records, the first `most` with the record's place, the others with that of the batch."""
     if not refused:
         return refused
@@ -22,10 +24,10 @@ def placed(refused: list[Refused], chain: Chain, batch: ReadBatch, partition: st
     whole = f"{partition}, offsets {batch.start} to {batch.end}"
     places = [whole if row is None else place_of(batch, partition, row) for row, _ in search.found]
     if len(places) != len(refused):  # an operator with state refused some
-        return [Refused(whole, one.reason, one.raw, one.detail) for one in refused]
+        return [RefusedRecord(whole, one.reason, one.raw, one.detail) for one in refused]
     details = {one.reason: one.detail for one in refused}
     return [
-        Refused(place, one.reason, one.row, details.get(one.reason, ""))
+        RefusedRecord(place, one.reason, one.row, details.get(one.reason, ""))
         for place, (_, one) in zip(places, search.found, strict=True)
     ]
 

@@ -12,7 +12,7 @@ from ouzel.errors import OuzelError
 from ouzel.planner.api import Batch, Bolt, Context, Spout
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
-from ouzel.runtime.protocol.acker import Held
+from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
@@ -97,7 +97,7 @@ class UserSpout(TaskMachine):
         """A spout that has not ended knows no event time; it can only pause."""
         return Moment(status=TimeStatus.PAUSED, pause=self._pause) if self._pause else Moment()
 
-    def _completed(self, held: Held) -> None:
+    def _completed(self, held: PendingBatch) -> None:
         if held.token is not None:
             self.spout.ack(held.token)
 
