@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, SecretWarning
+from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, Secret, SecretWarning
 from ouzel.compiler.plan import Program
 from ouzel.errors import QueryError
 from ouzel.planner.packing.plan import PackingPlan
@@ -81,8 +82,11 @@ def load_text(
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack
 
-    traits = connector_traits()
-    program = compile_sql(text, traits, with_own(functions))
+    traits, own = connector_traits(), with_own(functions)
+    program = compile_sql(text, traits, own)
+    hidden = _hidden(text, program)
+    if hidden != text:
+        text, program = hidden, replace(compile_sql(hidden, traits, own), notes=program.notes)
     for note in program.notes:
         warnings.warn(note, QueryWarning, stacklevel=2)
     with _placed(text, program):
@@ -92,20 +96,27 @@ def load_text(
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
     with _placed(text, program):
         topology = plan_topology(program, settings, name, filters)
-    return Job(_hidden(text, program), directory, replace(program, secrets=(), notes=()), topology, pack(topology))
+    return Job(text, directory, replace(program, notes=()), topology, pack(topology))
 
 
 def _hidden(text: str, program: Program) -> str:
     """The text without the secrets that stand in it: whoever runs it finds them in the environment, as this process and its own do."""
     for secret in sorted(program.secrets, key=lambda secret: secret.place, reverse=True):
-        os.environ[secret.variable] = secret.value
         start, end = secret.place
-        text = f"{text[:start]}'{secret.option}' = '{secret.reference}'{text[end:]}"
+        text = f"{text[:start]}'{secret.option}' = '${{env:{_kept(secret)}}}'{text[end:]}"
         advice = "write '${env:NAME}', and put it into the environment"
         warnings.warn(
             f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=3
         )
     return text
+
+
+def _kept(secret: Secret) -> str:
+    """The variable that holds the secret now: one that another query's secret stands in is left as it is."""
+    names = (f"{secret.variable}_{number}" if number > 1 else secret.variable for number in count(1))
+    variable = next(name for name in names if os.environ.get(name) in (None, "", secret.value))
+    os.environ[variable] = secret.value
+    return variable
 
 
 @contextmanager

@@ -77,6 +77,7 @@ class ConnectorTraits:
         secrets: called with the WITH options, without 'connector'; which of them hold a secret as it is.
         canonical: called with the WITH options, without 'connector'; the same in the connector's own names; raises QueryError.
         check: called with these; raises QueryError for an unknown, missing or wrong one.
+        quoted: called with these; the option that lists columns whose names are quoted in the table's definition, empty if there is none.
     """
 
     name: str
@@ -88,6 +89,7 @@ class ConnectorTraits:
     canonical: Callable[[Mapping[str, str]], dict[str, str]] | None = None
     check: Callable[[Mapping[str, str]], None] | None = None
     secrets: Callable[[Mapping[str, str]], frozenset[str]] | None = None
+    quoted: Callable[[Mapping[str, str]], str] | None = None
 
 
 class QueryWarning(UserWarning):

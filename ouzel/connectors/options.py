@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ouzel.connectors.base import Alias, Connector, Option
 from ouzel.connectors.formats import FORMATS
+from ouzel.connectors.formats.base import Format
 from ouzel.errors import ConnectorError, QueryError
 
 COMMON: tuple[Option, ...] = (
@@ -34,14 +35,23 @@ COMMON: tuple[Option, ...] = (
 
 def allowed_options(connector: Connector, options: Mapping[str, str]) -> tuple[Option, ...]:
     """What WITH may hold for this connector, beside 'connector': its own options, its format's, and the common ones."""
-    found = [*connector.options]
+    chosen = _format(connector, options)
+    return (
+        *connector.options,
+        *(chosen.options if chosen else ()),
+        *(COMMON if connector.reads else ()),
+    )
+
+
+def option_of_quoted(connector: Connector, options: Mapping[str, str]) -> str:
+    """The option that lists the columns whose names are quoted in the table's definition; empty where that makes no difference."""
+    chosen = _format(connector, options)
+    return chosen.quoted if chosen else ""
+
+
+def _format(connector: Connector, options: Mapping[str, str]) -> Format | None:
     shape = next((option for option in connector.options if option.name == "format"), None)
-    if shape:
-        chosen = FORMATS.get(options.get("format", shape.default or ""))
-        found += chosen.options if chosen else ()
-    if connector.reads:
-        found += COMMON
-    return tuple(found)
+    return FORMATS.get(options.get("format", shape.default or "")) if shape else None
 
 
 def in_our_names(connector: Connector, options: Mapping[str, str]) -> dict[str, str]:
@@ -186,7 +196,7 @@ _EXAMPLES = {
 }
 
 
-class TableOptions:
+class Options:
     """WITH options of one table, read with the defaults that its connector declares."""
 
     def __init__(self, connector: Connector, given: Mapping[str, str]) -> None:

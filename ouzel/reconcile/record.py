@@ -6,13 +6,15 @@ It is the input of a reconciliation: the batch job answers for exactly the offse
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ouzel.spark.io.bounds import Ranges
+from ouzel.connectors.file.durable import name_synced, sync
+
+Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
+"""Table -> partition id -> [first offset read, offset up to which everything is wholly acked)."""
 
 Times = Mapping[str, Mapping[str, int]]
 """Table -> partition id -> event time (us) at the end of its range: no row before that end has a greater value of the watermark."""
@@ -109,7 +111,8 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     fresh = path.with_name(f".{path.name}.new")
     fresh.touch(0o600)
     write(fresh)
-    os.replace(fresh, path)
+    sync(fresh)
+    name_synced(fresh, path)
 
 
 def read_record(home: Path) -> RunRecord:

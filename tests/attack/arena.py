@@ -128,6 +128,7 @@ class Arena:
                 stdin=subprocess.DEVNULL,
                 stdout=to_out if stdout is None else stdout,
                 stderr=to_err,
+                preexec_fn=_heed_hangups,
             )
         try:
             yield Run(process, out, err)
@@ -162,6 +163,11 @@ class Arena:
             extra = database.execute("SELECT * FROM here EXCEPT ALL SELECT * FROM truth").fetchall()
         if missing or extra:
             raise Breach(f"{len(missing):,} rows missing {missing[:3]}, {len(extra):,} too many {extra[:3]}")
+
+
+def _heed_hangups() -> None:
+    """Undo what `nohup` does to its children: a run is told to end by SIGHUP too."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def seeded(name: str, seed: int) -> Random:

@@ -13,9 +13,9 @@ from ouzel.runtime.protocol.messages import UNKNOWN_FIELD
 from ouzel.session import load_text, start
 
 
-def notes(columns: list[str], *batches: list[dict[str, object]]) -> list[str]:
+def notes(columns: list[str], *batches: list[dict[str, object]], exact: str = "") -> list[str]:
     """What is said while these batches are decoded."""
-    decoder = JsonDecoder({}, dict.fromkeys(columns, pl.Int64()), frozenset())
+    decoder = JsonDecoder({"json.exact": exact}, dict.fromkeys(columns, pl.Int64()), frozenset())
     said: list[str] = []
     for rows in batches:
         said += decoder.decode(Records.of([json.dumps(row).encode() for row in rows])).notes
@@ -29,10 +29,10 @@ def test_a_misspelt_column_is_named_at_once_and_once() -> None:
     ]
 
 
-def test_another_case_is_near() -> None:
-    assert notes(["flightid"], [{"flightId": 1}]) == [
-        "none of the first 1 records has a field 'flightid', so that column is NULL; they have 'flightId'"
-    ]
+def test_another_case_is_near_where_the_case_counts() -> None:
+    said = ["none of the first 1 records has a field 'flightid', so that column is NULL; they have 'flightId'"]
+    assert notes(["flightid"], [{"flightId": 1}], exact="flightid") == said
+    assert notes(["flightid"], [{"flightId": None}]) == []
 
 
 def test_without_a_near_name_it_takes_a_thousand_records() -> None:

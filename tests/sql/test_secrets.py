@@ -12,7 +12,7 @@ import pytest
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import configuration
-from ouzel.connectors.options import TableOptions
+from ouzel.connectors.options import Options
 from ouzel.reconcile.record import RECORD, RunRecord
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.job import spark_job
@@ -45,13 +45,26 @@ def test_a_literal_is_in_nothing_that_is_written_or_shown(job: Job) -> None:
 
 
 def test_the_connector_finds_it_in_the_environment(job: Job) -> None:
-    options = dict(next(part for part in job.topology.components if part.is_spout).chain[0].options)  # type: ignore[union-attr]
-    assert configuration(TableOptions(CONNECTOR, options), {}, {})["sasl.password"] == LITERAL == os.environ[VARIABLE]
+    assert password(job) == LITERAL == os.environ[VARIABLE]
 
 
 def test_a_text_whose_secret_was_hidden_means_the_same(job: Job) -> None:
     again = load_text(job.text, Path(), "clicks")
     assert (again.program, again.text) == (job.program, job.text)
+
+
+@pytest.mark.filterwarnings("ignore::ouzel.compiler.catalog.SecretWarning")
+def test_two_queries_of_a_process_have_each_their_own(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{VARIABLE}_2", "")
+    other = load_text(SQL.format("another one"), Path(), "clicks")
+    assert [password(one) for one in (job, other)] == [LITERAL, "another one"]
+    assert password(load_text(SQL.format("another one"), Path(), "clicks")) == "another one"
+    assert f"{VARIABLE}_3" not in os.environ
+
+
+def password(job: Job) -> object:
+    options = dict(next(part for part in job.topology.components if part.is_spout).chain[0].options)  # type: ignore[union-attr]
+    return configuration(Options(CONNECTOR, options), {}, {})["sasl.password"]
 
 
 def test_what_names_the_place_of_a_secret_is_left_as_it_is(recwarn: pytest.WarningsRecorder) -> None:

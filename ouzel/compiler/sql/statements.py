@@ -39,7 +39,7 @@ class WatermarkClause:
 
 
 @dataclass(frozen=True)
-class WrittenOption:
+class Option:
     """One `key = value` of WITH or SET."""
 
     key: str
@@ -55,7 +55,7 @@ class CreateTable:
     columns: tuple[ColumnClause, ...]
     watermarks: tuple[WatermarkClause, ...] = ()
     keys: tuple[tuple[Name, ...], ...] = ()
-    options: tuple[WrittenOption, ...] = ()
+    options: tuple[Option, ...] = ()
     span: Span = (0, 0)
 
 
@@ -89,7 +89,7 @@ class Select:
 class SetOption:
     """SET key = value."""
 
-    option: WrittenOption
+    option: Option
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Explain:
 
 
 @dataclass(frozen=True)
-class TimeText:
+class Moment:
     """A time as it is written, in a string."""
 
     text: str
@@ -109,15 +109,15 @@ class TimeText:
 
 
 @dataclass(frozen=True)
-class ReconcileStatement:
+class Reconcile:
     """RECONCILE name BETWEEN moment AND moment WITH options; `between` is empty or has two."""
 
     name: Name
-    between: tuple[TimeText, ...] = ()
-    options: tuple[WrittenOption, ...] = ()
+    between: tuple[Moment, ...] = ()
+    options: tuple[Option, ...] = ()
 
 
-Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | ReconcileStatement
+Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | Reconcile
 
 
 @dataclass(frozen=True)

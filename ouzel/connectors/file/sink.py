@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,9 +10,10 @@ import polars as pl
 
 from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.file import CONNECTOR, parts_of
+from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.connectors.file.ledger import PartLedger, digits
 from ouzel.connectors.formats import open_encoder
-from ouzel.connectors.options import TableOptions
+from ouzel.connectors.options import Options
 from ouzel.errors import ConnectorError
 
 _OP = "op"
@@ -25,7 +25,7 @@ class FileSink:
     """Gathers batches; `flush` makes one part of them: `part-<run>-<task>-<id of the first>.<format>`, by way of a temporary name."""
 
     def __init__(self, request: SinkRequest) -> None:
-        options = TableOptions(CONNECTOR, request.options)
+        options = Options(CONNECTOR, request.options)
         self.flush_interval_ms = options.integer("flush.interval.ms")
         self.flush_rows = options.integer("flush.rows")
         self._request, self._format = request, options.text("format")
@@ -85,8 +85,7 @@ class FileSink:
         name = self._name(digits(ids[0]))
         try:
             self._write_hidden(self._hidden(name), self._rows(pl.concat(frames, rechunk=False)), ids)
-            self._hidden(name).rename(self._directory / name)
-            _sync(self._directory)
+            name_synced(self._hidden(name), self._directory / name)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise self._refused(error) from None
         self._waiting.clear()
@@ -94,7 +93,7 @@ class FileSink:
     def _write_hidden(self, path: Path, frame: pl.DataFrame, ids: Sequence[int]) -> None:
         try:
             self._write_file(path, frame)
-            _sync(path)
+            sync(path)
             if self._ledger:
                 self._ledger.note(ids)
         except Exception:
@@ -113,11 +112,3 @@ class FileSink:
 
     def close(self) -> None:
         """Nothing stays open."""
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

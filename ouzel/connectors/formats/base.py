@@ -14,13 +14,17 @@ from ouzel.connectors.base import Option
 
 @dataclass(frozen=True)
 class Format:
-    """One row of the table of formats; `decoder` and `encoder` are `module:function`, empty if records make no sense in it."""
+    """One row of the table of formats; `decoder` and `encoder` are `module:function`, empty if records make no sense in it.
+
+    `quoted` is the option that lists the columns whose names are quoted in the table's definition; empty if that makes no difference.
+    """
 
     name: str
     doc: str
     options: tuple[Option, ...] = ()
     decoder: str = ""
     encoder: str = ""
+    quoted: str = ""
 
 
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ import pyarrow as pa
 from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import Change, convert, from_text, merge, misfit
+from ouzel.connectors.formats.json_names import EXACT, exact_names, is_in_other_case, match_fields
 from ouzel.connectors.formats.json_unseen import Unseen
 from ouzel.connectors.formats.json_values import (
     Number,
@@ -41,15 +42,23 @@ FORMAT = Format(
     "json",
     "One JSON object a record, one record a line in files. Timestamps are ISO-8601 or `yyyy-MM-dd HH:mm:ss[.ffffff]` text, BYTES base64 "
     "text, DECIMAL a number or text, MAP an object. A TIMESTAMP is UTC: a zone in its text counts. A VARCHAR may be given anything: a "
-    "number, an object or an array stays as it is written. NaN and Infinity, bare or quoted, are values of DOUBLE and FLOAT. A column that "
+    "number, an object or an array stays as it is written. NaN and Infinity, bare or quoted, are values of DOUBLE and FLOAT. As in "
+    "SQL, a field's name matches a column in any case (of A to Z), unless the table's definition has the column in quotes; a field in the "
+    "very same case wins over others, and a record with two others is bad. Fields inside a ROW match in their own case only. A column that "
     "no record has is NULL; the run says so once, with the names that the records have.",
     (
+        Option(
+            EXACT,
+            "Columns, separated by commas, whose fields have their names in the same case; `*` for all. Quoted names in the table's "
+            "definition are among them by themselves.",
+        ),
         Option(
             "json.nulls", "Whether NULL columns are written as `null`; `false` leaves them out.", "true", kind="boolean"
         ),
     ),
     "ouzel.connectors.formats.json:JsonDecoder",
     "ouzel.connectors.formats.json:JsonEncoder",
+    quoted=EXACT,
 )
 
 _NATIVE = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
@@ -73,7 +82,8 @@ class JsonDecoder:
         self._changes: dict[str, Change] = {}
         self._flat = all(self._plan(name, kind) for name, kind in columns.items())
         self._texts = [name for name, kind in columns.items() if isinstance(kind, pl.String)]
-        self._unseen = Unseen(self.columns)
+        self._exact = exact_names(options, columns)
+        self._unseen = Unseen(self.columns, self._exact)
 
     def _plan(self, name: str, kind: pl.DataType) -> bool:
         """How Polars' own reader can read the column; False if it cannot."""
@@ -103,7 +113,14 @@ class JsonDecoder:
             raw = pl.read_ndjson(io.BytesIO(records.blob), schema=self._raw or _NOTHING)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
-        return self._as_written(raw, records) if raw.height == len(records) else None
+        if raw.height != len(records) or self._are_elsewhere(raw, records):
+            return None
+        return self._as_written(raw, records)
+
+    def _are_elsewhere(self, raw: pl.DataFrame, records: Records) -> bool:
+        """Whether a column that is NULL somewhere may have its value under its name in another case, which Polars' reader does not know."""
+        asked = [name for name in self.columns if name not in self._exact and raw[name].null_count()]
+        return bool(asked) and is_in_other_case(asked, records.blob)
 
     def _as_written(self, raw: pl.DataFrame, records: Records) -> pl.DataFrame:
         """What is given for VARCHAR and is no string stays as it is written; Polars writes it anew."""
@@ -119,7 +136,7 @@ class JsonDecoder:
     def _reader(self) -> ColumnReader:
         from ouzel.connectors.formats.json_columns import ColumnReader
 
-        return ColumnReader(self.columns)
+        return ColumnReader(self.columns, self._exact)
 
     def _decode(self, records: Records) -> Decoded:
         if is_utf8(records.blob):
@@ -138,7 +155,7 @@ class JsonDecoder:
         found: dict[int, dict[str, object]] = {}
         for index in np.delete(np.arange(len(records)), done).tolist():
             try:
-                found[index] = check_record(records[index], self.columns)
+                found[index] = check_record(records[index], self.columns, self._exact)
             except ValueError as error:
                 bad[index] = str(error)
         more = [
@@ -162,19 +179,21 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def check_record(value: bytes, columns: Mapping[str, pl.DataType]) -> dict[str, object]:
-    """One record's values by column: what every value means.
+def check_record(value: bytes, columns: Mapping[str, pl.DataType], exact: Collection[str] = ()) -> dict[str, object]:
+    """One record's values by column: what every value means. A column that is not in `exact` finds its field whatever its case.
 
     Raises:
         ValueError: it is not a JSON object, or a value does not fit its column; the text is the reason.
     """
     try:
-        return _values(value, columns, json.JSONDecoder)
+        return _values(value, columns, exact, json.JSONDecoder)
     except Unwritten:
-        return _values(value, columns, WrittenDecoder)
+        return _values(value, columns, exact, WrittenDecoder)
 
 
-def _values(value: bytes, columns: Mapping[str, pl.DataType], decoder: type[json.JSONDecoder]) -> dict[str, object]:
+def _values(
+    value: bytes, columns: Mapping[str, pl.DataType], exact: Collection[str], decoder: type[json.JSONDecoder]
+) -> dict[str, object]:
     try:
         found = json.loads(value.decode(), cls=decoder, parse_float=Number, parse_int=Whole, parse_constant=Number)
     except UnicodeDecodeError as error:
@@ -186,13 +205,15 @@ def _values(value: bytes, columns: Mapping[str, pl.DataType], decoder: type[json
     if not isinstance(found, dict):
         raise ValueError(f"it is not a JSON object but {type(found).__name__}")
     values: dict[str, object] = {}
+    fields = match_fields(found, columns, exact)
     for name, kind in columns.items():
+        held = found.get(fields[name])
         try:
-            values[name] = from_json(found.get(name), kind)
+            values[name] = from_json(held, kind)
         except Unwritten:
             raise
         except (ValueError, ArithmeticError):
-            raise ValueError(misfit(name, kind, found[name])) from None
+            raise ValueError(misfit(name, kind, held)) from None
     return values
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,7 +25,7 @@ _BITS: dict[type[pl.DataType], int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, p
 
 
 @dataclass
-class ColumnNode:
+class Node:
     """A column, or a part of one: what is wanted there, and where its parts stand in the tree."""
 
     name: str
@@ -34,6 +34,7 @@ class ColumnNode:
     children: list[int] = field(default_factory=list)
     inner: int = 0
     is_key: bool = False
+    any_case: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -71,15 +72,15 @@ def _made(kind: object) -> pl.DataType:
 class ColumnReader:
     """Reads records into columns."""
 
-    def __init__(self, columns: Mapping[str, pl.DataType]) -> None:
-        self._columns = dict(columns)
-        self._nodes = [ColumnNode("", pl.Struct(self._columns), 0)]
+    def __init__(self, columns: Mapping[str, pl.DataType], exact: Collection[str] = ()) -> None:
+        self._columns, self._exact = dict(columns), exact
+        self._nodes = [Node("", pl.Struct(self._columns), 0)]
         self._dimensions = 1
         for node in self._nodes:  # which grows: children stand side by side
             self._expand(node)
         self._tree, self._names = self._make_tree()
 
-    def _expand(self, node: ColumnNode) -> None:
+    def _expand(self, node: Node) -> None:
         dimension = node.dimension
         if isinstance(node.kind, pl.List):
             dimension = node.inner = self._dimensions
@@ -87,7 +88,8 @@ class ColumnReader:
         for name, kind in node.parts():
             is_key = bool(map_parts(node.kind)) and not node.children
             node.children.append(len(self._nodes))
-            self._nodes.append(ColumnNode(name, kind, dimension, is_key=is_key))
+            any_case = node is self._nodes[0] and name not in self._exact
+            self._nodes.append(Node(name, kind, dimension, is_key=is_key, any_case=any_case))
 
     def _make_tree(self) -> tuple[np.ndarray, np.ndarray]:
         """The tree without its bases, and the bytes of all names."""
@@ -97,8 +99,8 @@ class ColumnReader:
         for number, (node, name) in enumerate(zip(self._nodes, names, strict=True)):
             high = (1 << _BITS.get(type(node.kind), 64) - 1) - 1
             first, last = (node.children[0], node.children[-1] + 1) if node.children else (0, 0)
-            ends = (name_at, name_at + len(name))
-            tree[number, : scan.BASE] = (*node.shape, first, last, node.inner, -high - 1, high, *ends, node.dimension)
+            bounds = (-high - 1, high, name_at, name_at + len(name))
+            tree[number, : scan.BASE] = (*node.shape, first, last, node.inner, *bounds, node.dimension, node.any_case)
             name_at += len(name)
         return tree, np.frombuffer(b"".join(names) or b"\0", np.uint8)
 
@@ -139,7 +141,7 @@ class _Columns:
 
     def __init__(
         self,
-        nodes: list[ColumnNode],
+        nodes: list[Node],
         data: np.ndarray,
         tree: np.ndarray,
         cells: np.ndarray,
@@ -158,7 +160,7 @@ class _Columns:
         made = self._nested(node, kind, size) if node.children else self._leaf(node, kind, begin, size)
         return made.alias(node.name)
 
-    def _nested(self, node: ColumnNode, kind: np.ndarray, size: np.ndarray) -> pl.Series:
+    def _nested(self, node: Node, kind: np.ndarray, size: np.ndarray) -> pl.Series:
         children = [self.series(child) for child in node.children]
         is_null = kind == scan.NULL
         mask = _to_arrow(pl.Series(is_null)) if is_null.any() else None
@@ -168,7 +170,7 @@ class _Columns:
         offsets = np.append(0, np.cumsum(np.where(is_null, 0, size)))
         return _from_arrow(pa.LargeListArray.from_arrays(_to_arrow(pl.Series(offsets)), values, mask=mask), node.kind)
 
-    def _leaf(self, node: ColumnNode, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
+    def _leaf(self, node: Node, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         match node.kind:
             case pl.String():
                 return make_texts(self._data, kind, begin, size)
@@ -201,7 +203,7 @@ class _Columns:
         numbers = texts.set(~is_number, None).cast(pl.Float64, strict=False)
         return made.scatter(left, words.fill_null(numbers))
 
-    def _doubt(self, node: ColumnNode, failed: np.ndarray) -> None:
+    def _doubt(self, node: Node, failed: np.ndarray) -> None:
         if failed.any():
             entries = np.flatnonzero(failed)
             if node.dimension:

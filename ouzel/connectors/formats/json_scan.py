@@ -3,7 +3,7 @@
 A tree of nodes says what is wanted: the record itself is node 0, an object; a ROW has a node for each field, an ARRAY one for its elements,
 a MAP one for its keys and one for its values. Each ARRAY and MAP opens a dimension: its elements of all records stand side by side, and the
 nodes below have an entry for each. Dimension 0 are the records. A record that is not JSON, does not fit, or is merely odd (a field that
-comes twice, a name with escapes) is left out as a whole: who asked looks at it by itself.
+comes twice, be it in another case, a name with escapes) is left out as a whole: who asked looks at it by itself.
 """
 
 from __future__ import annotations
@@ -32,11 +32,15 @@ _ESCAPES = np.frombuffer(b'"\\/bfnrt', np.uint8)
 _TENS = 10.0 ** np.arange(23)
 _EXACT_MAX = 1 << 53
 _KEYS_MAX = 64
+_NULL_WAS_THERE = -1
+"""Where a column's value begins of which only the name has been read, or that was null."""
+_CASE_BIT, _SMALL_A, _SMALL_Z = 32, ord("a"), ord("z")
 
 
-SHAPE, TAKES, FIRST, LAST, INNER, LOW, HIGH, NAME_AT, NAME_END, DIMENSION, BASE = range(11)
+SHAPE, TAKES, FIRST, LAST, INNER, LOW, HIGH, NAME_AT, NAME_END, DIMENSION, ANY_CASE, BASE = range(12)
 """Columns of the tree, a row for each node. TAKES has bits: 1 << kind. Children follow each other from FIRST to before LAST; INNER is the
-dimension that an ARRAY or MAP opens; LOW and HIGH bound an INTEGER; entry e of the node is cell BASE + e."""
+dimension that an ARRAY or MAP opens; LOW and HIGH bound an INTEGER; ANY_CASE is 1 where a name in another case will do; entry e of the
+node is cell BASE + e."""
 
 KIND, BEGIN, SIZE = range(3)
 """Columns of the cells."""
@@ -158,10 +162,18 @@ def _read_name(data, at, end, top, row, tree, names, cells, sides, rows, stack):
         cells[key, KIND], cells[key, BEGIN], cells[key, SIZE] = STRING, begin, length
         return at, tree[node, FIRST] + 1, entry
     child = _find(data, begin, length, stack[top, _GUESS], node, tree, names)
+    is_other = child < 0 and node == 0
+    if is_other:
+        child = _find_other(data, begin, length, tree, names)
     if child >= 0:
         stack[top, _GUESS] = child + 1 if child + 1 < tree[node, LAST] else tree[node, FIRST]
-    if escaped or (child >= 0 and cells[tree[child, BASE] + entry, KIND] != NULL):
+    if child < 0:
+        return (-1 if escaped else at), child, entry
+    place = tree[child, BASE] + entry
+    is_twice = cells[place, KIND] != NULL or (is_other and cells[place, BEGIN] == _NULL_WAS_THERE)
+    if escaped or is_twice:
         return -1, 0, 0
+    cells[place, BEGIN] = _NULL_WAS_THERE
     return at, child, entry
 
 
@@ -186,6 +198,26 @@ def _find(data, begin, length, guess, node, tree, names):  # type: ignore[no-unt
         if tree[child, NAME_END] - start == length and _are_same(data, begin, names, start, length):
             return child
     return -1
+
+
+@compiled()
+def _find_other(data, begin, length, tree, names):  # type: ignore[no-untyped-def]
+    """The column whose name is this one but for its case; -1 if none."""
+    for child in range(tree[0, FIRST], tree[0, LAST]):
+        start = tree[child, NAME_AT]
+        is_asked = tree[child, ANY_CASE] and tree[child, NAME_END] - start == length
+        if is_asked and _differ_in_case(data, begin, names, start, length):
+            return child
+    return -1
+
+
+@compiled()
+def _differ_in_case(left, at, right, start, length):  # type: ignore[no-untyped-def]
+    for place in range(length):
+        one, other = left[at + place], right[start + place]
+        if one != other and (one ^ other != _CASE_BIT or not _SMALL_A <= one | _CASE_BIT <= _SMALL_Z):
+            return False
+    return True
 
 
 @compiled()

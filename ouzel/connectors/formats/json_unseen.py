@@ -21,8 +21,8 @@ _NEAR = 0.75
 class Unseen:
     """Which columns no record has had so far."""
 
-    def __init__(self, columns: Collection[str]) -> None:
-        self._columns, self._left = columns, list(columns)
+    def __init__(self, columns: Collection[str], exact: Collection[str] = ()) -> None:
+        self._columns, self._exact, self._left = columns, exact, list(columns)
         self._records = 0
 
     def look(self, records: Records, frame: pl.DataFrame) -> Sequence[str]:
@@ -35,13 +35,17 @@ class Unseen:
             return ()
         self._records += len(records)
         self._left = [name for name in self._left if frame[name].null_count() == frame.height]
-        self._left = [name for name in self._left if json.dumps(name).encode() not in records.blob]
+        self._left = [name for name in self._left if not self._stands_in(name, records.blob)]
         if not self._left:
             return ()
         fields = _fields(records)
         said = {name: self._sentence(name, fields) for name in self._left}
         self._left = [name for name in self._left if not said[name]]
         return [sentence for sentence in said.values() if sentence]
+
+    def _stands_in(self, name: str, blob: bytes) -> bool:
+        written = json.dumps(name).encode()
+        return written in blob or (name not in self._exact and written.lower() in blob.lower())
 
     def _sentence(self, name: str, fields: Sequence[str]) -> str:
         others = {field.lower(): field for field in fields if field not in self._columns}

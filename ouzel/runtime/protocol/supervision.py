@@ -37,7 +37,7 @@ class GiveUp:
     reason: str
 
 
-SupervisionInstruction = Start | Kill | GiveUp
+Instruction = Start | Kill | GiveUp
 
 
 @dataclass
@@ -71,15 +71,15 @@ class Supervision:
         doubled = FIRST_WAIT_MS * 2.0 ** (process.deaths_in_a_row - 2)
         process.due_ms = now_ms + (0.0 if process.deaths_in_a_row == 1 else min(doubled, LONGEST_WAIT_MS))
 
-    def silent(self, name: str, age_ms: float, now_ms: float) -> list[SupervisionInstruction]:
+    def silent(self, name: str, age_ms: float, now_ms: float) -> list[Instruction]:
         """The last sign of life of a running process is `age_ms` old."""
         process = self._processes[name]
         since = min(age_ms, now_ms - process.started_ms)
         return [Kill(name)] if process.running and since > self._hang_timeout_ms else []
 
-    def tick(self, now_ms: float) -> list[SupervisionInstruction]:
+    def tick(self, now_ms: float) -> list[Instruction]:
         """What is due."""
-        instructions: list[SupervisionInstruction] = []
+        instructions: list[Instruction] = []
         for name, process in self._processes.items():
             if process.running or process.given_up or process.due_ms > now_ms:
                 continue

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 
+from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import StateError
 from ouzel.runtime.state.context import KeyGroups, Snapshot
 
@@ -37,7 +37,7 @@ class Header:
 
 
 def save(snapshot: Snapshot, directory: Path) -> None:
-    """Write a snapshot into a new directory, which is there when all of it is.
+    """Write a snapshot into a new directory, which is there when all of it is, and stays though power is lost then.
 
     Raises:
         OSError: it cannot be written.
@@ -47,9 +47,9 @@ def save(snapshot: Snapshot, directory: Path) -> None:
     for place, (name, part) in enumerate(snapshot.parts.items()):
         with (partial / f"{place:02}.arrow").open("wb") as file:
             file.write(encode(_header(snapshot, name), part))
-            file.flush()
-            os.fsync(file.fileno())
-    partial.rename(directory)
+        sync(partial / f"{place:02}.arrow")
+    sync(partial)
+    name_synced(partial, directory)
 
 
 def load(directory: Path) -> Snapshot:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.plan import Node, Program, Scan, Sink
 from ouzel.errors import OuzelError
-from ouzel.spark.lowering.batch_nodes import FrameNames, lower
+from ouzel.spark.lowering.batch_nodes import Names, lower
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.csv import CSV, READ_CSV
+from ouzel.spark.lowering.json import json_reader
 from ouzel.spark.lowering.layout import assignment, statement
 from ouzel.spark.lowering.parquet import READ_PARQUET, parquet_reader
 from ouzel.spark.lowering.sinks import write_table
@@ -27,7 +28,7 @@ from ouzel.spark.lowering.text import Range, comment, docstring, identifier, quo
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-JobRanges = Mapping[str, Range]
+Ranges = Mapping[str, Range]
 """Table -> partition id -> [first offset, offset to stop before)."""
 
 OURS = ("BadRecords", "python_function", "read_table", "write_table")
@@ -35,6 +36,7 @@ OURS = ("BadRecords", "python_function", "read_table", "write_table")
 
 STANDARD = {
     "argparse": "import argparse",
+    "Sequence": "from collections.abc import Sequence",
     "reduce": "from functools import reduce",
     "unquote": "from urllib.parse import unquote",
 }
@@ -47,7 +49,7 @@ AT = '''def at(folder: str, path: str) -> str:
 
 
 def spark_job(
-    program: Program, directory: Path, title: str = "This query", query: str = "", offsets: JobRanges | None = None
+    program: Program, directory: Path, title: str = "This query", query: str = "", offsets: Ranges | None = None
 ) -> str:
     """The text of job.py for bounded input; relative paths of tables start at `directory`.
 
@@ -77,13 +79,21 @@ class _Job:
     directory: Path
     title: str
     query: str
-    ours: JobRanges
+    ours: Ranges
     scans: Mapping[str, Scan]
     body: str
 
     def text(self) -> str:
         csv = CSV if READ_CSV in self._names else ""
-        written = (self._at(), csv, self._parquet(), self._query(), self._parse_args(), self._main())
+        written = (
+            self._at(),
+            csv,
+            json_reader(self._names),
+            self._parquet(),
+            self._query(),
+            self._parse_args(),
+            self._main(),
+        )
         rest = "\n\n".join(part for part in written if part)
         constants = ""
         if OFFSETS in self._names:
@@ -105,7 +115,7 @@ class _Job:
         standard = "".join(f"{line}\n" for name, line in STANDARD.items() if name in names)
         lines = [
             standard,
-            f"from pyspark.sql import DataFrame, SparkSession\n{functions}",
+            f"from pyspark.sql import {'Column, ' if 'Column' in names else ''}DataFrame, SparkSession\n{functions}",
         ]
         lines += [f"from ouzel.spark import {used}  # needs the wheel of Ouzel\n" if used else ""]
         return "\n".join(line for line in lines if line)
@@ -250,13 +260,13 @@ def run_job(text: str, spark: SparkSession, table: str = "result") -> DataFrame:
     return load_job(text, spark).frame(table)
 
 
-def _lower(ours: JobRanges, node: Node, names: FrameNames) -> list[str]:
+def _lower(ours: Ranges, node: Node, names: Names) -> list[str]:
     if isinstance(node, Scan) and node.table in ours:
         return read_range(node, ours[node.table])
     return lower(node, names)
 
 
-def _ranges(offsets: JobRanges) -> str:
+def _ranges(offsets: Ranges) -> str:
     tables = (
         f"{quoted(table)}: {{"
         + ", ".join(f"{quoted(part)}: ({first}, {end})" for part, (first, end) in parts.items())

@@ -19,7 +19,8 @@ from ouzel.spark.lowering.columns import (
     json_schema,
     not_null,
 )
-from ouzel.spark.lowering.text import Range, csv_names, csv_reader, is_lenient, quoted, select
+from ouzel.spark.lowering.json import SPELL, shown_names
+from ouzel.spark.lowering.text import Range, call, csv_names, csv_reader, is_lenient, quoted, select
 
 
 def read_kafka(scan: Scan, parts: Range | None) -> list[str] | None:
@@ -145,7 +146,9 @@ def _record(data: Schema, options: Mapping[str, str]) -> str:
         )
         return f"F.from_csv({TEXT}, {quoted(fields)}, {{{given}}})"
     given = ", ".join(f"{quoted(name)}: {value}" for name, value in JSON_READER.items())
-    return f"F.from_json({TEXT}, {quoted(json_schema(data))}, {{{given}}})"
+    names = shown_names(data, options)
+    text = call(SPELL, [TEXT, *names]) if names else TEXT
+    return f"F.from_json({text}, {quoted(json_schema(data))}, {{{given}}})"
 
 
 RECORD = "_record"

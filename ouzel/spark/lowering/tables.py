@@ -13,6 +13,7 @@ from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, from_json, has_empty_texts, json_schema, not_null
 from ouzel.spark.lowering.csv import READ_CSV
+from ouzel.spark.lowering.json import READ_JSON, shown_names
 from ouzel.spark.lowering.parquet import READ_PARQUET
 from ouzel.spark.lowering.text import (
     Range,
@@ -159,10 +160,13 @@ COLUMNS_LINE = 90
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
+    names, path, schema = shown_names(scan.columns, options), path_text(scan.table, options), json_schema(scan.columns)
+    if names:
+        return [call(READ_JSON, ["spark", path, quoted(schema), *names]), *from_json(scan.columns)]
     given = ", ".join(f"{name}={value}" for name, value in JSON_READER.items())
     read = [
-        f"spark.read.schema({quoted(json_schema(scan.columns))})",
-        f".json({path_text(scan.table, options)}, {given})",
+        f"spark.read.schema({quoted(schema)})",
+        f".json({path}, {given})",
     ]
     return read + from_json(scan.columns)
 

@@ -31,7 +31,7 @@ Hand = Callable[[int, pl.DataFrame], None]
 """Takes a micro-batch's number and its rows for the trailing SELECT."""
 
 
-class MicroBatchSink(Protocol):
+class Outlet(Protocol):
     """Where one query's micro-batches go."""
 
     def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
@@ -45,7 +45,7 @@ class MicroBatchSink(Protocol):
         """Nothing more comes."""
 
 
-def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> MicroBatchSink:
+def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> Outlet:
     """The outlet of a query; `hand` takes what a trailing SELECT gives.
 
     Raises:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from ouzel.session import Job, load_text
+from tests.connectors.test_json_names import NAMED
 from tests.fuzz.hunt import judge, plain_answer, spark_answer
 
 if TYPE_CHECKING:
@@ -171,6 +172,27 @@ def test_both_read_the_same_lines(spark: SparkSession, tmp_path: Path, shape: st
     job = whole(tmp_path, shape, content)
     found = judge(0, "", plain_answer(job), spark_answer(job, spark))
     assert found.kind == "same", found
+
+
+@pytest.mark.parametrize(("columns", "record", "row"), NAMED)
+def test_both_find_the_same_fields(
+    spark: SparkSession, tmp_path: Path, columns: str, record: str, row: list[object] | str
+) -> None:
+    job = whole(tmp_path, "json", f'{{"x": 1}}\n\n{record}\n'.encode(), columns)
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == ("both fail" if isinstance(row, str) else "same"), found
+
+
+def test_spark_refuses_a_field_in_another_case_that_is_nested_too(spark: SparkSession, tmp_path: Path) -> None:
+    job = whole(tmp_path, "json", b'{"V": "a", "x": {"V": "b"}}\n')
+    assert plain_answer(job).rows.rows() == [("a",)]
+    assert "more than one field may be column v" in spark_answer(job, spark).error
+
+
+def test_spark_writes_anew_what_is_no_text_in_a_record_of_another_case(spark: SparkSession, tmp_path: Path) -> None:
+    job = whole(tmp_path, "json", b'{"V": 1.50}\n')
+    assert plain_answer(job).rows.rows() == [("1.50",)]
+    assert spark_answer(job, spark).rows.rows() == [("1.5",)]
 
 
 @pytest.mark.parametrize(("shape", "kind", "text"), REFUSED)

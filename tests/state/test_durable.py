@@ -1,0 +1,47 @@
+"""What is written to stay is synced before it has its name, and so is the directory that holds the name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ouzel.reconcile.record import RECORD, RunRecord
+from ouzel.runtime.state.files import save
+from tests.state.test_context import filled
+
+
+def write_snapshot(home: Path) -> Path:
+    save(filled().state.snapshot(), home / "one")
+    return home / "one"
+
+
+def write_record(home: Path) -> Path:
+    RunRecord("q", "SELECT 1", "/", "memory", "at-least-once", {}).save(home)
+    return home / RECORD
+
+
+@pytest.mark.parametrize("write", [write_snapshot, write_record])
+def test_it_is_on_disk_before_its_name_is(
+    write: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[tuple[str, int]] = []
+    sync, rename = os.fsync, Path.rename
+
+    def note_sync(file: int) -> None:
+        done.append(("sync", os.fstat(file).st_ino))
+        sync(file)
+
+    def note_rename(fresh: Path, path: Path) -> Path:
+        done.append(("name", fresh.stat().st_ino))
+        return rename(fresh, path)
+
+    monkeypatch.setattr(os, "fsync", note_sync)
+    monkeypatch.setattr(Path, "rename", note_rename)
+    path = write(tmp_path)
+    named = done.index(("name", path.stat().st_ino))
+    files = [path, *path.glob("*")] if path.is_dir() else [path]
+    assert all(("sync", file.stat().st_ino) in done[:named] for file in files)
+    assert done[named + 1 :] == [("sync", path.parent.stat().st_ino)]
