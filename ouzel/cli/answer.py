@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ouzel.cli.choices import Format
-from ouzel.cli.output import Output
+from ouzel.cli.choices import ResultFormat
+from ouzel.cli.output import StandardOutput
 from ouzel.cli.table import PIPE_WIDTH, final, ordered, ranked_by, sorted_by_columns
 from ouzel.cli.values import json_rows
 from ouzel.compiler.plan import WEIGHT
@@ -55,7 +55,7 @@ class Answer(Protocol):
         """No more will come: print what is still to be printed."""
 
 
-class Nothing:
+class NoAnswer:
     """The answer of a file that only has INSERT INTO: its rows are elsewhere."""
 
     waits = ""
@@ -72,7 +72,7 @@ class Lines:
 
     waits = ""
 
-    def __init__(self, schema: Schema, out: Output) -> None:
+    def __init__(self, schema: Schema, out: StandardOutput) -> None:
         self.schema, self.out = schema, out
 
     def add(self, frame: pl.DataFrame) -> None:
@@ -87,7 +87,7 @@ class Lines:
         """Everything has been printed already."""
 
 
-class Changelog(Lines):
+class ChangesAnswer(Lines):
     """Each change when it comes: the row as a JSON object behind its `op`, which is `+` or `-`."""
 
     def lines(self, frame: pl.DataFrame) -> str:
@@ -111,7 +111,7 @@ class JsonLines(Lines):
 class Csv(Lines):
     """A line of column names, then a line a row; a NULL is an empty field, an empty text is quoted."""
 
-    def __init__(self, schema: Schema, out: Output) -> None:
+    def __init__(self, schema: Schema, out: StandardOutput) -> None:
         super().__init__(schema, out)
         self._begun = False
 
@@ -210,12 +210,12 @@ class Page:
         self,
         schema: Schema,
         retracts: bool,
-        out: Output | None = None,
+        out: StandardOutput | None = None,
         clock: Callable[[], float] = time.monotonic,
         vertical: bool = False,
     ) -> None:
         self.schema, self.retracts, self.vertical = schema, retracts, vertical
-        self.out, self.clock = out or Output(), clock
+        self.out, self.clock = out or StandardOutput(), clock
         self.table: ResultTable | Ends = _result_table(schema) if retracts else Ends(schema)
         self.fresh: deque[tuple[float, pl.Series]] = deque()
 
@@ -269,10 +269,12 @@ def _terminal() -> dict[str, Any]:
     return {"width": own.width, "force_terminal": True, "color_system": own.color_system or None}
 
 
-def answer(form: Format, schema: Schema, retracts: bool, out: Output | None = None) -> Answer:
+def answer(form: ResultFormat, schema: Schema, retracts: bool, out: StandardOutput | None = None) -> Answer:
     """The answer of this format."""
-    out = out or Output()
-    if form in (Format.TABLE, Format.VERTICAL):
-        return Page(schema, retracts, out, vertical=form is Format.VERTICAL)
-    lines = {Format.CHANGELOG: Changelog, Format.JSONL: JsonLines, Format.CSV: Csv}[form](schema, out)
-    return AtTheEnd(lines) if retracts and form is not Format.CHANGELOG else lines
+    out = out or StandardOutput()
+    if form in (ResultFormat.TABLE, ResultFormat.VERTICAL):
+        return Page(schema, retracts, out, vertical=form is ResultFormat.VERTICAL)
+    lines = {ResultFormat.CHANGELOG: ChangesAnswer, ResultFormat.JSONL: JsonLines, ResultFormat.CSV: Csv}[form](
+        schema, out
+    )
+    return AtTheEnd(lines) if retracts and form is not ResultFormat.CHANGELOG else lines

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ouzel.cli.choices import Debug, Format, Query, Set, pairs
+from ouzel.cli.choices import Debug, QueryArgument, ResultFormat, Set, pairs
 from ouzel.cli.failure import reported
 from ouzel.errors import QueryError
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.progress import TaskID
 
-    from ouzel.spark.batch.run import Batch
+    from ouzel.spark.batch.run import BatchRun
 
 POLL_S = 0.1
 
 
-class Written(Enum):
+class OutputKind(Enum):
     """What `--output` is written as."""
 
     PARQUET = "parquet"
@@ -45,11 +45,13 @@ class Shape(Enum):
     CSV = "csv"
 
 
-Emit = Annotated[
+EmitOption = Annotated[
     Path | None,
     typer.Option(metavar="JOB.py", help="Write the job as a PySpark program instead of running it; - is stdout."),
 ]
-Master = Annotated[str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")]
+JobMaster = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where Spark runs.  [default: this machine, local[*]]")
+]
 From = Annotated[
     str | None,
     typer.Option(
@@ -59,7 +61,7 @@ From = Annotated[
     ),
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Read only what happened before that time.")]
-Offsets = Annotated[
+OffsetsOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
@@ -68,7 +70,7 @@ Offsets = Annotated[
         help="Read exactly these rows: JSON of table, partition, [first offset, end], or the record of a run.",
     ),
 ]
-Output = Annotated[
+OutputOption = Annotated[
     str | None,
     typer.Option(
         metavar="PATH",
@@ -76,24 +78,24 @@ Output = Annotated[
     ),
 ]
 OutputFormat = Annotated[
-    Written | None, typer.Option(help="The format of --output.  [default: by its name's end, else parquet]")
+    OutputKind | None, typer.Option(help="The format of --output.  [default: by its name's end, else parquet]")
 ]
-Conf = Annotated[
+JobConf = Annotated[
     list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
 ]
 
 
 def batch(
-    file: Query,
-    emit: Emit = None,
-    master: Master = None,
+    file: QueryArgument,
+    emit: EmitOption = None,
+    master: JobMaster = None,
     begin: From = None,
     end: To = None,
-    offsets: Offsets = None,
-    output: Output = None,
+    offsets: OffsetsOption = None,
+    output: OutputOption = None,
     output_format: OutputFormat = None,
     form: Annotated[Shape, typer.Option("--format", help="How the trailing SELECT's rows are printed.")] = Shape.TABLE,
-    conf: Conf = [],  # noqa: B006
+    conf: JobConf = [],  # noqa: B006
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
 ) -> None:
@@ -119,16 +121,16 @@ def batch(
 
 def _load(
     file: Path, settings: list[tuple[str, str]], offsets: Path | None, times: tuple[str | None, str | None]
-) -> Batch:
+) -> BatchRun:
     from ouzel import session
     from ouzel.spark.batch.offsets import read_offsets
     from ouzel.spark.batch.period import read_period
-    from ouzel.spark.batch.run import batch
+    from ouzel.spark.batch.run import batch_run
 
     period = read_period(*times)
     if offsets and period:
         raise QueryError("--offsets says already which rows are read", instead="leave out --from and --to")
-    return batch(session.load(file, settings), read_offsets(offsets) if offsets else None, period)
+    return batch_run(session.load(file, settings), read_offsets(offsets) if offsets else None, period)
 
 
 def _emit(text: str, path: Path) -> None:
@@ -139,7 +141,7 @@ def _emit(text: str, path: Path) -> None:
     typer.echo(f"{path} is the job; run it with: spark-submit {path}", err=True)
 
 
-def _run(made: Batch, master: str | None, conf: list[tuple[str, str]], output: str | None, form: Shape) -> None:
+def _run(made: BatchRun, master: str | None, conf: list[tuple[str, str]], output: str | None, form: Shape) -> None:
     from ouzel.spark.session import start_spark
 
     console = Console(stderr=True, highlight=False)
@@ -165,7 +167,7 @@ def _told(frame: pl.DataFrame | None, output: str | None) -> str:
     return f"written to {output}" if output else "written"
 
 
-def _print(frame: pl.DataFrame, made: Batch, form: Shape) -> None:
+def _print(frame: pl.DataFrame, made: BatchRun, form: Shape) -> None:
     from ouzel.cli.answer import answer
 
     sink = made.result
@@ -174,7 +176,7 @@ def _print(frame: pl.DataFrame, made: Batch, form: Shape) -> None:
         Shape.JSONL,
         Shape.CSV,
     )  # a table for people is in the order in which `ouzel run` shows it, lines are in that of their columns
-    rows = answer(Format(form.value), sink.columns or sink.input.schema, sorts or sink.input.retracts)
+    rows = answer(ResultFormat(form.value), sink.columns or sink.input.schema, sorts or sink.input.retracts)
     rows.add(frame)
     rows.finish()
 

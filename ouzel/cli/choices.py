@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-Query = Annotated[
+QueryArgument = Annotated[
     Path,
     typer.Argument(metavar="FILE.sql", help="The query; paths in it are relative to it.", exists=True, dir_okay=False),
 ]
@@ -46,7 +46,7 @@ class Engine(Enum):
     SPARK = "spark"
 
 
-class Format(Enum):
+class ResultFormat(Enum):
     """How the result of a trailing SELECT is printed."""
 
     TABLE = "table"

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ouzel import session
-from ouzel.cli.choices import Engine, Format
+from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.differences import summary
 from ouzel.cli.failure import Exit
 from ouzel.cli.table import PIPE_WIDTH
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ouzel.reconcile import Reconciliation
-    from ouzel.reconcile.record import Ranges, RunRecord
+    from ouzel.reconcile.record import RunRecord
+    from ouzel.spark.io.bounds import Ranges
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def reconcile_file(request: Request) -> Exit:
         )
 
 
-def run_and_reconcile(job: session.Job, request: Request, form: Format) -> Exit:
+def run_and_reconcile(job: session.Job, request: Request, form: ResultFormat) -> Exit:
     """Run a file that ends with RECONCILE to its end, or to the user's, and compare; on stdout is what the run alone would print there.
 
     Raises:
@@ -202,10 +203,10 @@ def _home(record: Path | None, asked: Sequence[Wanted]) -> Iterator[Path]:
 
 def _run(job: session.Job, request: Request, home: Path) -> None:
     from ouzel.cli.run import told
-    from ouzel.cli.status import Progress
+    from ouzel.cli.status import RunProgress
     from ouzel.reconcile import record_run
 
-    progress = Progress()
+    progress = RunProgress()
     say(f"running {job.topology.name} as a topology on {request.engine.value}")
     status = record_run(job, request.engine.value, home, request.pairs)
     for line in told(status.events):

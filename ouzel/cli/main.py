@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.batch import batch
-from ouzel.cli.choices import Conf, Debug, Engine, Format, Master, Query, Set, pairs
+from ouzel.cli.choices import Conf, Debug, Engine, Master, QueryArgument, ResultFormat, Set, pairs
 from ouzel.cli.failure import reported
 from ouzel.cli.reconcile import reconcile
 from ouzel.planner.settings import Delivery
@@ -52,7 +52,7 @@ def options(
 
 @app.command()
 def run(
-    file: Query,
+    file: QueryArgument,
     engine: Annotated[
         Engine,
         typer.Option(
@@ -67,8 +67,8 @@ def run(
         typer.Option(min=1, metavar="N", help="Tasks of each component that no hint speaks of.  [default: 1]"),
     ] = None,
     form: Annotated[
-        Format, typer.Option("--format", help="How the result of a trailing SELECT is printed on stdout.")
-    ] = Format.TABLE,
+        ResultFormat, typer.Option("--format", help="How the result of a trailing SELECT is printed on stdout.")
+    ] = ResultFormat.TABLE,
     record: Annotated[
         Path | None,
         typer.Option(
@@ -110,7 +110,7 @@ def run(
 
 @app.command()
 def explain(
-    file: Query,
+    file: QueryArgument,
     logical: Annotated[bool, typer.Option("--logical", help="Only the logical plan.")] = False,
     topology: Annotated[bool, typer.Option("--topology", help="Only the components and groupings.")] = False,
     packing: Annotated[bool, typer.Option("--packing", help="Only the containers.")] = False,

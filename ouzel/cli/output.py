@@ -14,7 +14,7 @@ PATIENCE_MS = 5_000
 """Once the run is interrupted, a reader that does not read is waited for so long, all in all."""
 
 
-class Output:
+class StandardOutput:
     """Writes text to standard output; `interrupted` says whether the user wants the run to stop."""
 
     def __init__(self, interrupted: Callable[[], bool] = lambda: False) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ouzel.cli.choices import Debug, Engine, Master, Query, Set, pairs
+from ouzel.cli.choices import Debug, Engine, Master, QueryArgument, Set, pairs
 from ouzel.cli.failure import reported
 
 Record = Annotated[
@@ -20,7 +20,7 @@ Record = Annotated[
         help="A run of `ouzel run --record DIR`, over or going on; none is started now.",
     ),
 ]
-Table = Annotated[str, typer.Option(metavar="NAME", help="Which table, if the query writes several.")]
+TableOption = Annotated[str, typer.Option(metavar="NAME", help="Which table, if the query writes several.")]
 Between = Annotated[
     tuple[str, str] | None,
     typer.Option(
@@ -29,7 +29,7 @@ Between = Annotated[
         "ISO 8601, such as 2013-01-31 or 2013-01-31T12:30, in UTC; - is no limit.",
     ),
 ]
-Closed = Annotated[
+ClosedOption = Annotated[
     bool | None,
     typer.Option(
         "--closed-windows/--all-windows",
@@ -61,12 +61,12 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
 def reconcile(
-    file: Query,
+    file: QueryArgument,
     engine: Annotated[Engine, typer.Option(help="What runs the topology, if it is to run now.")] = Engine.HERON,
     record: Record = None,
-    table: Table = "",
+    table: TableOption = "",
     between: Between = None,
-    closed_windows: Closed = None,
+    closed_windows: ClosedOption = None,
     tolerance: Tolerance = None,
     report: Report = None,
     watch: Every = None,

@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 from ouzel import session
-from ouzel.cli.answer import Answer, Nothing, answer
-from ouzel.cli.choices import Engine, Format
+from ouzel.cli.answer import Answer, NoAnswer, answer
+from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.failure import Exit, say_error
 from ouzel.cli.follow import follow, interrupts
-from ouzel.cli.output import Output
+from ouzel.cli.output import StandardOutput
 from ouzel.cli.screen import screen
-from ouzel.cli.status import Progress
+from ouzel.cli.status import RunProgress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.cli.values import printable
 from ouzel.compiler.plan import Program, Sink
@@ -35,7 +35,7 @@ EXITS = {RunState.FINISHED: Exit.ANSWERED, RunState.STOPPED: Exit.INTERRUPTED}
 def run_job(
     job: session.Job,
     engine: Engine,
-    form: Format,
+    form: ResultFormat,
     record: Path | None = None,
     pairs: Sequence[tuple[str, str]] = (),
     master: str | None = None,
@@ -48,18 +48,20 @@ def run_job(
     Raises:
         OuzelError: it could not be started.
     """
-    progress = Progress()
+    progress = RunProgress()
     if engine is not Engine.SPARK:
         _say_what_is_there(job)
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
     with interrupts() as interrupted:
         handle = start(job) if record is None else _recorded(job, start, engine, record, pairs)
-        rows = _answer(job.program, form, Output(interrupted))  # what this imports comes in while the processes start
+        rows = _answer(
+            job.program, form, StandardOutput(interrupted)
+        )  # what this imports comes in while the processes start
         try:
             with screen(form, rows, title(job, engine), progress) as shown:
                 status = follow(handle, rows, shown, interrupted)
         except KeyboardInterrupt:
-            status, rows = handle.end(), Nothing()
+            status, rows = handle.end(), NoAnswer()
         finally:
             handle.stop()
         return _end(status, rows, progress, job.settings)
@@ -117,12 +119,12 @@ def result_of(program: Program) -> Sink | None:
     return program.result
 
 
-def _answer(program: Program, form: Format, out: Output) -> Answer:
+def _answer(program: Program, form: ResultFormat, out: StandardOutput) -> Answer:
     sink = result_of(program)
-    return Nothing() if sink is None else answer(form, sink.columns or sink.input.schema, sink.input.retracts, out)
+    return NoAnswer() if sink is None else answer(form, sink.columns or sink.input.schema, sink.input.retracts, out)
 
 
-def _end(status: Status, rows: Answer, progress: Progress, settings: Settings) -> Exit:
+def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings) -> Exit:
     """Print the answer (of a stopped run, as it stands), then what there is to say of the run."""
     console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
     totals = progress.totals(status, console.width)

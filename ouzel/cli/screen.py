@@ -14,8 +14,8 @@ from rich.live import Live
 from rich.text import Text
 
 from ouzel.cli.answer import Answer, Page
-from ouzel.cli.choices import Format
-from ouzel.cli.status import Progress
+from ouzel.cli.choices import ResultFormat
+from ouzel.cli.status import RunProgress
 from ouzel.cli.table import counted, drawn, fitting, ranked_by, records
 from ouzel.runtime.run import RunState, Status
 
@@ -64,7 +64,7 @@ class StatusScreen:
     """The status line alone, redrawn in place."""
 
     def __init__(
-        self, console: Console, title: str, progress: Progress, clock: Callable[[], float] = time.monotonic
+        self, console: Console, title: str, progress: RunProgress, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.console, self.title, self.progress, self.clock = console, title, progress, clock
         self.live = Live(console=console, auto_refresh=False, transient=True)
@@ -101,7 +101,12 @@ class TableScreen(StatusScreen):
     """The result as it stands, what changed last in bright, and the status line below it."""
 
     def __init__(
-        self, console: Console, title: str, progress: Progress, page: Page, clock: Callable[[], float] = time.monotonic
+        self,
+        console: Console,
+        title: str,
+        progress: RunProgress,
+        page: Page,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(console, title, progress, clock)
         self.page = page
@@ -129,11 +134,11 @@ class TableScreen(StatusScreen):
         return records(rows, self.page.schema, range(first, first + rows.height))
 
 
-def screen(form: Format, answer: Answer, title: str, progress: Progress) -> Screen:
+def screen(form: ResultFormat, answer: Answer, title: str, progress: RunProgress) -> Screen:
     """The screen for these streams: the table needs a terminal on stdout, the status line one on stderr."""
     if isinstance(answer, Page) and sys.stdout.isatty():
         return TableScreen(Console(highlight=False), title, progress, answer)
-    scrolls = form is Format.CHANGELOG and sys.stdout.isatty()
+    scrolls = form is ResultFormat.CHANGELOG and sys.stdout.isatty()
     if sys.stderr.isatty() and not scrolls:
         return StatusScreen(Console(stderr=True, highlight=False), title, progress)
     return Dark()

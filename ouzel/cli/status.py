@@ -27,7 +27,7 @@ SEPARATOR = " · "
 VERBS = {RunState.FINISHED: "answered in", RunState.STOPPED: "stopped after", RunState.FAILED: "failed after"}
 
 
-class Progress:
+class RunProgress:
     """Remembers when the run began and how many rows it had read when, for the rates."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Written:
+class SourceLocation:
     """Where an expression stands in the user's text: the line, its number (from 1), and the part of it (columns from 0)."""
 
     line: str
@@ -40,7 +40,7 @@ class Expression:
     """Base of all expressions; `type` is what evaluating it gives, `str()` is SQL. Where it was `written` is no part of what it is."""
 
     type: DataType
-    written: Written | None = field(default=None, compare=False, repr=False, kw_only=True)
+    written: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Written:
+class NodeLocation:
     """How a node was written, for whoever reads a program that is made of it; -1 is nowhere.
 
     Args:

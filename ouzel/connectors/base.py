@@ -70,7 +70,7 @@ class Unreachable:
 
 
 @dataclass(frozen=True)
-class Reach:
+class OffsetRange:
     """How far a reading would come now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
 
     start: int
@@ -141,7 +141,7 @@ class Source(Protocol):
     def reader(self, partition: Partition, offset: int | None) -> Reader:
         """Start reading at `offset`; None is where the options say the first reading starts."""
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """How far a reading of at most `rows` rows from `offset` on would come now, without decoding; None is where the options say.
 
         One caller asks again and again, each time from where it was told that the last reading ends; a rate counts from the first time.
@@ -276,7 +276,7 @@ class Writers(Enum):
     CALLER = "no task: whoever started the run is given the rows"
 
 
-class Delivery(Enum):
+class SinkDelivery(Enum):
     """What a sink does with a batch that comes again after a crash."""
 
     AT_LEAST_ONCE = "it is written again"
@@ -386,7 +386,7 @@ class Writes:
     sink: str
     modes: tuple[str, ...]
     writers: Writers
-    delivery: Delivery
+    delivery: SinkDelivery
     read_back: ReadBack | None = None
     changes_by: tuple[str, str] | None = None
     spark: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ouzel.connectors.base import Connector, Delivery, SinkRequest, Writers, Writes
+from ouzel.connectors.base import Connector, SinkDelivery, SinkRequest, Writers, Writes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,7 +16,7 @@ CONNECTOR = Connector(
         "ouzel.connectors.blackhole:Blackhole",
         ("append", "retract", "upsert"),
         Writers.MANY,
-        Delivery.IDEMPOTENT,
+        SinkDelivery.IDEMPOTENT,
         spark="ouzel.spark.lowering.sinks:write_nothing",
     ),
 )

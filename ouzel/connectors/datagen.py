@@ -14,9 +14,9 @@ from ouzel.connectors.base import (
     BatchView,
     Committed,
     Connector,
+    OffsetRange,
     Option,
     Partition,
-    Reach,
     ReadBatch,
     Reads,
     ReadState,
@@ -28,7 +28,7 @@ from ouzel.connectors.base import (
     unpaced,
 )
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError, QueryError
 
 
@@ -101,11 +101,11 @@ class DatagenSource:
     """Cuts the rows among partitions: row n of partition p of P is row n * P + p of all."""
 
     def __init__(self, request: SourceRequest, clock: Callable[[], float] = time.monotonic) -> None:
-        options = Options(CONNECTOR, request.options)
+        options = TableOptions(CONNECTOR, request.options)
         self._count = options.integer("partitions") or max(1, request.tasks)
         self._rows = options.integer("rows") if options.get("rows") is not None else None
         self._rate, self._clock = options.number("rate"), clock
-        self._paces: dict[str, Pace | None] = {}
+        self._paces: dict[str, RowRate | None] = {}
         seed = options.integer("seed")
         self._fields = {
             name: make_field(
@@ -130,21 +130,21 @@ class DatagenSource:
             self._pace(offset or 0),
         )
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """As far as the pace allows."""
         start, share = offset or 0, self._share(int(partition.id))
         end = start + rows if share is None else min(start + rows, share)
         pace = self._paces.setdefault(partition.id, self._pace(start))
         if pace:
             end = max(start, min(end, pace.due()))
-        return Reach(start, end, share is not None and end >= share)
+        return OffsetRange(start, end, share is not None and end >= share)
 
     def _share(self, number: int) -> int | None:
         """How many rows a partition has."""
         return None if self._rows is None else (self._rows - number + self._count - 1) // self._count
 
-    def _pace(self, offset: int) -> Pace | None:
-        return Pace(self._rate / self._count, self._clock, offset) if self._rate else None
+    def _pace(self, offset: int) -> RowRate | None:
+        return RowRate(self._rate / self._count, self._clock, offset) if self._rate else None
 
     def _make(self, numbers: np.ndarray) -> pl.DataFrame:
         columns = [made(numbers).alias(name) for name, made in self._fields.items()]
@@ -162,7 +162,7 @@ class DatagenSource:
         """Nothing is open."""
 
 
-class Pace:
+class RowRate:
     """How many rows are due: `rate` a second since the first question, counted from `offset`."""
 
     def __init__(self, rate: float, clock: Callable[[], float], offset: int) -> None:
@@ -180,7 +180,7 @@ class DatagenReader:
     """Makes rows [start, end) of a partition with `make`, to `rows` at most, as `pace` allows."""
 
     def __init__(
-        self, make: Callable[[int, int], pl.DataFrame], rows: int | None, offset: int, pace: Pace | None
+        self, make: Callable[[int, int], pl.DataFrame], rows: int | None, offset: int, pace: RowRate | None
     ) -> None:
         self._make, self._rows, self._at, self._pace = make, rows, offset, pace
 

@@ -14,7 +14,7 @@ from ouzel.errors import ConnectorError
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedRecord:
     """One refused record: where it was, why, and what is known of it: its own text, or base64 of bytes that are not UTF-8.
 
     `detail` are further lines for whoever reads the message.
@@ -27,7 +27,7 @@ class Refused:
     is_base64: bool = False
 
     @classmethod
-    def of(cls, bad: BadRow) -> Refused:
+    def of(cls, bad: BadRow) -> RefusedRecord:
         """A record that a source could not read."""
         try:
             return cls(bad.where, bad.reason, bad.raw.decode())
@@ -40,7 +40,7 @@ class Refused:
         return json.dumps({"where": self.where, "reason": self.reason, **raw}, ensure_ascii=False) + "\n"
 
 
-def write_dead_letters(path: Path, records: Iterable[Refused]) -> None:
+def write_dead_letters(path: Path, records: Iterable[RefusedRecord]) -> None:
     """Append a line for each record.
 
     Raises:

@@ -11,14 +11,14 @@ from ouzel.connectors.base import (
     BatchView,
     Committed,
     Connector,
-    Delivery,
+    OffsetRange,
     Option,
     Partition,
-    Reach,
     ReadBatch,
     Reads,
     ReadState,
     Replay,
+    SinkDelivery,
     SinkRequest,
     SourceRequest,
     Writers,
@@ -27,7 +27,7 @@ from ouzel.connectors.base import (
     before,
     never,
 )
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 CONNECTOR = Connector(
@@ -52,12 +52,12 @@ CONNECTOR = Connector(
         at_rest=True,
         metadata={"row": pl.Int64()},
     ),
-    Writes("ouzel.connectors.memory:MemorySink", ("append", "retract", "upsert"), Writers.ONE, Delivery.IDEMPOTENT),
+    Writes("ouzel.connectors.memory:MemorySink", ("append", "retract", "upsert"), Writers.ONE, SinkDelivery.IDEMPOTENT),
 )
 
 
 @dataclass
-class Table:
+class MemoryTable:
     """What was put in to be read, and what sinks have written: batches by (task, batch id), in order of arrival."""
 
     rows: pl.DataFrame | None = None
@@ -68,7 +68,7 @@ class Table:
         return pl.concat(self.written.values()) if self.written else pl.DataFrame()
 
 
-TABLES: dict[str, Table] = {}
+TABLES: dict[str, MemoryTable] = {}
 """All tables of this process by name."""
 
 
@@ -76,7 +76,7 @@ class MemorySource:
     """Reads the rows of a table of `TABLES`."""
 
     def __init__(self, request: SourceRequest) -> None:
-        options = Options(CONNECTOR, request.options)
+        options = TableOptions(CONNECTOR, request.options)
         name = options.text("name") or request.table
         rows = TABLES[name].rows if name in TABLES else None
         if rows is None:
@@ -96,10 +96,10 @@ class MemorySource:
         """Read a share."""
         return FrameReader(self._share(partition), offset or 0)
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """All rows are there."""
         start, last = offset or 0, self._share(partition).height
-        return Reach(start, min(start + rows, last), start + rows >= last)
+        return OffsetRange(start, min(start + rows, last), start + rows >= last)
 
     def _share(self, partition: Partition) -> pl.DataFrame:
         return self._frame.gather_every(self._count, int(partition.id))
@@ -140,8 +140,8 @@ class MemorySink:
     flush_interval_ms, flush_rows = 0, 1
 
     def __init__(self, request: SinkRequest) -> None:
-        name = Options(CONNECTOR, request.options).text("name") or request.table
-        self._table, self._task = TABLES.setdefault(name, Table()), request.task
+        name = TableOptions(CONNECTOR, request.options).text("name") or request.table
+        self._table, self._task = TABLES.setdefault(name, MemoryTable()), request.task
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Keep the batch."""

@@ -22,9 +22,9 @@ from ouzel.connectors.base import (
     BatchView,
     Committed,
     Connector,
+    OffsetRange,
     Option,
     Partition,
-    Reach,
     ReadBatch,
     Reader,
     Reads,
@@ -37,7 +37,7 @@ from ouzel.connectors.base import (
     never,
     unpaced,
 )
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 Integers = npt.NDArray[np.int64]
@@ -110,7 +110,7 @@ def open_source(request: SourceRequest) -> Source:
     Raises:
         ConnectorError: the table declares a column that its kind does not have.
     """
-    options = Options(CONNECTOR, request.options)
+    options = TableOptions(CONNECTOR, request.options)
     known = _FIELDS[options.text("table")]
     for name in request.columns:
         if name not in known:
@@ -297,7 +297,7 @@ def generate(
 class _NexmarkSource:
     """One table; partition i of n holds its rows i, i + n, i + 2n ..."""
 
-    def __init__(self, request: SourceRequest, options: Options) -> None:
+    def __init__(self, request: SourceRequest, options: TableOptions) -> None:
         self.columns, self.table = request.columns, options.text("table")
         self.seed, self.interval_us = options.integer("seed"), options.integer("interval.us")
         self.parts = max(1, options.integer("partitions"))
@@ -313,12 +313,12 @@ class _NexmarkSource:
         """Offsets count the partition's rows."""
         return _NexmarkReader(self, int(partition.id), offset or 0)
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """As far as the rate has let things happen."""
         start = offset or 0
         clock = self.clocks.setdefault(partition.id, _NexmarkReader(self, int(partition.id), start))
         end = max(start, clock.until(start + rows))
-        return Reach(start, end, clock.end is not None and end >= clock.end)
+        return OffsetRange(start, end, clock.end is not None and end >= clock.end)
 
     def commit(self, places: Mapping[str, Committed]) -> str:
         """The next run starts at the beginning."""

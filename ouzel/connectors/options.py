@@ -196,7 +196,7 @@ _EXAMPLES = {
 }
 
 
-class Options:
+class TableOptions:
     """WITH options of one table, read with the defaults that its connector declares."""
 
     def __init__(self, connector: Connector, given: Mapping[str, str]) -> None:

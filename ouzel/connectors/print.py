@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import IO, TYPE_CHECKING
 
-from ouzel.connectors.base import Connector, Delivery, Option, SinkRequest, Writers, Writes
+from ouzel.connectors.base import Connector, Option, SinkDelivery, SinkRequest, Writers, Writes
 from ouzel.connectors.formats.json import JsonEncoder
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ CONNECTOR = Connector(
         Option("prefix", "Text before each line.", ""),
     ),
     writes=Writes(
-        "ouzel.connectors.print:PrintSink", ("append", "retract", "upsert"), Writers.ONE, Delivery.AT_LEAST_ONCE
+        "ouzel.connectors.print:PrintSink", ("append", "retract", "upsert"), Writers.ONE, SinkDelivery.AT_LEAST_ONCE
     ),
 )
 
@@ -33,7 +33,7 @@ class PrintSink:
     flush_interval_ms, flush_rows = 0, 1
 
     def __init__(self, request: SinkRequest) -> None:
-        options = Options(CONNECTOR, request.options)
+        options = TableOptions(CONNECTOR, request.options)
         self._request, self._prefix = request, options.text("prefix").encode()
         self._path = request.directory / options.text("path") if options.get("path") else None
         self._encoder = JsonEncoder({}, request.columns)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ouzel.connectors.base import Connector, Delivery, Writers, Writes
+from ouzel.connectors.base import Connector, SinkDelivery, Writers, Writes
 
 CONNECTOR = Connector(
     "result",
     "The answer of a query that ends in a SELECT, shown by the command line and given to Python. The runtime handles it itself.",
     writes=Writes(
-        "", ("append", "retract"), Writers.CALLER, Delivery.AT_LEAST_ONCE, spark="ouzel.spark.lowering.sinks:show"
+        "", ("append", "retract"), Writers.CALLER, SinkDelivery.AT_LEAST_ONCE, spark="ouzel.spark.lowering.sinks:show"
     ),
 )

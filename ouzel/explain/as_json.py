@@ -72,7 +72,12 @@ def _component(component: Component) -> dict[str, Any]:
         ],
         "operators": [_node(node) for node in component.chain],
         "outputs": [
-            {"stream": output.stream, "schema": _schema(output.schema), "retracts": output.retracts}
+            {
+                "stream": output.stream,
+                "of": output.place % max(1, len(component.chain)),
+                "schema": _schema(output.schema),
+                "retracts": output.retracts,
+            }
             for output in component.outputs
         ],
     }

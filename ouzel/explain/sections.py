@@ -18,7 +18,7 @@ from ouzel.compiler.types import Schema
 from ouzel.explain.wording import node_text
 from ouzel.planner.packing.capacity import PADDING, PADDING_PERCENT
 from ouzel.planner.packing.plan import Container, PackingPlan
-from ouzel.planner.topology import Component, Topology
+from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Topology
 from ouzel.spark.lowering import spark_job
 
 
@@ -124,17 +124,37 @@ def _facts(component: Component) -> Table:
 def facts(component: Component) -> Iterator[tuple[str, str]]:
     """What is to be said of a component, name by name, in order."""
     for link in component.inputs:
-        stream = "" if link.stream == "default" else f" stream {link.stream}"
+        stream = "" if link.stream == DEFAULT_STREAM else f" stream {link.stream}"
         yield "reads", f"{link.component}{stream} by {link.grouping} grouping"
-    for node in component.chain:
-        yield node_text(node)
+    yield from _fused(component)
     if component.user is not None:
         yield "runs", type(component.user).__name__
     for node in component.chain:
         if node.state_bound:
             yield "state", node.state_bound
-    for output in component.outputs:
-        yield "writes", f"{'changes' if output.retracts else 'rows'} of {schema_text(output.schema)}"
+    if not _branches(component):
+        yield from (("writes", _written(output)) for output in component.outputs)
+
+
+def _fused(component: Component) -> Iterator[tuple[str, str]]:
+    """The nodes; where the chain branches, with what each branch reads and writes."""
+    before: Node | None = None
+    for place, node in enumerate(component.chain):
+        if before is not None and node.inputs[0] is not before:
+            yield "branch", " ".join(("of", *node_text(node.inputs[0])))
+        yield node_text(node)
+        before = node
+        if _branches(component):
+            yield from (("writes", _written(output)) for output in component.outputs if output.place == place)
+
+
+def _branches(component: Component) -> bool:
+    return bool(component.chain) and len(component.outputs) > 1
+
+
+def _written(output: Output) -> str:
+    stream = "" if output.stream == DEFAULT_STREAM else f"stream {output.stream}: "
+    return f"{stream}{'changes' if output.retracts else 'rows'} of {schema_text(output.schema)}"
 
 
 def schema_text(schema: Schema) -> str:

@@ -248,10 +248,10 @@ def _type_of(column: str, kind: object) -> DataType:
     if isinstance(kind, DataType):
         return kind
     if isinstance(kind, str):
-        from ouzel.compiler.sql.source import Source
+        from ouzel.compiler.sql.source import QueryText
         from ouzel.compiler.sql.type_names import read_type
 
-        source = Source(kind)
+        source = QueryText(kind)
         return read_type(source, source.tokens())
     inner = [_type_of(column, part) for part in get_args(kind)]
     if get_origin(kind) is list:

@@ -61,10 +61,12 @@ def _check_flush(sink: Sink, settings: Settings) -> None:
 def _component(part: Part, parts: dict[str, Part], program: Program, settings: Settings) -> Component:
     parallelism = parallelism_of(part, program.hints, settings)
     inputs = tuple(
-        Input(source, grouping_of(part, port, parallelism, program.hints, [parts[source]]), port=port)
-        for source, port in part.reads
+        Input(source, grouping_of(part, port, parallelism, program.hints, [parts[source]]), stream, port)
+        for source, stream, port in part.reads
     )
-    first, last = part.chain[0], part.chain[-1]
-    outputs = () if isinstance(last, Sink) else (Output(last.schema, last.retracts),)
+    first = part.chain[0]
+    outputs = tuple(
+        Output(part.chain[place].schema, part.chain[place].retracts, stream, place) for stream, place in part.streams
+    )
     keeps = kept_of(program)[first.table] if isinstance(first, Scan) else NOTHING
     return Component(part.name, parallelism, inputs, outputs, part.chain, keeps=keeps)

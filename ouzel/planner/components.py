@@ -1,24 +1,41 @@
-"""Cutting the DAG into components: stateless nodes stay with what they read, the rest starts a component of its own."""
+"""Cutting the DAG into components: stateless nodes stay with what they read, the rest starts a component of its own.
+
+A node that several read lets its component branch: what its readers do without moving rows is done before anything is sent.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ouzel.compiler.plan import Node, Scan, Sink, Union
 from ouzel.planner.fusion import starts_component
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.separate_twin_branches import flat_branches
+from ouzel.planner.topology import DEFAULT_STREAM
+
+
+class Read(NamedTuple):
+    """A stream that a part reads: the part that writes it, the stream, and which of the first node's inputs its rows are."""
+
+    part: str
+    stream: str
+    port: int
 
 
 @dataclass(frozen=True)
 class Part:
-    """A component to be: its name, its nodes, upstream first, and the names of the parts it reads, each with the first node's input."""
+    """A component to be: its name, its nodes, each after the one that it reads, what it reads, and the streams that it writes.
+
+    `streams` are (name, the place of the node in the chain whose rows they are).
+    """
 
     name: str
     chain: tuple[Node, ...]
-    reads: tuple[tuple[str, int], ...]
+    reads: tuple[Read, ...]
+    streams: tuple[tuple[str, int], ...]
 
     @property
     def head(self) -> Node:
@@ -35,11 +52,27 @@ def cut(dag: Dag) -> tuple[Part, ...]:
     """The parts, each after those it reads. A Union is in none: its reader has several inputs."""
     chains = _chains(dag)
     names = _names(chains)
-    part_of = {id(node): name for name, chain in zip(names, chains, strict=True) for node in chain}
+    read = {id(leaf) for chain in chains for leaf, _ in _leaves(chain[0])}
+    streams = [tuple(_streams(chain, read)) for chain in chains]
+    writer = {
+        id(chain[place]): (name, stream)
+        for name, chain, written in zip(names, chains, streams, strict=True)
+        for stream, place in written
+    }
     return tuple(
-        Part(name, tuple(chain), tuple((part_of[id(leaf)], port) for leaf, port in _leaves(chain[0])))
-        for name, chain in zip(names, chains, strict=True)
+        Part(name, tuple(chain), tuple(Read(*writer[id(leaf)], port) for leaf, port in _leaves(chain[0])), written)
+        for name, chain, written in zip(names, chains, streams, strict=True)
     )
+
+
+def _streams(chain: Sequence[Node], read: Set[int]) -> Iterator[tuple[str, int]]:
+    """The streams of a part: the default one, unless its chain branches; each branch is named after its last node."""
+    places = [place for place, node in enumerate(chain) if id(node) in read]
+    names: list[str] = []
+    for place in places:
+        kind = type(chain[place]).__name__.lower()
+        names.append(f"{kind}_{sum(name.startswith(kind) for name in names) + 1}")
+    yield from zip(names if len(places) > 1 else [DEFAULT_STREAM] * len(places), places, strict=True)
 
 
 def _chains(dag: Dag) -> list[list[Node]]:

@@ -16,21 +16,21 @@ def needs_routing(node: Node) -> bool:
 
 def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
     """Whether the node begins a component, or goes on in its input's; `shared` are the ids of nodes that several read."""
-    if len(node.inputs) != 1 or isinstance(node.inputs[0], Union) or id(node.inputs[0]) in shared:
+    if len(node.inputs) != 1 or isinstance(node.inputs[0], Union):
         return True
     if isinstance(node, Sink):
-        return not _stays(node, shared, dag)
+        return id(node.input) in shared or not _stays(node, shared, dag)
     return needs_routing(node) or (isinstance(node, PartialAggregate) and wants_partial_key(node, dag))
 
 
 def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
-    """A sink stays in a bolt whose tasks each have all that may be said of its rows; a spout only reads."""
+    """A sink stays in a bolt that does not branch and whose tasks each have all rows of their keys; a spout only reads."""
     hinted = {name for name, _ in (*dag.hints.parallelism, *dag.hints.grouping)}
     if sink.traits.alone or sink.table in hinted:
         return False
     before = list(_down(sink, shared, dag))
     head = before[-1]
-    if not head.inputs:
+    if not head.inputs or any(id(node) in shared for node in before):
         return False
     if sink.mode is SinkMode.APPEND:
         return True

@@ -13,8 +13,6 @@ NOT_IN_TOPOLOGIES: dict[type[Node], Refused] = {
 }
 """The classes of nodes that have no operator, and why."""
 
-SEVERAL_INPUTS = Refused("an operator is not told which of several inputs a row came by")
-
 
 def check_nodes(topology: Topology) -> None:
     """See that tasks can run every node, before any is started.
@@ -26,5 +24,3 @@ def check_nodes(topology: Topology) -> None:
         for node in component.chain:
             if type(node) in NOT_IN_TOPOLOGIES:
                 raise NOT_IN_TOPOLOGIES[type(node)].error(TOPOLOGIES, type(node))
-        if any(link.port for link in component.inputs):
-            raise SEVERAL_INPUTS.error(TOPOLOGIES, type(component.chain[0]))

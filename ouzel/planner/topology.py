@@ -55,11 +55,15 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """One stream that a component writes; with `retracts` its frames carry plan.WEIGHT after the schema's columns."""
+    """One stream that a component writes; with `retracts` its frames carry plan.WEIGHT after the schema's columns.
+
+    `place` is where the node whose rows they are stands in the component's chain, from its end if negative.
+    """
 
     schema: Schema
     retracts: bool = False
     stream: str = DEFAULT_STREAM
+    place: int = -1
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,9 @@ class Resources:
 class Component:
     """A spout or bolt.
 
-    A component from SQL has a `chain`: the fused plan nodes, upstream first; a chain that starts with a Scan is a spout. The first node's
-    own `input` is not part of the component: its rows arrive by `inputs`; several inputs mean a union. One that an engineer wrote has
+    A component from SQL has a `chain`: the fused plan nodes, each after the one that it reads; a chain that starts with a Scan is a spout.
+    What the first node reads is not part of the component: its rows arrive by `inputs`; several inputs of one port mean a union. A node
+    that several others read lets the chain branch, and each branch that ends writes a stream. One that an engineer wrote has
     `user`, a planner.api.Spout or Bolt. `keeps` is what the topology still holds of a spout's rows when they are acked.
     """
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from ouzel.reconcile.classes import Class
 from ouzel.reconcile.cut import Cut
 from ouzel.reconcile.reconciliation import SHOWN, Reconciliation
-from ouzel.reconcile.record import Ranges
 from ouzel.reconcile.timeline import Timeline, slice_width
+from ouzel.spark.io.bounds import Ranges
 
 
 def joined(before: Reconciliation, found: Reconciliation) -> Reconciliation:

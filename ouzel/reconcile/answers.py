@@ -18,8 +18,9 @@ from ouzel.job import Job
 from ouzel.reconcile.forms import plain
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written
-from ouzel.reconcile.record import RESULTS, Ranges, read_record
-from ouzel.spark.batch.run import Batch, batch
+from ouzel.reconcile.record import RESULTS, read_record
+from ouzel.spark.batch.run import BatchRun, batch_run
+from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.traits import source_traits
 
@@ -53,7 +54,7 @@ def _check_readable(sink: Sink) -> None:
         )
 
 
-def batch_of(job: Job, sink: Sink, ranges: Ranges) -> Batch:
+def batch_of(job: Job, sink: Sink, ranges: Ranges) -> BatchRun:
     """The batch job of one sink over exactly the offsets that the stream has read; without ranges, over all there is.
 
     Raises:
@@ -61,10 +62,10 @@ def batch_of(job: Job, sink: Sink, ranges: Ranges) -> Batch:
     """
     program = replace(job.program, sinks=(sink,))
     tables = {node.table for node in walk(sink) if isinstance(node, Scan)}
-    return batch(replace(job, program=program), {name: parts for name, parts in ranges.items() if name in tables})
+    return batch_run(replace(job, program=program), {name: parts for name, parts in ranges.items() if name in tables})
 
 
-def batch_text(made: Batch) -> str:
+def batch_text(made: BatchRun) -> str:
     """The batch job as a person reads it."""
     return spark_job(made.program, made.job.directory, made.job.topology.name, "", made.offsets)
 

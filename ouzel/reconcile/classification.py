@@ -24,7 +24,7 @@ GONE = "gone"
 
 
 @dataclass(frozen=True)
-class Without:
+class LateExclusion:
     """What still differs when the batch job leaves out the rows that were dropped as late.
 
     With `touched` it knows only of groups that have such rows, and of no others.
@@ -39,7 +39,7 @@ def classified(
     facts: Lineage,
     proof: Evidence,
     groups: DataFrame | None = None,
-    without: Without | None = None,
+    without: LateExclusion | None = None,
 ) -> DataFrame:
     """The differences of a comparison with a column `class`, and with DROPPED, the lines of the late rows of those that are late.
 
@@ -111,7 +111,7 @@ def _with_late(differences: DataFrame, groups: DataFrame | None, facts: Lineage)
     return found.withColumns({LATE_ROWS: F.coalesce(LATE_ROWS, F.lit(0)), LOOSE: F.coalesce(LOOSE, F.lit(False))})
 
 
-def _with_gone(differences: DataFrame, without: Without | None, facts: Lineage) -> DataFrame:
+def _with_gone(differences: DataFrame, without: LateExclusion | None, facts: Lineage) -> DataFrame:
     """A column GONE: whether the difference is no more once the batch job leaves the late rows out.
 
     Differences are told apart by what pairs rows; of several alike as many are gone as there are fewer.

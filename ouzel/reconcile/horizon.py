@@ -10,10 +10,11 @@ from ouzel.compiler.expressions import Call, Column, Expression, Literal
 from ouzel.compiler.plan import AssignWindow, Scan, Sink, Watermark, walk
 from ouzel.reconcile.cut import EARLIEST_US, Cut
 from ouzel.reconcile.extent import WINDOW_TIME_US, Extent, extent
-from ouzel.reconcile.record import Ranges, RunRecord
+from ouzel.reconcile.record import RunRecord
+from ouzel.spark.io.bounds import Ranges
 
 
-class Horizon:
+class Frontier:
     """Goes along with a run, record by record.
 
     A record says of each partition how far its watermark had come at the offset up to which it was read. Where a watermark lags behind

@@ -13,7 +13,7 @@ from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared_sink, stream_answer
 from ouzel.reconcile.classes import Class, evidence
-from ouzel.reconcile.classification import CLASS, Without, classified
+from ouzel.reconcile.classification import CLASS, LateExclusion, classified
 from ouzel.reconcile.comparison import compare, stream_side, time_us
 from ouzel.reconcile.cut import Cut, begun, check_cut, restricted, within
 from ouzel.reconcile.holding import changed_parts, check_sources
@@ -21,9 +21,10 @@ from ouzel.reconcile.horizon import delays
 from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, made_by, only_top, without
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
-from ouzel.reconcile.record import Ranges, RunRecord
+from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.timeline import Timeline, counted
+from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import explained
 
 if TYPE_CHECKING:
@@ -201,12 +202,12 @@ def _compared(
     found = compare(stream, batch_rows(needed), facts, tolerance)
     dropped = droppers(job.program, job.topology, sink, proof.late, spark)
     groups = late_groups(dropped, sink, facts.carried, proof.late, spark)
-    left: Without | None = None
+    left: LateExclusion | None = None
     if proof.late and any(dropper.exact for dropper in dropped):
         touched = only_top(dropped, sink, facts)
         fewer = batch_rows(without(needed, dropped, proof.late, touched))
         ours = stream_side(found, facts) if touched else stream
-        left = Without(compare(ours, fewer, facts, tolerance).differences, touched)
+        left = LateExclusion(compare(ours, fewer, facts, tolerance).differences, touched)
     rows = classified(found.differences, facts, proof, groups, left)
     rows = rows if groups is None and left is None else settled(rows)
     counts, times = counted(rows, facts, found)

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ouzel.connectors.file.durable import name_synced, sync
-
-Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
-"""Table -> partition id -> [first offset read, offset up to which everything is wholly acked)."""
+from ouzel.spark.io.bounds import Ranges
 
 Times = Mapping[str, Mapping[str, int]]
 """Table -> partition id -> event time (us) at the end of its range: no row before that end has a greater value of the watermark."""

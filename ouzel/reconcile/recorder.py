@@ -22,10 +22,11 @@ from ouzel.reconcile.live import LiveRecord, is_live
 from ouzel.reconcile.losses import Losses
 from ouzel.reconcile.marks import Marked, mark_of
 from ouzel.reconcile.parts import can_be_read_back, parts_written
-from ouzel.reconcile.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, Ranges, RunRecord, read_record, replace_file
+from ouzel.reconcile.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, RunRecord, read_record, replace_file
 from ouzel.reconcile.topics import ids_of
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
-from ouzel.runtime.run import Handle, Rows, RunState, Status, was_cut_short
+from ouzel.runtime.run import Handle, RowIteration, RunState, Status, was_cut_short
+from ouzel.spark.io.bounds import Ranges
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,7 +65,7 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
     return session.configured(job, replace(job.settings, late_path=str(home.resolve() / LATE)))
 
 
-class Recorder(Rows):
+class Recorder(RowIteration):
     """A run's handle (see run.Handle) that keeps its record in the directory `home`: as often as it is asked for, and at the end.
     `job` is as it was started: see `recordable`.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from ouzel.compiler.plan import Scan
 from ouzel.connectors import load_function, reads_of
-from ouzel.reconcile.record import Ranges
+from ouzel.spark.io.bounds import Ranges
 
 
 def ids_of(scans: Iterable[Scan], ranges: Ranges) -> dict[str, Mapping[str, str]]:

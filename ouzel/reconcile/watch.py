@@ -13,7 +13,7 @@ from ouzel.reconcile.accumulation import joined
 from ouzel.reconcile.answers import compared_sink, stream_answer
 from ouzel.reconcile.cut import Cut, within
 from ouzel.reconcile.extent import extent
-from ouzel.reconcile.horizon import Horizon
+from ouzel.reconcile.horizon import Frontier
 from ouzel.reconcile.reconciliation import TOLERANCE, Look, Reconciliation, reconcile
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
@@ -69,7 +69,7 @@ class Watch:
         self._job, self._home, self._spark, self._tolerance = job, home, spark, tolerance
         self._sink, self._cut, self._say, self._clock = compared_sink(job.program, table), cut, say, clock
         found = extent(self._sink)
-        self._horizon = Horizon(self._sink, cut) if found is not None and found.windows else None
+        self._horizon = Frontier(self._sink, cut) if found is not None and found.windows else None
         self._told = False
         self.total: Reconciliation | None = None
         self.windows = 0

@@ -113,7 +113,7 @@ def not_at_rest(timeout_s: float) -> TopologyError:
     )
 
 
-class Rows:
+class RowIteration:
     """What a Handle is besides: a context, which stops the run at its end, and an iterator over the rows of its result.
 
     A row is a dict; that of a query that takes rows back has a `$weight` of +1 or -1.

@@ -14,12 +14,12 @@ from ouzel.compiler.types import Schema
 from ouzel.planner.packing.plan import Container, PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Component, Resources, Topology
-from ouzel.runtime.run import Rows, RunState, Status
+from ouzel.runtime.run import RowIteration, RunState, Status
 from ouzel.session import Job
 from tests.planner.plans import write_traits
 
 
-class FakeHandle(Rows):
+class FakeHandle(RowIteration):
     """Gives one list of frames at each look, then ends in `end`; counts how often it was stopped."""
 
     def __init__(self, looks: Sequence[list[pl.DataFrame]], end: Status = Status(RunState.FINISHED)) -> None:

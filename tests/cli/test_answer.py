@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from ouzel.cli.answer import Page, answer
-from ouzel.cli.choices import Format
+from ouzel.cli.choices import ResultFormat
 from ouzel.cli.table import final
 from ouzel.compiler.plan import WEIGHT
 from ouzel.compiler.types import DATE, Schema
@@ -27,7 +27,7 @@ def changes(*rows: tuple[str | None, int, int]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"word": pl.String, "n": pl.Int64, WEIGHT: pl.Int64}, orient="row")
 
 
-def printed(form: Format, columns: Schema, frames: list[pl.DataFrame], capsys: pytest.CaptureFixture[str]) -> str:
+def printed(form: ResultFormat, columns: Schema, frames: list[pl.DataFrame], capsys: pytest.CaptureFixture[str]) -> str:
     """What this format prints of these frames."""
     printer = answer(form, columns, WEIGHT in frames[0].columns)
     for frame in frames:
@@ -46,22 +46,22 @@ FRAMES = [
 
 
 def test_json_lines_are_the_table_after_all_changes_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(Format.JSONL, WORDS, FRAMES, capsys).splitlines()
+    lines = printed(ResultFormat.JSONL, WORDS, FRAMES, capsys).splitlines()
     assert [json.loads(line) for line in lines] == [{"word": "", "n": 9}, {"word": "a", "n": 2}, {"word": "b", "n": 2}]
 
 
 def test_json_lines_of_nothing_are_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(Format.JSONL, WORDS, [changes(("a", 1, 1)), changes(("a", 1, -1))], capsys) == ""
+    assert printed(ResultFormat.JSONL, WORDS, [changes(("a", 1, 1)), changes(("a", 1, -1))], capsys) == ""
 
 
 def test_csv_tells_null_from_empty(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(Format.CSV, WORDS, [changes(("", 1, 1), (None, 2, 1), ('say "a,b"', 3, 1))], capsys)
+    text = printed(ResultFormat.CSV, WORDS, [changes(("", 1, 1), (None, 2, 1), ('say "a,b"', 3, 1))], capsys)
     assert text == 'word,n\n,2\n"",1\n"say ""a,b""",3\n'
     assert list(csv.reader(text.splitlines()))[3] == ['say "a,b"', "3"]
 
 
 def test_changelog_is_every_change_as_it_came(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(Format.CHANGELOG, WORDS, [changes(("a", 1, 1)), changes(("a", 1, -1), ("a", 2, 2))], capsys)
+    text = printed(ResultFormat.CHANGELOG, WORDS, [changes(("a", 1, 1)), changes(("a", 1, -1), ("a", 2, 2))], capsys)
     rows = [json.loads(line) for line in text.splitlines()]
     assert [row.pop("op") for row in rows] == ["+", "-", "+", "+"]
     assert rows == [{"word": "a", "n": 1}, {"word": "a", "n": 1}, *[{"word": "a", "n": 2}] * 2]
@@ -69,15 +69,18 @@ def test_changelog_is_every_change_as_it_came(capsys: pytest.CaptureFixture[str]
 
 def test_a_changelog_of_a_column_named_op_keeps_it(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pl.DataFrame({"op": ["x"], WEIGHT: [-1]})
-    assert json.loads(printed(Format.CHANGELOG, schema(op=str), [frame], capsys)) == {"$op": "-", "op": "x"}
+    assert json.loads(printed(ResultFormat.CHANGELOG, schema(op=str), [frame], capsys)) == {"$op": "-", "op": "x"}
 
 
 @pytest.mark.parametrize(
     ("form", "lines"),
-    [(Format.JSONL, ['{"word": "b", "n": 1}', '{"word": "a", "n": 2}']), (Format.CSV, ["word,n", "b,1", "a,2"])],
+    [
+        (ResultFormat.JSONL, ['{"word": "b", "n": 1}', '{"word": "a", "n": 2}']),
+        (ResultFormat.CSV, ["word,n", "b,1", "a,2"]),
+    ],
 )
 def test_what_only_appends_is_printed_as_it_comes(
-    form: Format, lines: list[str], capsys: pytest.CaptureFixture[str]
+    form: ResultFormat, lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     printer = answer(form, WORDS, False)
     seen = []
@@ -93,13 +96,13 @@ def test_what_only_appends_is_printed_as_it_comes(
 
 def test_csv_of_nothing_names_its_columns(capsys: pytest.CaptureFixture[str]) -> None:
     for retracts in (False, True):
-        answer(Format.CSV, WORDS, retracts).finish()
+        answer(ResultFormat.CSV, WORDS, retracts).finish()
         assert capsys.readouterr().out == "word,n\n"
 
 
 def test_what_takes_rows_back_waits_for_the_end_and_says_so() -> None:
-    assert "--format changelog prints each change at once" in answer(Format.CSV, WORDS, True).waits
-    assert answer(Format.CHANGELOG, WORDS, True).waits == ""
+    assert "--format changelog prints each change at once" in answer(ResultFormat.CSV, WORDS, True).waits
+    assert answer(ResultFormat.CHANGELOG, WORDS, True).waits == ""
 
 
 def test_a_page_holds_the_ends_of_a_table_that_only_grows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,23 +119,23 @@ def test_a_page_holds_the_ends_of_a_table_that_only_grows(monkeypatch: pytest.Mo
 
 def test_rows_that_are_equal_are_all_printed(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pl.DataFrame({"word": ["a", "a"], "n": [1, 1]})
-    assert printed(Format.JSONL, WORDS, [frame], capsys).count("a") == 2
+    assert printed(ResultFormat.JSONL, WORDS, [frame], capsys).count("a") == 2
 
 
 def test_a_ranked_table_starts_with_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(Format.TABLE, WORDS, [changes(("a", 1, 1), ("b", 30, 1), ("c", 2, 1))], capsys)
+    text = printed(ResultFormat.TABLE, WORDS, [changes(("a", 1, 1), ("b", 30, 1), ("c", 2, 1))], capsys)
     assert [line.split() for line in text.splitlines()[2:]] == [["b", "30"], ["c", "2"], ["a", "1"], ["3", "rows"]]
 
 
 def test_a_table_over_time_goes_forward(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pl.DataFrame({"day": [date(2013, 1, 2), date(2013, 1, 1)], "flights": [1, 2]})
-    text = printed(Format.TABLE, DAYS, [frame], capsys)
+    text = printed(ResultFormat.TABLE, DAYS, [frame], capsys)
     assert [line.split()[0] for line in text.splitlines()[2:]] == ["2013-01-01", "2013-01-02", "2"]
 
 
 def test_a_long_table_shows_its_ends_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(
-        Format.TABLE, WORDS, [pl.DataFrame({"word": [f"w{n:03}" for n in range(200)], "n": range(200)})], capsys
+        ResultFormat.TABLE, WORDS, [pl.DataFrame({"word": [f"w{n:03}" for n in range(200)], "n": range(200)})], capsys
     )
     words = [line.split()[0] for line in text.splitlines()[2:]]
     assert words[0] == "w000"
@@ -144,7 +147,7 @@ def test_a_long_table_shows_its_ends_and_says_so(capsys: pytest.CaptureFixture[s
 def test_a_wide_table_is_not_cut_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     columns = schema(**{f"column_{n:02}": str for n in range(30)})
     frame = pl.DataFrame({name: ["x" * 50] for name in columns.names})
-    assert printed(Format.TABLE, columns, [frame], capsys).count("x" * 50) == 30
+    assert printed(ResultFormat.TABLE, columns, [frame], capsys).count("x" * 50) == 30
 
 
 def test_a_page_knows_which_rows_are_new() -> None:
@@ -180,7 +183,7 @@ def test_a_number_is_never_cut(width: int) -> None:
 
 
 def test_what_is_vertical_is_so_in_a_pipe_too(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(Format.VERTICAL, WORDS, [changes((None, 1, 1), ("b", 20, 1))], capsys)
+    text = printed(ResultFormat.VERTICAL, WORDS, [changes((None, 1, 1), ("b", 20, 1))], capsys)
     assert [line.split() for line in text.splitlines()] == [
         ["──", "row", "1"], ["word", "b"], ["n", "20"], ["──", "row", "2"], ["word", "NULL"], ["n", "1"], ["2", "rows"],
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import signal
 import polars as pl
 import pytest
 
-from ouzel.cli.answer import Nothing
+from ouzel.cli.answer import NoAnswer
 from ouzel.cli.follow import STOPS, follow, interrupts
 from ouzel.cli.run import told
 from ouzel.cli.screen import Dark
@@ -17,7 +17,7 @@ from ouzel.runtime.run import RunState, Status
 from tests.cli.fakes import FakeHandle
 
 
-class Rows(Nothing):
+class Rows(NoAnswer):
     """An answer that keeps what it is given."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from ouzel.cli.output import Output
+from ouzel.cli.output import StandardOutput
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def unread() -> Iterator[int]:
 def test_all_of_it_arrives_however_late_it_is_read() -> None:
     text = "ü" * 100_000 + "\n"
     with unread() as pipe, open(pipe, encoding="utf-8") as file:
-        writer = Thread(target=Output().write, args=(text,))
+        writer = Thread(target=StandardOutput().write, args=(text,))
         writer.start()
         assert file.read(len(text)) == text
         writer.join()
@@ -35,7 +35,7 @@ def test_an_interrupted_run_does_not_wait_for_a_reader_that_does_not_read(monkey
     monkeypatch.setattr("ouzel.cli.output.WAIT_MS", 1)
     monkeypatch.setattr("ouzel.cli.output.PATIENCE_MS", 3)
     asked: list[bool] = []
-    out = Output(lambda: len(asked) > 5 or bool(asked.append(True)))
+    out = StandardOutput(lambda: len(asked) > 5 or bool(asked.append(True)))
     with unread() as pipe:
         with pytest.raises(KeyboardInterrupt):
             out.write("x" * 1_000_000)
@@ -47,4 +47,4 @@ def test_a_reader_that_is_gone_is_a_broken_pipe() -> None:
     with unread() as pipe:
         os.close(pipe)
         with pytest.raises(BrokenPipeError):
-            Output().write("x")
+            StandardOutput().write("x")

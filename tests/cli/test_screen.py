@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from ouzel.cli.answer import Nothing, Page
-from ouzel.cli.choices import Format
+from ouzel.cli.answer import NoAnswer, Page
+from ouzel.cli.choices import ResultFormat
 from ouzel.cli.screen import Dark, StatusScreen, TableScreen, screen
-from ouzel.cli.status import Progress
+from ouzel.cli.status import RunProgress
 from ouzel.planner.api import schema
 from ouzel.runtime.run import RunState, Status
 from tests.cli.test_status import Clock
@@ -28,7 +28,7 @@ def table_screen(rows: int, height: int, clock: Clock) -> TableScreen:
     """A screen over a result with so many rows."""
     page = Page(WORDS, True, clock)
     page.add(pl.DataFrame({"word": [f"w{n}" for n in range(rows)], "n": range(rows)}))
-    return TableScreen(terminal(height), "words · at-least-once", Progress(clock), page, clock)
+    return TableScreen(terminal(height), "words · at-least-once", RunProgress(clock), page, clock)
 
 
 def drawn(shown: TableScreen, status: Status) -> list[str]:
@@ -51,7 +51,7 @@ def test_columns_that_do_not_fit_are_counted_and_numbers_are_whole() -> None:
     columns = schema(**{f"column_{number}": int for number in range(12)})
     page = Page(columns, False)
     page.add(pl.DataFrame({name: [10**14] for name in columns.names}))
-    shown = TableScreen(terminal(24), "wide", Progress(Clock()), page, Clock())
+    shown = TableScreen(terminal(24), "wide", RunProgress(Clock()), page, Clock())
     text = "\n".join(drawn(shown, Status(RunState.RUNNING)))
     assert text.count(f"{10**14:,}") == 4
     assert "…" not in text
@@ -85,16 +85,18 @@ def test_it_is_drawn_seldom() -> None:
 @pytest.mark.parametrize(
     ("form", "out", "err", "expected"),
     [
-        (Format.TABLE, True, True, TableScreen),
-        (Format.TABLE, False, True, StatusScreen),
-        (Format.JSONL, True, True, StatusScreen),
-        (Format.CHANGELOG, False, True, StatusScreen),
-        (Format.CHANGELOG, True, True, Dark),
-        (Format.JSONL, True, False, Dark),
+        (ResultFormat.TABLE, True, True, TableScreen),
+        (ResultFormat.TABLE, False, True, StatusScreen),
+        (ResultFormat.JSONL, True, True, StatusScreen),
+        (ResultFormat.CHANGELOG, False, True, StatusScreen),
+        (ResultFormat.CHANGELOG, True, True, Dark),
+        (ResultFormat.JSONL, True, False, Dark),
     ],
 )
-def test_which_screen(form: Format, out: bool, err: bool, expected: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_screen(
+    form: ResultFormat, out: bool, err: bool, expected: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: out)
     monkeypatch.setattr("sys.stderr.isatty", lambda: err)
-    rows = Page(WORDS, True) if form is Format.TABLE else Nothing()
-    assert type(screen(form, rows, "title", Progress())) is expected
+    rows = Page(WORDS, True) if form is ResultFormat.TABLE else NoAnswer()
+    assert type(screen(form, rows, "title", RunProgress())) is expected

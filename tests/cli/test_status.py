@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.cli.status import Progress, live_text, waiting_texts
+from ouzel.cli.status import RunProgress, live_text, waiting_texts
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Waiting
 from ouzel.runtime.run import RunState, Status
 
@@ -19,7 +19,7 @@ class Clock:
 
 def test_the_line_shows_rates_of_the_last_seconds() -> None:
     clock = Clock()
-    progress = Progress(clock)
+    progress = RunProgress(clock)
     for second in range(10):
         clock.now += 1
         line = progress.line(Status(RunState.RUNNING, rows_in=1_000 * second * second), 200).plain
@@ -28,7 +28,7 @@ def test_the_line_shows_rates_of_the_last_seconds() -> None:
 
 
 def test_the_line_speaks_of_troubles_only_when_there_are_any() -> None:
-    progress = Progress(Clock())
+    progress = RunProgress(Clock())
     calm = progress.line(Status(RunState.RUNNING, rows_in=5, rows_acked=5, p50_ms=1.25, p99_ms=210.4), 200).plain
     assert "acked 5" in calm
     assert "p50 1.2 p99 210 ms" in calm
@@ -41,16 +41,16 @@ def test_the_line_speaks_of_troubles_only_when_there_are_any() -> None:
 
 
 def test_the_line_says_that_the_run_is_paused() -> None:
-    text = Progress(Clock()).line(Status(RunState.PAUSED, rows_in=5), 200).plain
+    text = RunProgress(Clock()).line(Status(RunState.PAUSED, rows_in=5), 200).plain
     assert text.startswith("‖ 0.0 s · paused · 5 rows in")
-    assert "paused" not in Progress(Clock()).line(Status(RunState.RUNNING, rows_in=5), 200).plain
+    assert "paused" not in RunProgress(Clock()).line(Status(RunState.RUNNING, rows_in=5), 200).plain
 
 
 def test_the_line_breaks_between_its_parts() -> None:
     status = Status(
         RunState.RUNNING, rows_in=123_456_789, rows_acked=123_456_789, p50_ms=1, p99_ms=2, watermark_us=END_OF_TIME
     )
-    lines = Progress(Clock()).line(status, 50).plain.splitlines()
+    lines = RunProgress(Clock()).line(status, 50).plain.splitlines()
     assert len(lines) > 1
     assert all(len(line) <= 50 for line in lines)
     assert "watermark end" in " ".join(lines)
@@ -58,7 +58,7 @@ def test_the_line_breaks_between_its_parts() -> None:
 
 def test_totals_say_how_it_ended() -> None:
     clock = Clock()
-    progress = Progress(clock)
+    progress = RunProgress(clock)
     clock.now += 2
     text = progress.totals(Status(RunState.FINISHED, rows_in=336_776, rows_acked=336_776), 200).plain
     assert text == "answered in 2.00 s · 336,776 rows in · 168 k rows/s · acked 336,776"
@@ -82,7 +82,7 @@ def test_what_time_waits_for_is_named_with_the_partition_the_reason_and_how_long
         "prices 1 and 2 more: silent for 12 s, IDLE in 18 s",
         "trips/a.csv: its rows are not of now",
     ]
-    line = Progress(Clock()).line(Status(RunState.RUNNING, waiting=WAITING[2:]), 200).plain
+    line = RunProgress(Clock()).line(Status(RunState.RUNNING, waiting=WAITING[2:]), 200).plain
     assert line.endswith(" · trips/a.csv: its rows are not of now")
     assert waiting_texts(Status(RunState.PAUSED, waiting=WAITING), NOW_S) == []
 

@@ -15,6 +15,7 @@ from ouzel.connectors import CONNECTORS, check_options
 from ouzel.connectors.base import ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.datagen import DatagenSource
 from ouzel.errors import ConnectorError, QueryError
+from tests.effort import examples
 
 COLUMNS: dict[str, pl.DataType] = {
     "n": pl.Int64(), "small": pl.Int8(), "text": pl.String(), "at": pl.Datetime("us", "UTC"), "day": pl.Date(), "price": pl.Decimal(9, 2),
@@ -47,7 +48,7 @@ def rows_from(made: DatagenSource, start: int, count: int, partition: int = 0) -
     return batch.frame
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.integers(0, 10**12), st.integers(1, 40), st.integers(0, 39))
 def test_any_cut_gives_the_same_rows(start: int, count: int, cut: int) -> None:
     made = source(fields__text__null__rate="0.3")

@@ -23,11 +23,12 @@ from polars.testing import assert_frame_equal
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, SourceRequest
-from ouzel.connectors.dead_letters import Refused
+from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.file import text
 from ouzel.connectors.formats.csv import Dialect
 from ouzel.connectors.formats.csv_records import find_ends
 from ouzel.errors import ConnectorError, QueryError
+from tests.effort import examples
 
 COLUMNS: dict[str, pl.DataType] = {"id": pl.Int64(), "word": pl.String()}
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
@@ -100,7 +101,7 @@ def test_a_batch_that_is_read_until_where_it_ended_is_the_same(tmp_path: Path, f
         assert reader.read(1) is ReadState.END
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.data())
 def test_no_block_border_shows(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     lines = data.draw(st.lists(st.sampled_from(["1,a", '2,"b\nc"', "", '3,"d ""e"" f"', "4,g\r"]), max_size=20))
@@ -117,7 +118,7 @@ def test_no_block_border_shows(tmp_path_factory: pytest.TempPathFactory, data: s
     assert all(before.end == after.start for before, after in pairwise(batches))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.data())
 def test_raw_lines_end_as_those_of_hadoop(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     pieces = data.draw(st.lists(st.sampled_from(["a", " b", "\n", "\r", "\r\n", ""]), max_size=20))
@@ -218,9 +219,9 @@ def test_a_record_that_is_no_csv_names_its_column_and_value(tmp_path: Path, reco
 
 
 def test_a_dead_letter_has_the_records_own_bytes() -> None:
-    plain = Refused.of(BadRow("a.csv:3", "why", '2,"é\n'.encode()))
+    plain = RefusedRecord.of(BadRow("a.csv:3", "why", '2,"é\n'.encode()))
     assert json.loads(plain.line()) == {"where": "a.csv:3", "reason": "why", "raw": '2,"é\n'}
-    other = json.loads(Refused.of(BadRow("a.csv:3", "why", b"2,\xe9")).line())
+    other = json.loads(RefusedRecord.of(BadRow("a.csv:3", "why", b"2,\xe9")).line())
     assert base64.b64decode(other.pop("raw_base64")) == b"2,\xe9"
     assert other == {"where": "a.csv:3", "reason": "why"}
 

@@ -19,8 +19,9 @@ from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.errors import ConnectorError
 from tests.connectors.format_strategies import EVERY, SIMPLE, frames
+from tests.effort import examples
 
-QUIET = settings(deadline=None, max_examples=150)
+QUIET = settings(deadline=None, max_examples=examples(100))
 
 
 def decode(

@@ -16,6 +16,7 @@ from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.json import JsonDecoder, check_record
 from ouzel.connectors.formats.json_columns import ColumnReader
 from tests.connectors.format_strategies import EVERY
+from tests.effort import examples
 
 MAP = pl.List(pl.Struct({"key": pl.String(), "value": pl.Decimal(38, 10)}))
 TEXTS = [
@@ -80,7 +81,7 @@ def one_by_one(lines: list[bytes], columns: dict[str, pl.DataType]) -> tuple[pl.
     return frame, bad
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=150)
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=examples(100))
 @given(st.lists(st.sampled_from(list(EVERY)), min_size=1, max_size=2), st.lists(RECORDS, max_size=5))
 @example([MAP], ['{"c0": {"a": 1, "a": 2}}', '{"c0": {"\\u0061": 1}}'])
 @example([pl.List(pl.Date())], ['{"c0": ["2024-01-31"]}', '{"c0": ["2024-01-31", "no"]}', '{"c0": ["2024-02-01"]}'])

@@ -12,7 +12,7 @@ import pytest
 from ouzel.connectors import CONNECTORS, open_sink, open_source
 from ouzel.connectors.base import ReadBatch, SinkRequest, SourceRequest
 from ouzel.connectors.formats import FORMATS
-from ouzel.connectors.memory import TABLES, Table
+from ouzel.connectors.memory import TABLES, MemoryTable
 from ouzel.connectors.options import allowed_options
 from ouzel.errors import ConnectorError
 
@@ -32,7 +32,7 @@ def sink(connector: str, /, directory: Path = Path("."), mode: str = "retract", 
 
 
 def test_memory_gives_what_was_put_in() -> None:
-    TABLES["t"] = Table(pl.DataFrame({"word": ["a", "b", "c"], "id": [1, 2, 3]}))
+    TABLES["t"] = MemoryTable(pl.DataFrame({"word": ["a", "b", "c"], "id": [1, 2, 3]}))
     source = open_source(
         "memory", SourceRequest("t", {"partitions": "2"}, {**COLUMNS, "n": pl.Int64()}, Path("."), {"n": "row"})
     )

@@ -8,7 +8,7 @@ import polars as pl
 from ouzel.compiler.functions.aggregates import AggregateFunction, Columns, by_spark
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import BIGINT, DataType, IntegerType
-from ouzel.runtime.operators.accumulators import Accumulators, Batch
+from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Values, numbers
 from ouzel.runtime.state.index import Slots
 
@@ -46,11 +46,11 @@ class Xor(Accumulators):
         super().__init__(call)
         self.types = {"bits": np.int64, "count": np.int64}
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         series = self._series(batch)
         self._add(batch, numbers(series.fill_null(0)), weights)
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         self._add(batch, numbers(self._merged(batch, "bits")), numbers(self._merged(batch, "count")))
 
     def export(self, slots: Slots) -> list[pl.Series]:
@@ -59,7 +59,7 @@ class Xor(Accumulators):
     def result(self, slots: Slots) -> Values:
         return Values(BIGINT, self.columns["bits"][slots], self.columns["count"][slots] > 0)
 
-    def _add(self, batch: Batch, bits: Ints, counts: Ints) -> None:
+    def _add(self, batch: SlottedRows, bits: Ints, counts: Ints) -> None:
         there = counts != 0
         np.bitwise_xor.at(self.columns["bits"], batch.slots[there], bits[there])
         np.add.at(self.columns["count"], batch.slots, counts)

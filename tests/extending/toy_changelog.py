@@ -10,9 +10,9 @@ import polars as pl
 from ouzel.connectors.base import (
     Committed,
     Connector,
+    OffsetRange,
     Option,
     Partition,
-    Reach,
     ReadBatch,
     ReadState,
     SourceRequest,
@@ -62,9 +62,9 @@ class ChangesSource:
         rows = changes(int(partition.id), self._rows).rename({"$weight": self._request.weight})
         return ChangesReader(rows.select(*self._request.columns, self._request.weight), offset or 0)
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         start = offset or 0
-        return Reach(start, min(start + rows, self._rows), start + rows >= self._rows)
+        return OffsetRange(start, min(start + rows, self._rows), start + rows >= self._rows)
 
     def commit(self, places: Mapping[str, Committed]) -> str:
         return ""

@@ -10,14 +10,14 @@ from ouzel.connectors.base import (
     BatchView,
     Committed,
     Connector,
-    Delivery,
+    OffsetRange,
     Option,
     Partition,
-    Reach,
     ReadBatch,
     Reads,
     ReadState,
     Replay,
+    SinkDelivery,
     SinkRequest,
     SourceRequest,
     Writers,
@@ -44,7 +44,7 @@ CONNECTOR = Connector(
         shared=True,
         at_rest=True,
     ),
-    Writes("toy_connector:ToySink", ("append",), Writers.ONE, Delivery.AT_LEAST_ONCE),
+    Writes("toy_connector:ToySink", ("append",), Writers.ONE, SinkDelivery.AT_LEAST_ONCE),
 )
 
 
@@ -60,9 +60,9 @@ class ToySource:
     def reader(self, partition: Partition, offset: int | None) -> ToyReader:
         return ToyReader(self._rows, offset or 0, self._columns)
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         start = offset or 0
-        return Reach(start, min(start + rows, self._rows), start + rows >= self._rows)
+        return OffsetRange(start, min(start + rows, self._rows), start + rows >= self._rows)
 
     def commit(self, places: Mapping[str, Committed]) -> str:
         return ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ouzel.compiler.functions.elsewhere import DIFFERENCES, Difference
+from ouzel.compiler.functions.elsewhere import DIFFERENCES, EngineDifference
 from ouzel.session import load_text
 from tests.fuzz.hunt import Outcome, plain_answer, spark_answer
 
@@ -37,7 +37,7 @@ def said(outcome: Outcome) -> str:
 
 
 @pytest.mark.parametrize("one", DIFFERENCES, ids=lambda one: one.call)
-def test_the_table_of_differences_is_so(spark: SparkSession, tmp_path: Path, one: Difference) -> None:
+def test_the_table_of_differences_is_so(spark: SparkSession, tmp_path: Path, one: EngineDifference) -> None:
     (tmp_path / "t.json").write_text('{"i": 1}\n')
     given = "('connector' = 'file', 'path' = 't.json', 'format' = 'json')"
     job = load_text(f"CREATE TABLE t (i INT) WITH {given};\nSELECT {one.call} AS x FROM t;", tmp_path, "elsewhere")

@@ -16,7 +16,7 @@ from ouzel.errors import OuzelError, QueryError
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job, load_text
-from ouzel.spark.batch.run import batch
+from ouzel.spark.batch.run import batch_run
 from tests.fuzz.queries import Queries
 from tests.fuzz.tables import write_tables
 from tests.law.compare import difference
@@ -108,7 +108,7 @@ def faulty_answer(job: Job, seed: int) -> Outcome:
 def spark_answer(job: Job, spark: SparkSession) -> Outcome:
     """Spark's."""
     try:
-        return Outcome(batch(job).run(spark))
+        return Outcome(batch_run(job).run(spark))
     except OuzelError as error:
         return Outcome(None, str(error))
 

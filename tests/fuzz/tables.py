@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import to_polars
 
@@ -176,5 +176,5 @@ def _times(rows: int, dice: Random) -> list[dt.datetime]:
 
 
 def _series(name: str, kind: str, values: list[Any]) -> pl.Series:
-    written = Source(kind)
+    written = QueryText(kind)
     return pl.Series(name, values, to_polars(read_type(written, written.tokens())), strict=False)

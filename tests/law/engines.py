@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from tests.law.compare import plain_fold
 
 Pairs = tuple[tuple[str, str], ...]
 
-SEEDS_VARIABLE = "LAW_SEEDS"
 RUN_LIMIT_S = 60
 
 
@@ -33,13 +31,6 @@ class Answer:
     rows: pl.DataFrame
     late: int
     story: str
-
-
-def seeds() -> tuple[int, ...]:
-    """The seeds to run: ten, or those that the environment names: some, separated by commas, or `first:last` (see `make law`)."""
-    chosen = os.environ.get(SEEDS_VARIABLE, "0:9")
-    first, _, last = chosen.partition(":")
-    return tuple(range(int(first), int(last) + 1)) if last else tuple(map(int, chosen.split(",")))
 
 
 @cache

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.runtime.observe.reports import MESSAGE_BYTES, Reports, batches, status_parts
-from ouzel.runtime.observe.totals import Told, Totals
+from ouzel.runtime.observe.totals import ReportedUpTo, Totals
 from ouzel.runtime.wire.wire_pb2 import Event, Range, TaskReport, TopologyStatus
 
 MANY = [Range(component="t", partition=f"{number:04}" + 300 * "x", start=0, end=1) for number in range(10_000)]
@@ -88,7 +88,7 @@ def test_a_status_says_of_ranges_and_events_what_is_new() -> None:
     total = Totals(frozenset({1}), frozenset())
     total.take(TaskReport(task=1, ranges=MANY[:3], events=[Event(sequence=1, text="a")]))
     known = total.told
-    assert (len(total.status(0, Told()).ranges), len(total.status(0, known).ranges)) == (3, 0)
+    assert (len(total.status(0, ReportedUpTo()).ranges), len(total.status(0, known).ranges)) == (3, 0)
     total.take(TaskReport(task=1, ranges=[Range(component="t", partition=MANY[0].partition, start=0, end=5)]))
     total.take(TaskReport(task=1, events=[Event(sequence=2, text="b")]))
     news = total.status(0, known)

@@ -22,8 +22,8 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.types import DataType, Field, Schema
 from ouzel.planner.settings import Settings
-from ouzel.runtime.operators.base import Chain
 from ouzel.runtime.operators.build import build_chain
+from ouzel.runtime.operators.chain import Chain
 
 CHANGES, FINAL = Emit(EmitRule.CHANGES), Emit(EmitRule.WATERMARK)
 
@@ -51,9 +51,27 @@ def group(
     return Aggregate(source, tuple(keys), calls, emit, window)
 
 
-def chain(*nodes: Node) -> Chain:
+class OneStream(Chain):
+    """A chain that does not branch, asked for frames."""
+
+    def process(self, frame, port=0):  # type: ignore[no-untyped-def, override]
+        """What comes of a frame, or None."""
+        return next((made for _, made in super().process(frame, port)), None)
+
+    def _each(self, let_out):  # type: ignore[no-untyped-def, override]
+        return [frame for _, frame in super()._each(let_out)]
+
+
+def one_stream(made: Chain) -> OneStream:
+    """The same chain, asked for frames."""
+    asked = OneStream(made.operators, made.edges)
+    asked.consolidated = made.consolidated
+    return asked
+
+
+def chain(*nodes: Node) -> OneStream:
     """The operators of these nodes."""
-    return build_chain(nodes, Settings(seed=7))
+    return one_stream(build_chain(nodes, Settings(seed=7)))
 
 
 def split(node: Aggregate) -> tuple[PartialAggregate, FinalAggregate]:

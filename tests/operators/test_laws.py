@@ -28,6 +28,7 @@ from ouzel.compiler.types import (
     FloatType,
     IntegerType,
 )
+from tests.effort import examples
 from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, split, table
 
 COLUMNS: dict[str, DataType] = {
@@ -155,7 +156,7 @@ def cut(data: st.DataObject, frame: pl.DataFrame) -> list[pl.DataFrame]:
 @pytest.mark.parametrize(
     "options", [{}, {"filter": "keep"}, {"distinct": True}, {"distinct": True, "filter": "keep"}], ids=str
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows=rows, data=st.data())
 def test_any_split_gives_the_same_table(
     keys: list[str], options: dict[str, Any], rows: Any, data: st.DataObject
@@ -173,7 +174,7 @@ def test_any_split_gives_the_same_table(
 
 @pytest.mark.parametrize("keys", [["k"], []], ids=str)
 @pytest.mark.parametrize("options", [{}, {"filter": "keep"}, {"distinct": True}], ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows=rows, noise=rows, data=st.data())
 def test_any_order_of_retractions_gives_the_same_table(
     keys: Any, options: Any, rows: Any, noise: Any, data: st.DataObject

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from ouzel.compiler.plan import WEIGHT, Emit, EmitRule
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.recompute import RecomputeAndDifference
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.runtime.state.context import Snapshot, key_groups_of
-from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, split, table
+from tests.effort import examples, seeds
+from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, one_stream, split, table
 from tests.operators.test_laws import calls, oracle, rows, said, source, table_of
 
 SEED = 7
@@ -64,7 +65,7 @@ class Tasks:
 @pytest.mark.parametrize("retracts", [False, True])
 @pytest.mark.parametrize("keys", [["k"], [], ["f", "s"]], ids=str)
 @pytest.mark.parametrize("options", [{}, {"distinct": True}, {"filter": "keep"}], ids=str)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(rows=rows, noise=rows, data=st.data())
 def test_an_aggregate_whose_state_moves_says_the_same(
     retracts: bool, keys: list[str], options: dict[str, Any], rows: Any, noise: Any, data: st.DataObject
@@ -92,7 +93,7 @@ def test_an_aggregate_whose_state_moves_says_the_same(
     assert said(node, tasks.out) == table_of(oracle(expected, node))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds())
 def test_windows_whose_state_moves_close_as_they_would(seed: int) -> None:
     random = Random(seed)
     node_source = table(k=VARCHAR, w=TIMESTAMP, v=BIGINT, s=VARCHAR)
@@ -130,10 +131,10 @@ class Last(RecomputeAndDifference):
         return rows.group_by("k", maintain_order=True).last()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds())
 def test_recompute_and_difference_tells_what_changes(seed: int) -> None:
     random, held = Random(seed), Counter[tuple[str | None, int]]()
-    tasks = Tasks(lambda: Chain([Last()]), ("k",))
+    tasks = Tasks(lambda: one_stream(Chain([Last()])), ("k",))
     for _ in range(40):
         batch = [((random.choice(["a", "b", None]), random.randrange(6)), random.choice([1, 1, -1])) for _ in range(4)]
         schema = {"k": pl.String, "v": pl.Int64, WEIGHT: pl.Int64}

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from ouzel.compiler.plan import WEIGHT, AssignWindow, Emit, EmitRule, WindowKind
 from ouzel.compiler.types import BIGINT, DATE, TIMESTAMP, TIMESTAMP_LTZ, VARCHAR, DataType
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.messages import END_OF_TIME
+from tests.effort import examples
 from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, split, table
 
 EPOCH = datetime(1970, 1, 1)
@@ -27,7 +28,7 @@ def assigned(kind: DataType, size: int, slide: int, offset: int = 0, retracts: b
     return AssignWindow(node, WindowKind.TUMBLE if size == slide else WindowKind.HOP, "at", size, slide, offset)
 
 
-@quick(max_examples=60, deadline=None)
+@quick(max_examples=examples(60), deadline=None)
 @given(
     times=st.lists(st.integers(-50, 50), min_size=1, max_size=8),
     size=st.integers(1, 12), slide=st.integers(1, 12), offset=st.integers(-5, 5),
@@ -183,7 +184,7 @@ def test_a_delay_lets_out_differences_only() -> None:
     assert made.finish() == []
 
 
-@quick(max_examples=40, deadline=None)
+@quick(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.sampled_from("ab"), st.integers(-5, 5), st.integers(0, 6)), max_size=5), max_size=6)
 )

@@ -100,8 +100,8 @@ def days(node: Node) -> AssignWindow:
     return AssignWindow(node, WindowKind.TUMBLE, "ts", DAY_US, DAY_US)
 
 
-def delays_by_day() -> Aggregate:
-    windows = days(flights())
+def delays_by_day(watched: Watermark | None = None) -> Aggregate:
+    windows = days(watched or flights())
     return count_by(
         select(windows, *WINDOW, "origin", "delay"), "origin", rule=EmitRule.WATERMARK, windowed=True, total="delay"
     )

@@ -94,11 +94,9 @@ def test_every_rule_leaves_a_plan_whole(case: Case) -> None:
 
 def check_inputs(component: Component, topology: Topology) -> None:
     head = component.chain[0]
-    expected = head.inputs[0].schema if head.inputs else None
     for link in component.inputs:
-        (output,) = topology.component(link.component).outputs
-        assert expected is not None
-        assert output.schema.names == expected.names
+        (output,) = (one for one in topology.component(link.component).outputs if one.stream == link.stream)
+        assert output.schema.names == head.inputs[link.port].schema.names
         assert set(link.grouping.fields) <= set(output.schema.names)
         if isinstance(head, Aggregate | FinalAggregate):
             aggregate = head if isinstance(head, Aggregate) else head.aggregate
@@ -116,7 +114,13 @@ def test_every_topology_is_whole(case: Case) -> None:
         check_inputs(component, topology)
         assert component.is_spout == isinstance(component.chain[0], Scan)
         assert all(not isinstance(node, Scan) for node in component.chain[1:])
-        assert all(below is above.inputs[0] for below, above in zip(component.chain, component.chain[1:], strict=False))
+        for place, node in enumerate(component.chain[1:], 1):
+            assert any(node.inputs[0] is below for below in component.chain[:place]), "after the one that it reads"
+        written = {id(component.chain[output.place]) for output in component.outputs}
+        read = {id(below) for node in component.chain for below in node.inputs}
+        assert all(id(node) in written | read or isinstance(node, Sink) for node in component.chain), (
+            "rows go somewhere"
+        )
         assert all(not isinstance(node, Sink | Union) for node in component.chain[:-1])
     assert len({component.name for component in topology.components}) == len(topology.components)
     assert {task.id for container in pack(topology).containers for task in container.tasks} == {

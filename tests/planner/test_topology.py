@@ -26,7 +26,7 @@ from ouzel.compiler.types import BIGINT, INT, VARCHAR
 from ouzel.errors import QueryError
 from ouzel.planner.build import plan_topology
 from ouzel.planner.settings import Settings
-from ouzel.planner.topology import Topology
+from ouzel.planner.topology import DEFAULT_STREAM, Input, Topology
 from tests.planner.plans import (
     column,
     count_by,
@@ -48,8 +48,12 @@ def plan(made: Program, **settings: object) -> Topology:
 
 
 def shape(topology: Topology) -> dict[str, list[str]]:
-    """Component -> its inputs as `source grouping`."""
-    return {part.name: [f"{link.component} {link.grouping}" for link in part.inputs] for part in topology.components}
+    """Component -> its inputs as `source grouping`, with the stream if it is not the default one."""
+    return {part.name: [f"{source(link)} {link.grouping}" for link in part.inputs] for part in topology.components}
+
+
+def source(link: Input) -> str:
+    return link.component if link.stream == DEFAULT_STREAM else f"{link.component}/{link.stream}"
 
 
 def kinds(topology: Topology, name: str) -> list[type]:
@@ -105,13 +109,33 @@ def test_a_shared_view_is_one_component_read_by_several() -> None:
     }
 
 
-def test_stateless_nodes_above_a_shared_one_are_a_component() -> None:
+def test_what_readers_of_a_shared_node_do_without_moving_rows_is_done_before_anything_is_sent() -> None:
     table = scan("t", a=INT, b=INT)
-    both = [select(table, x=column(table, name)) for name in ("a", "b")]
-    topology = plan(program(*(sink(node, f"s{number}") for number, node in enumerate(both))))
+    kept = Filter(table, greater(table, "a", 10))
+    topology = plan(program(sink(select(kept, x=column(kept, "b")), "one"), sink(table, "two")))
+    assert shape(topology) == {"t": [], "one": ["t/project_1 global"], "two": ["t/scan_1 global"]}
+    assert kinds(topology, "t") == [Scan, Filter, Project]
+    outputs = topology.component("t").outputs
+    assert [(output.stream, output.place) for output in outputs] == [("scan_1", 0), ("project_1", 2)]
+    assert [output.schema.names for output in outputs] == [("a", "b"), ("x",)]
+
+
+def test_branches_of_branches() -> None:
+    table = scan("t", a=INT, b=INT)
+    kept = Filter(table, greater(table, "a", 10))
+    both = [select(kept, x=column(kept, name)) for name in ("a", "b")]
+    topology = plan(program(*(sink(node, f"s{number}") for number, node in enumerate((*both, table)))))
     assert shape(topology) == {
-        "t": [], "project_1": ["t local-or-shuffle"], "project_2": ["t local-or-shuffle"],
+        "t": [], "s0": ["t/project_1 global"], "s1": ["t/project_2 global"], "s2": ["t/scan_1 global"],
     }  # fmt: skip
+
+
+def test_windows_over_one_stream_are_each_combined_in_the_spout() -> None:
+    watched = flights()
+    both = [delays_by_day(watched), count_by(days(watched), "origin", rule=EmitRule.WATERMARK, windowed=True)]
+    topology = plan(program(*(sink(node, f"s{number}") for number, node in enumerate(both))))
+    assert kinds(topology, "flights").count(PartialAggregate) == 2
+    assert [len(part.outputs) for part in topology.components if part.is_spout] == [2]
 
 
 def test_a_union_is_several_inputs() -> None:
@@ -133,8 +157,7 @@ def test_a_stream_united_with_itself_is_read_by_two_ways() -> None:
     topology = plan(program(count_by(Union((table, table)), "word")))
     assert shape(topology) == {
         "t": [],
-        "project_1": ["t local-or-shuffle"],
-        "count_by_word": ["t fields(word)", "project_1 fields(word)"],
+        "count_by_word": ["t/scan_1 fields(word)", "t/project_1 fields(word)"],
         "result": ["count_by_word global"],
     }
 
@@ -185,8 +208,8 @@ def test_partial_key_grouping_puts_a_combiner_between() -> None:
 @pytest.mark.parametrize("kind", ["shuffle", "none", "global", "local"])
 def test_a_stateless_reader_may_be_dealt_as_one_likes(kind: str) -> None:
     table = scan("t", a=INT)
-    made = program(sink(select(table, x=column(table, "a")), "x"), sink(table, "y"))
-    assert shape(plan(hinted(made, ("project_1", kind))))["project_1"][0].startswith(f"t {kind}")
+    made = hinted(program(sink(table, "y")), ("y", kind))
+    assert shape(plan(made, parallelism=2))["y"][0].startswith(f"t {kind}")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,9 @@ from ouzel.planner.topology import Grouping, GroupingKind, Topology
 from ouzel.reconcile.lineage import ROLES, Role, lineage
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS, build_chain
+from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.engine import start_memory
+from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.spark.lowering import spark_job
 from ouzel.spark.lowering.batch_nodes import BATCH
 from ouzel.spark.lowering.streaming import streaming_queries
@@ -100,11 +102,33 @@ class FirstRows(Operator):
     stateful = True
     seen: set[object] = field(default_factory=set)
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         first = frame.unique(self.key, keep="first", maintain_order=True)
         new = first.filter(~pl.col(self.key).is_in(list(self.seen)))
         self.seen.update(new[self.key])
         return new
+
+
+@dataclass
+class KnownRows(Operator):
+    """The operator of Known: rows of the left wait until their key comes."""
+
+    key: str
+    stateful = True
+    keys: set[object] = field(default_factory=set)
+    waiting: list[pl.DataFrame] = field(default_factory=list)
+
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
+        if port == 0:
+            self.waiting.append(frame)
+        else:
+            self.keys.update(frame[self.key])
+        rows = pl.concat(self.waiting) if self.waiting else None
+        if rows is None:
+            return None
+        known = pl.col(self.key).is_in(list(self.keys))
+        self.waiting = [rows.filter(~known)]
+        return rows.filter(known)
 
 
 @dataclass(frozen=True)
@@ -165,7 +189,7 @@ class Known(Node):
 @pytest.fixture(autouse=True)
 def backends(monkeypatch: pytest.MonkeyPatch) -> None:
     entries: tuple[tuple[NodeTable[Any], object, object], ...] = (
-        (OPERATORS, lambda node, _seed: FirstRows(node.key), Refused("it has no operator yet")),
+        (OPERATORS, lambda node, _seed: FirstRows(node.key), lambda node, _seed: KnownRows(node.key)),
         (BATCH, Refused("nobody knows which row of a table is the first"), Refused("it is a toy", "write a join")),
         (STREAMING, Refused("nobody knows which row of a table is the first"), Refused("it is a toy", "write a join")),
         (WORDING, lambda node: f"row of each {node.key}", lambda node: f"by {node.key}"),
@@ -174,7 +198,6 @@ def backends(monkeypatch: pytest.MonkeyPatch) -> None:
     for table, first, known in entries:
         monkeypatch.setitem(table.entries, FirstByKey, first)
         monkeypatch.setitem(table.entries, Known, known)
-    monkeypatch.setitem(NOT_IN_TOPOLOGIES, Known, Refused("it has no operator yet"))
 
 
 def table(name: str = "t") -> Scan:
@@ -226,7 +249,7 @@ def test_each_input_has_its_grouping_and_its_port() -> None:
 def test_one_stream_as_both_inputs_is_read_by_two_ways() -> None:
     node = table()
     links = planned(program(Known(node, node, "k"))).component("known").inputs
-    assert len({link.component for link in links}) == 2
+    assert len({(link.component, link.stream) for link in links}) == 2
 
 
 def test_explain_and_ids_know_it() -> None:
@@ -243,21 +266,25 @@ def test_it_runs_in_memory(tmp_path: Path) -> None:
         assert sorted(row["v"] for row in run) == [11, 40]
 
 
-def test_every_engine_that_cannot_run_it_says_why() -> None:
+@pytest.mark.parametrize("seed", range(20))
+def test_what_comes_by_each_input_stays_apart(tmp_path: Path, seed: int) -> None:
+    keys = [1, 2, 3, 5, 8]
+    pl.DataFrame({"k": range(1_000), "v": [key * 10 for key in range(1_000)]}).write_parquet(tmp_path / "t.parquet")
+    pl.DataFrame({"k": keys, "v": [0] * len(keys)}).write_parquet(tmp_path / "u.parquet")
+    made = planned(known())
+    check_nodes(made)
+    run = simulate(made, pack(made), tmp_path, seed=seed, faults=SURVIVABLE)
+    assert sorted(pl.concat(run.frames.values())["v"]) == [20, 30, 50, 80], f"seed {seed}, faults: {run.faults}"
+
+
+def test_every_engine_that_cannot_run_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     why = "nobody knows which row of a table is the first"
     with pytest.raises(NotSupported, match=f"the PySpark job cannot take FirstByKey: {why}"):
         spark_job(first(), Path("."), "toy")
     with pytest.raises(NotSupported, match=f"Structured Streaming cannot take FirstByKey: {why}"):
         streaming_queries(first(), Path("."), "toy")
-    with pytest.raises(NotSupported, match="a topology cannot take Known: it has no operator yet"):
-        check_nodes(planned(known()))
-
-
-def test_several_inputs_are_refused_while_operators_cannot_tell_them_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(NOT_IN_TOPOLOGIES, Known)
-    with pytest.raises(
-        NotSupported, match="a topology cannot take Known: an operator is not told which of several inputs"
-    ):
+    monkeypatch.setitem(NOT_IN_TOPOLOGIES, Known, Refused("it is a toy"))
+    with pytest.raises(NotSupported, match="a topology cannot take Known: it is a toy"):
         check_nodes(planned(known()))
 
 

@@ -17,31 +17,38 @@ from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.process.executor import mains
-from ouzel.runtime.process.job import Job, check_room, create_home, load_job, remove_abandoned, remove_home
+from ouzel.runtime.process.job import (
+    RunDescription,
+    check_room,
+    create_home,
+    load_description,
+    remove_abandoned,
+    remove_home,
+)
 from tests.process.topologies import Numbers, numbers, packed
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> RunDescription:
     topology = numbers(tmp_path)
-    job = Job("numbers-1", create_home(tmp_path), tmp_path, topology, packed(topology, 2))
+    job = RunDescription("numbers-1", create_home(tmp_path), tmp_path, topology, packed(topology, 2))
     job.save()
     return job
 
 
-def test_the_directory_and_the_key_are_the_owners_alone(job: Job) -> None:
+def test_the_directory_and_the_key_are_the_owners_alone(job: RunDescription) -> None:
     assert stat.S_IMODE(job.home.stat().st_mode) == 0o700
     assert stat.S_IMODE((job.home / "key").stat().st_mode) == 0o600
     assert stat.S_IMODE((job.home / "topology").stat().st_mode) == 0o600
 
 
-def test_what_was_saved_is_loaded(job: Job) -> None:
-    loaded = load_job(job.home)
+def test_what_was_saved_is_loaded(job: RunDescription) -> None:
+    loaded = load_description(job.home)
     assert (loaded.id, loaded.packing, loaded.topology.name) == (job.id, job.packing, "numbers")
     assert loaded.topology.tasks() == job.topology.tasks()
 
 
-def test_each_process_has_a_title_of_its_own(job: Job) -> None:
+def test_each_process_has_a_title_of_its_own(job: RunDescription) -> None:
     tasks = {task.id: f"{task.component}[{task.index}]" for task in job.tasks_in(1)}
     titles = [job.title(1, name) for name in mains(job, 1)]
     assert titles[:2] == [f"ouzel: numbers · container 1 · {name}" for name in ("stream-manager", "metrics-manager")]
@@ -49,31 +56,31 @@ def test_each_process_has_a_title_of_its_own(job: Job) -> None:
     assert job.title(0, "topology-master") == "ouzel: numbers · container 0 · topology-master"
 
 
-def test_a_changed_description_is_refused_before_it_is_unpickled(job: Job) -> None:
+def test_a_changed_description_is_refused_before_it_is_unpickled(job: RunDescription) -> None:
     path = job.home / "topology"
     path.write_bytes(path.read_bytes()[:32] + b"cos\nsystem\n(S'touch /tmp/owned'\ntR.")
     with pytest.raises(TopologyError, match="its signature is wrong; submit it again"):
-        load_job(job.home)
+        load_description(job.home)
 
 
-def test_another_key_is_refused(job: Job) -> None:
+def test_another_key_is_refused(job: RunDescription) -> None:
     (job.home / "key").write_bytes(b"x" * 32)
     with pytest.raises(TopologyError, match="its signature is wrong"):
-        load_job(job.home)
+        load_description(job.home)
 
 
-def test_a_key_that_others_can_read_is_refused(job: Job) -> None:
+def test_a_key_that_others_can_read_is_refused(job: RunDescription) -> None:
     (job.home / "key").chmod(0o644)
     with pytest.raises(TopologyError, match="can be read by others; run `chmod 600"):
-        load_job(job.home)
+        load_description(job.home)
 
 
 def test_no_description_is_said_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(TopologyError, match=r"there is no topology in .*: No such file or directory"):
-        load_job(tmp_path)
+        load_description(tmp_path)
 
 
-def test_who_feeds_whom_and_who_is_last(job: Job) -> None:
+def test_who_feeds_whom_and_who_is_last(job: RunDescription) -> None:
     assert job.feeders() == {1: (), 2: (), 3: (1, 2), 4: (1, 2), 5: (3, 4)}
     assert job.sinks() == {5}
     assert job.places() == {1: 1, 2: 2, 3: 1, 4: 2, 5: 1}

@@ -8,7 +8,7 @@ from queue import Empty
 import pytest
 
 from ouzel.runtime.process import instance
-from ouzel.runtime.process.instance import Offsets
+from ouzel.runtime.process.instance import OffsetWriter
 from ouzel.runtime.protocol.messages import Commit, Place
 
 
@@ -31,7 +31,7 @@ class FullDisk:
 def test_a_commit_that_fails_is_tried_again_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instance, "_AGAIN_S", 0.001)
     state = FullDisk(3)
-    offsets = Offsets(state, "/offsets/job/1")  # type: ignore[arg-type]
+    offsets = OffsetWriter(state, "/offsets/job/1")  # type: ignore[arg-type]
     offsets.note(Commit({"p": Place(7, 9)}, 1))
     assert offsets.kept.get(timeout=30) == 1
     assert json.loads(state.written) == {"p": [7, 9]}

@@ -11,7 +11,7 @@ from threading import Thread
 import polars as pl
 import pytest
 
-from ouzel.runtime.process.results import ResultReader, ResultWriter
+from ouzel.runtime.process.results import ResultReader, ResultSender
 from tests.process.topologies import wait_until
 
 
@@ -24,7 +24,7 @@ def test_what_was_handed_over_before_is_there_when_the_client_has_caught_up() ->
 
     with TemporaryDirectory(prefix="ouzel-") as name:
         reader = ResultReader(Path(name), deliver, lambda: True)
-        writers = [ResultWriter(Path(name), task) for task in range(3)]
+        writers = [ResultSender(Path(name), task) for task in range(3)]
         for round_number in range(5):
             for task, writer in enumerate(writers):
                 for number in range(10):
@@ -45,7 +45,7 @@ def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:
     written: list[int] = []
     ended = False
 
-    def write(writer: ResultWriter) -> None:
+    def write(writer: ResultSender) -> None:
         for number in count():
             writer.write(number, pl.DataFrame({"n": [number] * 10_000}))
             written.append(number)
@@ -55,7 +55,7 @@ def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:
     with TemporaryDirectory(prefix="ouzel-") as name:
         most = 5
         reader = ResultReader(Path(name), lambda frame: taken.append(frame["n"][0]), lambda: len(taken) < most)
-        writer = Thread(target=write, args=(ResultWriter(Path(name), 1),))
+        writer = Thread(target=write, args=(ResultSender(Path(name), 1),))
         writer.start()
         wait_until(lambda: len(taken) >= 5)
         wait_until(lambda: _stands_still(written))
@@ -83,7 +83,7 @@ def test_of_batches_that_have_come_the_latest_are_remembered(monkeypatch: pytest
     taken: list[int] = []
     with TemporaryDirectory(prefix="ouzel-") as name:
         reader = ResultReader(Path(name), lambda frame: taken.append(frame["n"][0]), lambda: True)
-        writer = ResultWriter(Path(name), 1)
+        writer = ResultSender(Path(name), 1)
         for number in [*range(100), *range(90, 100)]:
             writer.write(number, pl.DataFrame({"n": [number]}))
         reader.catch_up(10)

@@ -14,7 +14,7 @@ from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.cluster.state import open_state
 from ouzel.runtime.process.hub import STRANGERS_MAX
-from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import PREFIX, pack
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
@@ -34,7 +34,7 @@ def handle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HeronHandle]:
     handle.stop()
 
 
-def send(job: Job, text: bytes) -> bytes:
+def send(job: RunDescription, text: bytes) -> bytes:
     """What the stream manager says to that before it hangs up."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(10)

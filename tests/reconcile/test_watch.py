@@ -16,12 +16,12 @@ from ouzel.errors import TopologyError
 from ouzel.reconcile import Class, Cut, standing
 from ouzel.reconcile.answers import compared_sink
 from ouzel.reconcile.cut import EARLIEST_US, EPOCH
-from ouzel.reconcile.horizon import Horizon, delays
+from ouzel.reconcile.horizon import Frontier, delays
 from ouzel.reconcile.record import RESULTS, RunRecord, read_record
 from ouzel.reconcile.timeline import Timeline
 from ouzel.reconcile.watch import Watch
 from ouzel.session import load_text
-from ouzel.spark.lowering.job import Ranges
+from ouzel.spark.lowering.job import JobRanges
 from tests.reconcile.planting import DAYS, FIRST, ORIGINS, TABLE, edit, flights, run
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ DAY_US = 24 * HOUR_US
 START_US = (FIRST - EPOCH) // timedelta(microseconds=1)
 
 
-def horizon(query: str = DAYS, cut: Cut = Cut(), table: str = TABLE) -> Horizon:
+def horizon(query: str = DAYS, cut: Cut = Cut(), table: str = TABLE) -> Frontier:
     """Of the trailing SELECT."""
-    return Horizon(compared_sink(load_text(table + query, Path(), "q").program), cut)
+    return Frontier(compared_sink(load_text(table + query, Path(), "q").program), cut)
 
 
 def at(hours: float, end: int = 0, **changes: object) -> RunRecord:
@@ -46,7 +46,7 @@ def at(hours: float, end: int = 0, **changes: object) -> RunRecord:
     return replace(record, **changes)  # type: ignore[arg-type]
 
 
-def ends(ranges: Ranges) -> tuple[int, int]:
+def ends(ranges: JobRanges) -> tuple[int, int]:
     """The range of the one partition."""
     return ranges["flights"]["p"]
 
@@ -132,8 +132,8 @@ def test_delays_are_constants_or_nothing(watermark: str, delay: int | None) -> N
     table = TABLE.replace("ts - INTERVAL '1' HOUR", watermark)
     sink = compared_sink(load_text(table + DAYS, Path(), "q").program)
     assert delays(sink) == (None if delay is None else {"flights": delay})
-    assert bool(Horizon(sink).why_from_the_start(at(1))) is (delay is None)
-    assert Horizon(sink).why_from_the_start(at(1, times={}))
+    assert bool(Frontier(sink).why_from_the_start(at(1))) is (delay is None)
+    assert Frontier(sink).why_from_the_start(at(1, times={}))
 
 
 def test_charts_of_two_rounds_become_one() -> None:

@@ -13,6 +13,7 @@ from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Spout, Topology
 from ouzel.planner.topology import Topology
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import kill_stateless_task, kill_stream_manager, lose_link
+from tests.effort import seeds
 from tests.simulator.test_topology_api import in_two_containers
 
 NUMBERS = 60
@@ -109,7 +110,7 @@ ORDERS = ("first first", "second first", "any", "late")
 @pytest.mark.parametrize("order", ORDERS)
 def test_without_faults_nothing_comes_again(order: str) -> None:
     topology = two_ways(order)
-    for seed in range(5):
+    for seed in seeds():
         SEEN.clear()
         done = simulate(topology, in_two_containers(topology), Path(), seed=seed)
         assert done.rows_failed == 0
@@ -120,7 +121,7 @@ def test_without_faults_nothing_comes_again(order: str) -> None:
 def test_a_bolt_that_dies_loses_nothing(order: str) -> None:
     topology = two_ways(order)
     faults = [kill_stateless_task] * 4 + [lose_link, lose_link, kill_stream_manager]
-    for seed in range(40):
+    for seed in seeds():
         SEEN.clear()
         done = simulate(topology, in_two_containers(topology), Path(), seed=seed, faults=faults)
         spout_died = any("(numbers) killed" in fault for fault in done.faults)

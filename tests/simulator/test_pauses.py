@@ -13,6 +13,7 @@ from ouzel.runtime.protocol.messages import Data
 from ouzel.runtime.simulator.faults import kill_stateless_task, kill_stream_manager, lose_link, stall_task
 from ouzel.runtime.simulator.world import World
 from ouzel.session import Job, load_text
+from tests.effort import seeds
 
 ROWS = 6_000
 TICKS = f"""
@@ -86,7 +87,7 @@ def assert_nothing_is_on_its_way(world: World) -> None:
     assert not any(host.machine.acker.pending for host in world.hosts.values())
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds())
 @pytest.mark.parametrize("text", [CHANGES, DELAYED], ids=["changes", "delayed"])
 def test_at_rest_the_answer_is_that_of_what_was_read(text: str, seed: int) -> None:
     _, world = world_of(text, seed)
@@ -103,7 +104,7 @@ def test_at_rest_the_answer_is_that_of_what_was_read(text: str, seed: int) -> No
     assert counted(world) == ROWS
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds())
 def test_whatever_dies_in_a_pause_it_goes_on_where_it_was(seed: int) -> None:
     _, world = world_of(CHANGES, seed)
     walk(world, 150)
@@ -119,7 +120,7 @@ def test_whatever_dies_in_a_pause_it_goes_on_where_it_was(seed: int) -> None:
 
 
 @pytest.mark.parametrize("delivery", ["at-least-once", "at-most-once"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds())
 def test_windows_stay_open_in_a_pause_however_long(seed: int, delivery: str) -> None:
     _, world = world_of(WINDOWS, seed, delivery)
     walk(world, 250)
@@ -140,7 +141,7 @@ def test_windows_stay_open_in_a_pause_however_long(seed: int, delivery: str) -> 
 
 
 def test_one_pause_right_after_the_other_is_not_taken_for_the_first() -> None:
-    for seed in range(12):
+    for seed in seeds():
         _, world = world_of(CHANGES, seed)
         walk(world, 120)
         rest(world)

@@ -14,7 +14,7 @@ import pytest
 
 import ouzel
 from ouzel.compiler.plan import WEIGHT
-from ouzel.runtime.process.job import Job, create_home
+from ouzel.runtime.process.job import RunDescription, create_home
 from tests.process.topologies import Same, packed
 
 NUMBERS = (
@@ -133,7 +133,7 @@ def test_what_cannot_be_pickled_is_named(tmp_path: Path) -> None:
     builder = ouzel.TopologyBuilder("locked")
     builder.set_spout("ten", spout, ouzel.schema(n=int))
     topology = builder.build()
-    job = Job("locked", create_home(tmp_path), tmp_path, topology, packed(topology))
+    job = RunDescription("locked", create_home(tmp_path), tmp_path, topology, packed(topology))
     said = r"'ten' cannot be sent to its tasks: its attribute 'lock' is a lock, which cannot be pickled; make it in open\(\)"
     with pytest.raises(ouzel.TopologyError, match=said):
         job.save()

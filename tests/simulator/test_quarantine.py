@@ -12,11 +12,12 @@ from ouzel.errors import TopologyError
 from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Topology
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain, Streams
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import Death
 from ouzel.session import load_text
+from tests.effort import seeds
 from tests.simulator.test_anchors import NUMBERS, SEEN, Note, Numbers
 from tests.simulator.test_sparse_offsets import LINES, expected, write_rows
 from tests.simulator.test_topology_api import in_two_containers
@@ -30,15 +31,15 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     """The chain of a source dies of some rows."""
     process = Chain.process
 
-    def dies(self: Chain, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def dies(self: Chain, frame: pl.DataFrame, port: int = 0) -> Streams:
         if "n" in frame.columns and frame["n"].is_in(list(KILLERS)).any():
             raise Death
-        return process(self, frame)
+        return process(self, frame, port)
 
     monkeypatch.setattr(Chain, "process", dies)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds())
 @pytest.mark.usefixtures("poisoned")
 def test_rows_that_kill_are_put_aside_and_all_others_counted_once(tmp_path: Path, seed: int) -> None:
     write_rows(tmp_path)
@@ -82,7 +83,7 @@ def with_a_bolt_that_dies(policy: BadRecordPolicy) -> Topology:
 
 def test_a_batch_that_kills_a_bolt_is_put_aside() -> None:
     topology = with_a_bolt_that_dies(BadRecordPolicy.SKIP)
-    for seed in range(40):
+    for seed in seeds():
         SEEN.clear()
         done = simulate(topology, in_two_containers(topology), Path(), seed=seed, faults=SURVIVABLE)
         spout_died = any("(numbers) killed" in fault for fault in done.faults)

@@ -10,6 +10,7 @@ import pytest
 
 from ouzel.runtime.simulator.world import World
 from ouzel.session import load_text
+from tests.effort import seeds
 
 TEXT = """
 CREATE TABLE ticks (ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND IDLE AFTER INTERVAL '3' SECOND)
@@ -64,7 +65,7 @@ class Trickle:
         return sum(int(frame["many"].sum()) for frame in self.world.frames.values())
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds())
 @pytest.mark.parametrize(("files", "delay_s"), [(1, 0), (2, 3)])
 def test_rows_of_now_are_never_late_and_their_last_window_closes(
     seed: int, files: int, delay_s: int, tmp_path: Path
@@ -80,7 +81,7 @@ def test_rows_of_now_are_never_late_and_their_last_window_closes(
     assert (trickle.late, trickle.counted) == (0, trickle.written)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds())
 def test_a_replay_of_the_past_waits_for_its_next_row_however_long_that_takes(seed: int, tmp_path: Path) -> None:
     random, trickle = Random(seed), Trickle(tmp_path, seed, 1, 0)
     ts = datetime(2013, 1, 1)

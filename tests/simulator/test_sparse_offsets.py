@@ -13,6 +13,7 @@ from ouzel.connectors.base import ReadBatch, ReadState
 from ouzel.runtime.simulator.faults import kill_stateless_task, lose_link
 from ouzel.runtime.simulator.world import World, simulate
 from ouzel.session import Job, load_text
+from tests.effort import seeds
 
 ROWS = 3_000
 SETTINGS = (("parallelism", "2"), ("containers", "2"))
@@ -60,7 +61,7 @@ def test_rows_of_several_lines_are_counted_once(tmp_path: Path) -> None:
     write_rows(tmp_path)
     job = load_text(LINES, tmp_path, "lines", SETTINGS)
     right = expected([number for number in range(ROWS) if number % 50])
-    for seed in range(40):
+    for seed in seeds():
         found, story = totals(job, tmp_path, seed)
         assert found == right, story
 
@@ -105,13 +106,13 @@ class SparseReader:
 @pytest.fixture
 def sparse(monkeypatch: pytest.MonkeyPatch) -> Job:
     monkeypatch.setattr(memory, "FrameReader", SparseReader)
-    monkeypatch.setitem(memory.TABLES, "sparse", memory.Table(pl.DataFrame({"n": range(600)})))
+    monkeypatch.setitem(memory.TABLES, "sparse", memory.MemoryTable(pl.DataFrame({"n": range(600)})))
     monkeypatch.setattr(SparseReader, "lives", 0)
     return load_text(MEMORY, Path(), "sparse", SETTINGS)
 
 
 def test_offsets_with_gaps_are_replayed_as_they_were_cut(sparse: Job) -> None:
-    for seed in range(40):
+    for seed in seeds():
         SparseReader.lives = seed
         found, story = totals(sparse, Path(), seed)
         assert found == expected(list(range(600))), story

@@ -14,6 +14,7 @@ from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Resources, Topology
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import SURVIVABLE, kill_stateful_task, kill_stream_manager, lose_link
+from tests.effort import seeds
 
 SENTENCES = ["the ouzel walks in streams", "the stream never ends", "ouzel ouzel"] * 40
 EXACT = Counter(word for sentence in SENTENCES for word in sentence.split())
@@ -89,12 +90,12 @@ def run(topology: Topology, seed: int, faults=()):
 
 
 def test_without_faults_the_count_is_exact() -> None:
-    for seed in range(10):
+    for seed in seeds():
         run(word_count(), seed)
         assert COUNTS == EXACT
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds())
 def test_at_least_once_holds(seed: int) -> None:
     done = run(word_count(), seed, [*SURVIVABLE, lose_link, lose_link, kill_stateful_task])
     assert all(COUNTS[word] >= count for word, count in EXACT.items()), f"seed={seed}: {done.faults}"

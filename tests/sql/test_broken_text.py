@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.compiler.sql import compile_sql
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.errors import QueryError
 from tests.sql.connectors import CONNECTORS, TABLES
 
@@ -43,7 +43,7 @@ STRAY = [
 def broken(text: str, random_: random.Random) -> str:
     """The text with some tokens lost, doubled, swapped or strayed in."""
     try:
-        spans = [(token.start, token.end + 1) for token in Source(text).tokens()]
+        spans = [(token.start, token.end + 1) for token in QueryText(text).tokens()]
     except QueryError:
         return text[: random_.randrange(len(text))]
     pieces = [text[start:end] for start, end in spans]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.compiler.sql import compile_sql
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.type_names import read_type
 from tests.sql.connectors import CONNECTORS, TABLES
 
@@ -45,7 +45,7 @@ def test_the_types_of_the_page_exist() -> None:
     for name in written:
         spelled = re.sub(r"\bp, s\b", "5, 2", re.sub(r"\((p|n)\)", "(3)", name))
         spelled = spelled.replace("<t>", "<INT>").replace("t ARRAY", "INT ARRAY").replace("<k, v>", "<INT, STRING>")
-        source = Source(spelled)
+        source = QueryText(spelled)
         read_type(source, source.tokens())
 
 

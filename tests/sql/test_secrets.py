@@ -12,7 +12,7 @@ import pytest
 from ouzel.compiler.catalog import SecretWarning
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import configuration
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.reconcile.record import RECORD, RunRecord
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.job import spark_job
@@ -64,7 +64,7 @@ def test_two_queries_of_a_process_have_each_their_own(job: Job, monkeypatch: pyt
 
 def password(job: Job) -> object:
     options = dict(next(part for part in job.topology.components if part.is_spout).chain[0].options)  # type: ignore[union-attr]
-    return configuration(Options(CONNECTOR, options), {}, {})["sasl.password"]
+    return configuration(TableOptions(CONNECTOR, options), {}, {})["sasl.password"]
 
 
 def test_what_names_the_place_of_a_secret_is_left_as_it_is(recwarn: pytest.WarningsRecorder) -> None:

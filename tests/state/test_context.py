@@ -22,6 +22,7 @@ from ouzel.runtime.state.context import KeyGroups, Snapshot, StateContext, key_g
 from ouzel.runtime.state.files import decode, load, save
 from ouzel.runtime.state.hashing import KEY_GROUPS, key_hashes
 from ouzel.runtime.state.timers import Clock
+from tests.effort import seeds
 
 SEED = 11
 KEYS = {"k": pl.String(), "j": pl.Int64()}
@@ -114,7 +115,7 @@ def parts(frame: pl.DataFrame, tasks: int) -> Iterator[pl.DataFrame]:
     return (frame.filter(chosen == task) for task in range(tasks))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds())
 def test_state_is_a_dictionary_whatever_is_restored_and_split(seed: int, tmp_path: Path) -> None:
     random, model, texts, now = Random(seed), Model(), {}, 0
     tasks = [Kept(0, 1)]

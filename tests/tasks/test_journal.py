@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import TopologyError
-from ouzel.runtime.tasks.journal import Cut, FileJournal
+from ouzel.runtime.tasks.journal import BatchBoundaries, FileJournal
 
-FIRST, SECOND, THIRD = Cut("p", 0, 10, 10), Cut("p", 10, 20, 10), Cut("p", 20, 30, 10)
+FIRST, SECOND, THIRD = (
+    BatchBoundaries("p", 0, 10, 10),
+    BatchBoundaries("p", 10, 20, 10),
+    BatchBoundaries("p", 20, 30, 10),
+)
 
 
 def test_a_cut_of_which_half_is_written_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
-from ouzel.runtime.tasks.journal import Cut, FileJournal, Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import Alive, Partitions, Progress, joined
+from ouzel.runtime.tasks.journal import BatchBoundaries, FileJournal, Journal, MemoryJournal
+from ouzel.runtime.tasks.partitions import Alive, PartitionProgress, Partitions, joined
 
 ROWS = 100
 
@@ -75,10 +75,10 @@ def test_what_was_emitted_is_cut_the_same_again(first: list[int], second: list[i
 
 def test_cuts_outlive_the_process_in_a_file(tmp_path: Path) -> None:
     journal = FileJournal(tmp_path / "cuts-1")
-    for cut in (Cut("a b", 0, 10, 4), Cut("c", 0, 5, 5), Cut("a b", 10, 12, 0)):
+    for cut in (BatchBoundaries("a b", 0, 10, 4), BatchBoundaries("c", 0, 5, 5), BatchBoundaries("a b", 10, 12, 0)):
         journal.note(cut)
     journal.forget({"a b": 10})
-    journal.note(Cut("c", 5, 9, 4))
+    journal.note(BatchBoundaries("c", 5, 9, 4))
     (tmp_path / "cuts-1").open("ab").write(b"9 12")  # the process died in the middle of a line
     journal.tell(1_577_836_800_000_000)
     assert FileJournal(tmp_path / "cuts-1").time_us == 1_577_836_800_000_000
@@ -126,7 +126,7 @@ def test_a_source_that_has_become_shorter_is_an_error(monkeypatch: pytest.Monkey
 
 def test_a_source_that_gives_other_rows_is_an_error() -> None:
     journal = MemoryJournal()
-    journal.note(Cut("p", 0, 17, 12))
+    journal.note(BatchBoundaries("p", 0, 17, 12))
     (progress,) = Partitions(Task(1, "s", 0), 1, Fitful([]), {}, journal).fresh()
     with pytest.raises(ConnectorError, match=r"p: offsets 0 to 17 held 12 records .* and now 17 up to 17"):
         progress.read(17)
@@ -134,7 +134,7 @@ def test_a_source_that_gives_other_rows_is_an_error() -> None:
 
 def test_a_partition_that_is_gone_is_an_error_while_it_is_not_wholly_acked() -> None:
     journal = MemoryJournal()
-    journal.note(Cut("rotated.csv", 30, 40, 10))
+    journal.note(BatchBoundaries("rotated.csv", 30, 40, 10))
     with pytest.raises(ConnectorError, match=r"rotated\.csv is gone, and what it held from offset 30 on"):
         Partitions(Task(1, "s", 0), 1, Fitful([]), {}, journal).fresh()
     assert Partitions(Task(1, "s", 0), 1, Fitful([]), {"rotated.csv": Place(40, 0)}, journal).fresh()
@@ -145,7 +145,8 @@ def test_the_partition_furthest_behind_is_first_in_turn(reads: list[tuple[int, i
     """Against a sort of all of them before each read."""
     source = Fitful([])
     all_of_them = [
-        Progress(Partition(str(n), True), source, n, MemoryJournal(), Lag(0), watermark_us=n % 2) for n in range(4)
+        PartitionProgress(Partition(str(n), True), source, n, MemoryJournal(), Lag(0), watermark_us=n % 2)
+        for n in range(4)
     ]
     alive = Alive()
     alive.add(all_of_them)

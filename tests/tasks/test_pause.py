@@ -14,7 +14,9 @@ from ouzel.connectors.base import Committed
 from ouzel.planner.api import Collector, Spout, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Component, Output, Task
-from ouzel.runtime.operators.base import Chain, Operator
+from ouzel.runtime.operators.base import Operator
+from ouzel.runtime.operators.chain import Chain
+from ouzel.runtime.operators.rowwise import Passing
 from ouzel.runtime.protocol.groupings import Outlet
 from ouzel.runtime.protocol.messages import (
     Ack,
@@ -29,7 +31,7 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
-from ouzel.runtime.protocol.task import Links
+from ouzel.runtime.protocol.task import Links, Port
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.user import UserSpout
@@ -216,10 +218,9 @@ def sink(delivery: str, *operators: Operator, flush_rows: int = 1_000) -> ChainB
     (node,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Sink))
     settings = Settings().updated([("delivery", delivery)])
     end, refusals = SinkEnd(node, False, 10_000, flush_rows), Refusals(BadRecordPolicy.FAIL, Path("unused"))
-    return ChainBolt(
-        Task(2, "out", 0), Links((1,), {}, frozenset({1})), settings, 0, Chain(operators), ["n"], False, refusals,
-        Quarantine(MemoryNote()), end,
-    )  # fmt: skip
+    links = Links((1,), {}, frozenset({1}), ports={0: Port(0, (1,))})
+    chain = Chain([Passing(), *operators])
+    return ChainBolt(Task(2, "out", 0), links, settings, 0, chain, [["n"]], refusals, Quarantine(MemoryNote()), end)
 
 
 def rows(number: int, *values: int) -> Data:

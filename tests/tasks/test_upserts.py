@@ -14,6 +14,7 @@ from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.operators.result_table import ResultTable
 from ouzel.session import load_text, start
+from tests.operators.nodes import one_stream
 
 WORDS = """
 CREATE TABLE words (word VARCHAR, size BIGINT) WITH ('connector' = 'datagen', 'rows' = '5000', 'seed' = '7',
@@ -34,7 +35,7 @@ def chain_of(job):
     """The aggregate's own chain, as if the sink were at its end (a memory sink is a component of its own)."""
     sink = job.topology.components[-1].chain[-1]
     assert isinstance(sink, Sink)
-    return build_chain(job.topology.components[-2].chain, Settings(), sink.keys)
+    return one_stream(build_chain(job.topology.components[-2].chain, Settings(), sink.keys))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -76,7 +77,7 @@ def answer(job) -> list[tuple[object, ...]]:
 def test_what_is_left_is_what_consolidation_leaves(case: str, tmp_path: Path) -> None:
     job = load_text(WORDS.format(query=CASES[case][0], more="", name="unused"), tmp_path, case)
     nodes = job.topology.components[-2].chain
-    short, whole = build_chain(nodes, Settings(), ("w",)), build_chain(nodes, Settings())
+    short, whole = (one_stream(build_chain(nodes, Settings(), keys)) for keys in (("w",), ()))
     for start_at in range(0, 400, 37):
         words = pl.DataFrame({"word": [f"w{n % 90}" for n in range(start_at, start_at + 50)], "size": range(50)})
         frame = words.select(job.topology.components[-3].outputs[0].schema.names)

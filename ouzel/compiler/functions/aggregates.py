@@ -46,7 +46,7 @@ class AggregateSignature:
     result: DataType
 
 
-TypeRule = Callable[[DataType], tuple[DataType, DataType] | None]
+AggregateTypeRule = Callable[[DataType], tuple[DataType, DataType] | None]
 """Argument type -> (parameter, result), or None when the aggregate does not take this type."""
 
 Columns = tuple[tuple[str, DataType, bool], ...]
@@ -79,7 +79,7 @@ class AggregateFunction:
     """
 
     name: str
-    resolve: TypeRule
+    resolve: AggregateTypeRule
     takes: str
     doc: str
     usage: str
@@ -167,7 +167,7 @@ def _itself(value: str) -> str:
 
 
 def _counting(
-    name: str, resolve: TypeRule, variant: str, words: tuple[str, str, str], alone: Callable[[str], str]
+    name: str, resolve: AggregateTypeRule, variant: str, words: tuple[str, str, str], alone: Callable[[str], str]
 ) -> AggregateFunction:
     """An aggregate that counts."""
     made = AggregateFunction(
@@ -177,7 +177,9 @@ def _counting(
     return made if variant != "rows" else replace(made, spark_distinct=by_spark("count_distinct"))
 
 
-def _total(name: str, resolve: TypeRule, variant: str, doc: str, aliases: tuple[str, ...] = ()) -> AggregateFunction:
+def _total(
+    name: str, resolve: AggregateTypeRule, variant: str, doc: str, aliases: tuple[str, ...] = ()
+) -> AggregateFunction:
     """An aggregate of a total and how many values it is of."""
     made = AggregateFunction(
         name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, f"{_RUNTIME}:make_total", by_spark(name), _itself,
@@ -187,7 +189,7 @@ def _total(name: str, resolve: TypeRule, variant: str, doc: str, aliases: tuple[
 
 
 def _best(
-    name: str, resolve: TypeRule, variant: str, words: tuple[str, str, str], aliases: tuple[str, ...] = ()
+    name: str, resolve: AggregateTypeRule, variant: str, words: tuple[str, str, str], aliases: tuple[str, ...] = ()
 ) -> AggregateFunction:
     """An aggregate that is one of its values: the best of distinct values is the best of all."""
     return AggregateFunction(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.functions import decimals, parsing, printing
 from ouzel.compiler.functions.lowering import any_of, mapped, reasons, ufunc
+from ouzel.compiler.functions.parsing import Outcome
 from ouzel.compiler.functions.registry import Lowered
 from ouzel.compiler.types import (
     ArrayType,
@@ -29,9 +30,6 @@ from ouzel.errors import NotSupported
 
 if TYPE_CHECKING:
     import polars as pl
-
-Outcome = tuple["pl.Expr", "pl.Expr | None"]
-"""A converted value and where converting failed."""
 
 SECOND_US = 1_000_000
 

@@ -62,7 +62,7 @@ def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
 
 
 @dataclass(frozen=True)
-class Difference:
+class EngineDifference:
     """A call that engines answer in different ways: in words, what each says. `spark_call` is how Spark's own SQL writes it."""
 
     call: str
@@ -73,26 +73,28 @@ class Difference:
 
 
 DIFFERENCES = (
-    Difference("7 / 2", "3, as Flink", "3.5", "3", "7 / 2"),
-    Difference("ARRAY[1, 2][3]", "NULL, as Flink", "fails; it counts from 0", "NULL", "array(1, 2)[3]"),
-    Difference("ELEMENT_AT(ARRAY[1, 2], 3)", "fails, as Spark", "fails", "no such function", "element_at(array(1, 2), 3)"),
-    Difference(
+    EngineDifference("7 / 2", "3, as Flink", "3.5", "3", "7 / 2"),
+    EngineDifference("ARRAY[1, 2][3]", "NULL, as Flink", "fails; it counts from 0", "NULL", "array(1, 2)[3]"),
+    EngineDifference("ELEMENT_AT(ARRAY[1, 2], 3)", "fails, as Spark", "fails", "no such function", "element_at(array(1, 2), 3)"),
+    EngineDifference(
         "REGEXP_EXTRACT('abc', 'x')", "NULL, as Flink", "''", "NULL, as `SUBSTRING('abc' FROM 'x')`", "regexp_extract('abc', 'x', 0)"
     ),
-    Difference(
+    EngineDifference(
         "REGEXP_EXTRACT('abc', '(b)|(x)', 2)", "'', as Spark: a group that takes no part; Flink has NULL", "''", "no groups by number",
         "regexp_extract('abc', '(b)|(x)', 2)",
     ),
-    Difference("SPLIT('a.b', '.')", "[a, b], as Flink", "a regular expression: four empty texts", "no such function", "split('a.b', '.')"),
-    Difference(
+    EngineDifference(
+        "SPLIT('a.b', '.')", "[a, b], as Flink", "a regular expression: four empty texts", "no such function", "split('a.b', '.')"
+    ),
+    EngineDifference(
         "CAST(1.25 AS DECIMAL)", "1: DECIMAL(10, 0), as Flink and Spark", "1", "1.25: NUMERIC keeps all digits", "CAST(1.25 AS DECIMAL)"
     ),
-    Difference("CAST(2.5 AS INT)", "2, as Flink and Spark", "2", "3", "CAST(2.5 AS INT)"),
-    Difference("ROUND(2.5E0)", "3, as Flink and Spark", "3", "2", "round(2.5D)"),
-    Difference(
+    EngineDifference("CAST(2.5 AS INT)", "2, as Flink and Spark", "2", "3", "CAST(2.5 AS INT)"),
+    EngineDifference("ROUND(2.5E0)", "3, as Flink and Spark", "3", "2", "round(2.5D)"),
+    EngineDifference(
         "JSON_VALUE('{\"a\": [1]}', '$.a')", "[1], as Spark: an array or an object as JSON; Flink has NULL", "[1]", "NULL",
         "get_json_object('{\"a\": [1]}', '$.a')",
     ),
-    Difference("CONCAT('a', NULL)", "NULL, as Flink and Spark", "NULL", "a", "concat('a', NULL)"),
+    EngineDifference("CONCAT('a', NULL)", "NULL, as Flink and Spark", "NULL", "a", "concat('a', NULL)"),
 )  # fmt: skip
 """Flink's meaning is taken where an analyst sees a difference between Flink and Spark; the job says it in Spark's expressions."""

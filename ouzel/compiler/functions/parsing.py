@@ -35,6 +35,7 @@ _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2})(?::?(\d{1,2}
 _EPOCH_DAY = Date(1970, 1, 1).toordinal()
 
 Outcome = tuple["pl.Expr", "pl.Expr | None"]
+"""A converted value and where converting failed."""
 
 
 def boolean(text: pl.Expr) -> Outcome:

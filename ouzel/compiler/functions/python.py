@@ -82,10 +82,10 @@ def function(
 def _type(written: DataType | str) -> DataType:
     if isinstance(written, DataType):
         return written
-    from ouzel.compiler.sql.source import Source
+    from ouzel.compiler.sql.source import QueryText
     from ouzel.compiler.sql.type_names import read_type
 
-    source = Source(written)
+    source = QueryText(written)
     return read_type(source, source.tokens())
 
 

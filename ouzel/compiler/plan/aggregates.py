@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeVar
 
-from ouzel.compiler.expressions import Expression, Written, columns_of
+from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.functions.aggregates import AggregateFunction, find_aggregate
 from ouzel.compiler.plan.base import (
     ANY,
@@ -46,7 +46,7 @@ class AggregateCall:
     type: DataType
     distinct: bool = False
     filter: str | None = None
-    written: Written | None = field(default=None, compare=False, repr=False)
+    written: SourceLocation | None = field(default=None, compare=False, repr=False)
     row: AggregateFunction | None = field(default=None, compare=False, repr=False)
 
     @property

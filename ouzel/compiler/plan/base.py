@@ -16,7 +16,7 @@ from functools import cached_property
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.plan.identity import digest, meaning
 from ouzel.compiler.types import Schema
-from ouzel.compiler.written import Written
+from ouzel.compiler.written import NodeLocation
 
 WEIGHT = "$weight"
 """Name of the Int64 column that a retracting stream carries beside its schema."""
@@ -71,7 +71,7 @@ def by_keys(keys: tuple[str, ...]) -> Distribution:
 class Node(ABC):
     """Base of the plan's nodes; `written` is no part of what a node means."""
 
-    written: Written = field(default=Written(), kw_only=True, compare=False, repr=False)
+    written: NodeLocation = field(default=NodeLocation(), kw_only=True, compare=False, repr=False)
 
     @property
     @abstractmethod

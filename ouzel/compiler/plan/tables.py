@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 from ouzel.compiler.plan.base import Node
 from ouzel.errors import NotSupported, PlanError
 
-Entry = TypeVar("Entry")
-Function = TypeVar("Function")
+_Entry = TypeVar("_Entry")
+_Function = TypeVar("_Function")
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,17 @@ class Refused:
         return NotSupported(f"{backend} cannot take {kind.__name__}: {self.why}", instead=self.instead)
 
 
-class NodeTable(Generic[Entry]):
+class NodeTable(Generic[_Entry]):
     """One backend's entries by class of node."""
 
-    def __init__(self, backend: str, entries: Mapping[type[Node], Entry | Refused] | None = None) -> None:
+    def __init__(self, backend: str, entries: Mapping[type[Node], _Entry | Refused] | None = None) -> None:
         self.backend = backend
-        self.entries: dict[type[Node], Entry | Refused] = dict(entries or {})
+        self.entries: dict[type[Node], _Entry | Refused] = dict(entries or {})
 
-    def add(self: NodeTable[Function], kind: type[Node]) -> Callable[[Function], Function]:
+    def add(self: NodeTable[_Function], kind: type[Node]) -> Callable[[_Function], _Function]:
         """Decorate the function that is the entry of a class."""
 
-        def enter(function: Function) -> Function:
+        def enter(function: _Function) -> _Function:
             self.entries[kind] = function
             return function
 
@@ -46,7 +46,7 @@ class NodeTable(Generic[Entry]):
         """Whether it has an entry and does not refuse the class."""
         return not isinstance(self.entries.get(kind, Refused("not listed")), Refused)
 
-    def __getitem__(self, kind: type[Node]) -> Entry:
+    def __getitem__(self, kind: type[Node]) -> _Entry:
         """The entry of a class of nodes.
 
         Raises:

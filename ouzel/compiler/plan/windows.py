@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ouzel.compiler.expressions import Expression, Written, columns_of
+from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.plan.base import Names, Node, RowWise, unchanged
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
@@ -33,7 +33,7 @@ class AssignWindow(RowWise):
     slide_us: int
     offset_us: int = 0
     names: tuple[str, str, str] = ("window_start", "window_end", "window_time")
-    call: Written | None = field(default=None, compare=False, repr=False)
+    call: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -18,13 +18,13 @@ from ouzel.compiler.types import (
     TimestampType,
 )
 
-Written = tuple[str, Expression]
+WrittenExpression = tuple[str, Expression]
 """An operand as it was written, and what it is."""
 
 _NUMBERS = (IntegerType, FloatType, DecimalType)
 
 
-def of_operator(sign: str, left: Written, right: Written) -> str:
+def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) -> str:
     """Advice for operands whose types an operator does not take; empty if there is none."""
     (text, value), (other_text, other) = left, right
     if sign == "+" and value.type == other.type == VARCHAR:
@@ -38,7 +38,7 @@ def of_operator(sign: str, left: Written, right: Written) -> str:
     return _of_text_and_number(left, right) or _of_cast(left, right)
 
 
-def _of_text_and_number(left: Written, right: Written) -> str:
+def _of_text_and_number(left: WrittenExpression, right: WrittenExpression) -> str:
     """A text that is no number is no typing error of the text but of the comparison."""
     (text, value), (number, other) = (left, right) if left[1].type == VARCHAR else (right, left)
     if not isinstance(value, Literal) or not isinstance(other.type, _NUMBERS) or _is_number(str(value.value)):
@@ -54,7 +54,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _of_cast(left: Written, right: Written) -> str:
+def _of_cast(left: WrittenExpression, right: WrittenExpression) -> str:
     """Text becomes what it meets; otherwise the right side becomes what the left is."""
     (text, value), (_, other) = (left, right) if left[1].type == VARCHAR else (right, left)
     if value.type == other.type or not can_cast(value.type, other.type):

@@ -17,13 +17,13 @@ from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.advice import of_aggregate
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
-from ouzel.compiler.sql.output import Output, outputs_of, project, star_of, unaliased
+from ouzel.compiler.sql.output import OutputColumn, outputs_of, project, star_of, unaliased
 from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.windows import WindowCall, assign_window, is_window, read_window
 from ouzel.compiler.types import DOUBLE, VARCHAR, DataType
-from ouzel.compiler.written import Written
+from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
 _HIDDEN = "$"
@@ -62,7 +62,7 @@ class _Argument:
     type: DataType
     distinct: bool
     filter: Expression | None
-    written: expressions.Written = field(compare=False)
+    written: expressions.SourceLocation = field(compare=False)
     own: AggregateFunction | None = None
 
 
@@ -70,7 +70,7 @@ class _GroupBinder(Binder):
     """Binds the select list and HAVING of a grouped query: aggregates become columns of the Aggregate above."""
 
     def __init__(
-        self, source: Source, relation: Relation, types: dict[int, DataType], window: WindowCall | None
+        self, source: QueryText, relation: Relation, types: dict[int, DataType], window: WindowCall | None
     ) -> None:
         super().__init__(source, relation, types)
         self.window, self.arguments = window, list[_Argument]()
@@ -186,7 +186,7 @@ class _Keys:
 
 
 def bind_grouped(
-    source: Source, tree: exp.Select, relation: Relation, types: dict[int, DataType], emission: Emission
+    source: QueryText, tree: exp.Select, relation: Relation, types: dict[int, DataType], emission: Emission
 ) -> Relation:
     """The relation of a SELECT with GROUP BY, HAVING or aggregates.
 
@@ -216,7 +216,7 @@ def _bind_having(binder: _GroupBinder, tree: exp.Select) -> Expression:
         raise
 
 
-def _group_items(source: Source, tree: exp.Select) -> list[exp.Expr]:
+def _group_items(source: QueryText, tree: exp.Select) -> list[exp.Expr]:
     group = tree.args.get("group")
     if group is None:
         return []
@@ -230,7 +230,7 @@ def _group_items(source: Source, tree: exp.Select) -> list[exp.Expr]:
     return [item.unnest() if isinstance(item, exp.Paren) else item for item in group.expressions]
 
 
-def _bind_keys(binder: _GroupBinder, tree: exp.Select, group: list[exp.Expr], outputs: list[Output]) -> _Keys:
+def _bind_keys(binder: _GroupBinder, tree: exp.Select, group: list[exp.Expr], outputs: list[OutputColumn]) -> _Keys:
     keys = _Keys([], [])
     taken = list(binder.relation.node.schema.names)
     for item in group:
@@ -255,10 +255,10 @@ def _add_window(binder: _GroupBinder, keys: _Keys, item: exp.Expr) -> None:
         keys.add(Column(binder.relation.node.schema[name].type, name), name)
 
 
-def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[Output]) -> tuple[Expression, str]:
+def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[OutputColumn]) -> tuple[Expression, str]:
     """A key by ordinal, by column, by alias of the select list, or as an expression; and the name for its column."""
     source = binder.source
-    chosen: Output | None = None
+    chosen: OutputColumn | None = None
     if isinstance(item, exp.Literal) and not item.args["is_string"]:
         position = int(item.name) if item.name.isdigit() else 0
         if not 1 <= position <= len(outputs):
@@ -288,7 +288,7 @@ class _Grouping:
         self.relation = binder.relation
         self.below: dict[str, Expression] = {}
 
-    def build(self, outputs: list[Output], having: Expression | None) -> Relation:
+    def build(self, outputs: list[OutputColumn], having: Expression | None) -> Relation:
         """All four, those that change nothing left out."""
         outputs = [replace(output, expression=self._above(output.expression)) for output in outputs]
         having = self._above(having) if having else None
@@ -336,7 +336,7 @@ class _Grouping:
             f"{shown} is neither in GROUP BY nor inside an aggregate", span, f"{advice}, or aggregate it: MAX({shown})"
         )
 
-    def _result_names(self, outputs: list[Output]) -> dict[str, str]:
+    def _result_names(self, outputs: list[OutputColumn]) -> dict[str, str]:
         """Each aggregate's column: the name of the output that is just this aggregate, if it is free."""
         taken = [*self.relation.node.schema.names, *self.keys.names]
         renamed: dict[str, str] = {}
@@ -381,9 +381,9 @@ class _Grouping:
         self.below[name] = value
         return name
 
-    def _clause(self, name: str) -> Written:
+    def _clause(self, name: str) -> NodeLocation:
         clause = self.tree.args.get(name)
-        return Written(place(clause)[0]) if clause else Written()
+        return NodeLocation(place(clause)[0]) if clause else NodeLocation()
 
     def _input(self) -> Node:
         items = tuple(self.below.items())

@@ -16,7 +16,7 @@ from ouzel.compiler.sql.advice import of_function, of_operator
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.rewrite import LITERAL
 from ouzel.compiler.sql.scope import Relation, find_column, name_of, near, pick
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, ArrayType, DataType, NullType, RowType
@@ -56,7 +56,7 @@ class Binder:
 
     no_aggregates = "an aggregate cannot stand here"
 
-    def __init__(self, source: Source, relation: Relation, types: dict[int, DataType]) -> None:
+    def __init__(self, source: QueryText, relation: Relation, types: dict[int, DataType]) -> None:
         self.source, self.relation, self.types = source, relation, types
         self.written: list[tuple[Column, exp.Expr]] = []
 
@@ -266,7 +266,7 @@ class Binder:
 
     def postfix_cast(self, node: exp.Expr) -> Expression:
         """`a::INT`."""
-        spelled = Source(node.args["to"].sql())
+        spelled = QueryText(node.args["to"].sql())
         kind = self._located(node, lambda: read_type(spelled, spelled.tokens()))
         self.source.adopt_notes(spelled, place(node))
         return self.cast(node, node.this, kind)
@@ -375,7 +375,7 @@ class Binder:
             raise error.located(self.source.text, start, end - start) from None
 
 
-def clock_error(source: Source, node: exp.Expr, name: str) -> QueryError:
+def clock_error(source: QueryText, node: exp.Expr, name: str) -> QueryError:
     """Why there is no NOW()."""
     return source.error(
         f"{name.upper()} is not supported: the clock would make the stream and the batch job disagree",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ouzel.compiler.plan import Emit, EmitRule
 from ouzel.compiler.sql.queries import EmitClause
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 
 _ADVICE = "group by window_start and window_end of TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE), or write EMIT CHANGES"
 
@@ -12,7 +12,7 @@ _ADVICE = "group by window_start and window_end of TUMBLE(TABLE t, DESCRIPTOR(ts
 class Emission:
     """The EMIT clause of a statement, and whether it spoke of anything."""
 
-    def __init__(self, source: Source, clause: EmitClause | None) -> None:
+    def __init__(self, source: QueryText, clause: EmitClause | None) -> None:
         self.source, self.clause, self.aggregates = source, clause, 0
 
     def rule(self, windowed: bool) -> Emit:

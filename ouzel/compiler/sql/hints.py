@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ouzel.compiler.plan import Hints
 from ouzel.compiler.sql.shells import read_hints
-from ouzel.compiler.sql.source import Source, Span
+from ouzel.compiler.sql.source import QueryText, Span
 from ouzel.compiler.sql.statements import HintPair
 from ouzel.errors import NotSupported, QueryError
 
@@ -17,7 +17,7 @@ Places = dict[tuple[str, str], Span]
 """Where a hint was written, by its name and the name that it speaks of."""
 
 
-def gather_hints(source: Source, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> tuple[Hints, Places]:
+def gather_hints(source: QueryText, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> tuple[Hints, Places]:
     """All hints of the file, and where they stand; an alias of a table stands for the table.
 
     Of two for one name the last wins, as in Flink. `scopes` are the file's queries, each with the table that its aliases stand for.
@@ -47,20 +47,20 @@ def _table(pair: HintPair, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> 
     return aliases.get(pair.name) or folded.get(pair.name.lower(), pair.name)
 
 
-def _tasks(source: Source, pair: HintPair) -> int:
+def _tasks(source: QueryText, pair: HintPair) -> int:
     if not pair.value.isdigit() or int(pair.value) < 1:
         raise source.error(f"'{pair.value}' is not a number of tasks", pair.span, f"write '{pair.name}' = '2'")
     return int(pair.value)
 
 
-def _grouping(source: Source, pair: HintPair) -> str:
+def _grouping(source: QueryText, pair: HintPair) -> str:
     kind = pair.value.lower().replace("_", "-")
     if kind not in _GROUPINGS:
         raise source.error(f"there is no grouping '{pair.value}'", pair.span, f"write one of {', '.join(_GROUPINGS)}")
     return kind
 
 
-def _unknown(source: Source, pair: HintPair) -> QueryError:
+def _unknown(source: QueryText, pair: HintPair) -> QueryError:
     if pair.hint in ("STATE_TTL", "LOOKUP", "BROADCAST", "MULTI_JOIN", "OPTIONS"):
         return source.error(f"the hint {pair.hint} is not supported yet", pair.span, kind=NotSupported)
     return source.error(f"there is no hint {pair.hint}", pair.span, "the hints are PARALLELISM and GROUPING")

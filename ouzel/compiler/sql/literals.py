@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler.expressions import Literal
-from ouzel.compiler.sql.source import Source, Span, Tokens
+from ouzel.compiler.sql.source import QueryText, Span, Tokens
 from ouzel.compiler.types import (
     BIGINT,
     DATE,
@@ -154,7 +154,7 @@ def _bad_interval(text: str) -> QueryError:
     )
 
 
-def interval_us(source: Source, tokens: Tokens, span: Span) -> int:
+def interval_us(source: QueryText, tokens: Tokens, span: Span) -> int:
     """Microseconds of an interval given as tokens (`INTERVAL '5' SECOND`, or `5 SECONDS`).
 
     Raises:

@@ -12,12 +12,12 @@ from ouzel.compiler.plan import Project
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
-from ouzel.compiler.sql.source import Source
-from ouzel.compiler.written import Written
+from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.written import NodeLocation
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputColumn:
     """One column of a SELECT; `node` is where it was written."""
 
     name: str
@@ -25,21 +25,21 @@ class Output:
     node: exp.Expr | None = None
 
 
-def outputs_of(binder: Binder, items: Sequence[exp.Expr]) -> list[Output]:
+def outputs_of(binder: Binder, items: Sequence[exp.Expr]) -> list[OutputColumn]:
     """The output columns of a select list, their names as written (two may be equal).
 
     Raises:
         QueryError: an item does not bind.
     """
-    outputs: list[Output] = []
+    outputs: list[OutputColumn] = []
     for item in items:
         star = star_of(item)
         if star is None:
             name = output_name(item, len(outputs))
-            outputs.append(Output(name, binder.bind(unaliased(item)), item))
+            outputs.append(OutputColumn(name, binder.bind(unaliased(item)), item))
         else:
             spread = spread_star(binder.source, item, binder.relation)
-            outputs += [Output(column.name, binder.relation.column(column), item) for column in spread]
+            outputs += [OutputColumn(column.name, binder.relation.column(column), item) for column in spread]
     return outputs
 
 
@@ -50,7 +50,7 @@ def star_of(item: exp.Expr) -> exp.Expr | None:
     return item.this if isinstance(item, exp.Column) and isinstance(item.this, exp.Star) else None
 
 
-def spread_star(source: Source, item: exp.Expr, relation: Relation) -> tuple[Visible, ...]:
+def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[Visible, ...]:
     """The columns that `*` or `t.*` stands for.
 
     Raises:
@@ -82,7 +82,7 @@ def output_name(item: exp.Expr, position: int) -> str:
     return f"EXPR${position}"
 
 
-def project(relation: Relation, outputs: Sequence[Output]) -> Relation:
+def project(relation: Relation, outputs: Sequence[OutputColumn]) -> Relation:
     """The relation of these columns, each name once; without a Project where nothing changes."""
     names: list[str] = []
     for output in outputs:
@@ -91,7 +91,7 @@ def project(relation: Relation, outputs: Sequence[Output]) -> Relation:
     same = [name for name, _ in items] == list(relation.node.schema.names) and all(
         isinstance(value, Column) and value.name == name for name, value in items
     )
-    written = Written(place(outputs[0].node)[0]) if outputs and outputs[0].node is not None else Written()
+    written = NodeLocation(place(outputs[0].node)[0]) if outputs and outputs[0].node is not None else NodeLocation()
     node = relation.node if same else Project(relation.node, items, written=written)
     return Relation(node, tuple(Visible("", name, name) for name in names), _window(relation, items), relation.undated)
 

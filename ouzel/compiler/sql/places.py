@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ouzel.compiler.sql.rewrite import CALL
-from ouzel.compiler.sql.source import Source, Span
+from ouzel.compiler.sql.source import QueryText, Span
 from ouzel.errors import NotSupported
 
 
@@ -65,7 +65,7 @@ _CLAUSES = {
 }
 
 
-def consume(source: Source, node: exp.Expr, *known: str) -> None:
+def consume(source: QueryText, node: exp.Expr, *known: str) -> None:
     """Refuse a tree that says more than the binder reads, so that nothing sqlglot parsed is lost in silence.
 
     Raises:

@@ -16,20 +16,20 @@ from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
 from ouzel.compiler.sql.select import QueryBinder
 from ouzel.compiler.sql.shells import read_statement
 from ouzel.compiler.sql.sinks import result_sink, table_sink
-from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of, split_statements
+from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of, split_statements
 from ouzel.compiler.sql.statements import (
     CreateTable,
     CreateView,
     Explain,
     Insert,
     Name,
-    Reconcile,
+    ReconcileStatement,
     Select,
     SetOption,
     Statement,
 )
 from ouzel.compiler.sql.tables import Table, create_table
-from ouzel.compiler.written import Written
+from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
 
@@ -40,13 +40,13 @@ def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits], functions:
         QueryError: the text is wrong; with line, place and advice.
         NotSupported: a construct outside the subset.
     """
-    return _Compiler(Source(text, functions or Functions()), connectors).run()
+    return _Compiler(QueryText(text, functions or Functions()), connectors).run()
 
 
 class _Compiler:
     """What the statements so far have made."""
 
-    def __init__(self, source: Source, connectors: Mapping[str, ConnectorTraits]) -> None:
+    def __init__(self, source: QueryText, connectors: Mapping[str, ConnectorTraits]) -> None:
         self.source, self.connectors = source, connectors
         self.tables: dict[str, Table] = {}
         self.relations: dict[str, Relation] = {}
@@ -88,7 +88,7 @@ class _Compiler:
         """A SELECT that prints comes after all that makes it, RECONCILE after all that it may speak of, and EXPLAIN last."""
         if self.explain is not None:
             raise self.source.error("EXPLAIN is the last statement", span_of(tokens[:1]), "move it to the end")
-        if isinstance(statement, Reconcile):
+        if isinstance(statement, ReconcileStatement):
             return
         if self.reconciles:
             raise self.source.error(
@@ -115,7 +115,7 @@ class _Compiler:
             case Select(query):
                 self._sink(result_sink(self._query(query)), tokens)
                 self.selected = tokens if self.explain is None else ()
-            case Reconcile():
+            case ReconcileStatement():
                 self.reconciles.append(reconcile_sink(self.source, statement, self.sinks, self.settings))
             case Explain(details, inner):
                 self.explain = details
@@ -145,7 +145,7 @@ class _Compiler:
         return table_sink(self.source, statement, table, self._query(statement.query))
 
     def _sink(self, sink: Sink, tokens: Tokens) -> None:
-        self.sinks.append(replace(sink, written=Written(begins=tokens[0].start)))
+        self.sinks.append(replace(sink, written=NodeLocation(begins=tokens[0].start)))
 
     def _target(self, name: Name) -> Table:
         for known, table in self.tables.items():
@@ -190,7 +190,7 @@ class _Compiler:
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
 
 
-def _unwrapped(source: Source, statements: Sequence[Tokens]) -> list[Tokens]:
+def _unwrapped(source: QueryText, statements: Sequence[Tokens]) -> list[Tokens]:
     """The statements with EXECUTE STATEMENT SET BEGIN ... END taken off."""
     out: list[Tokens] = []
     opened: Tokens = ()

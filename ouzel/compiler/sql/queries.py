@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ouzel.compiler.plan import Emit, EmitRule
 from ouzel.compiler.sql.literals import interval_us
 from ouzel.compiler.sql.rewrite import rewrite_query
-from ouzel.compiler.sql.source import Source, Span, Tokens, depth_change, is_word, span_of
+from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, span_of
 from ouzel.compiler.types import DataType
 from ouzel.errors import NotSupported, QueryError
 
@@ -35,7 +35,7 @@ class Query:
     emit: EmitClause | None = None
 
 
-def parse_query(source: Source, tokens: Tokens) -> Query:
+def parse_query(source: QueryText, tokens: Tokens) -> Query:
     """The tree of a query.
 
     Raises:
@@ -52,7 +52,7 @@ def parse_query(source: Source, tokens: Tokens) -> Query:
     return Query(tree, rewritten.types, emit)
 
 
-def parse_expression(source: Source, tokens: Tokens) -> Query:
+def parse_expression(source: QueryText, tokens: Tokens) -> Query:
     """The tree of one expression, of CREATE TABLE.
 
     Raises:
@@ -62,7 +62,7 @@ def parse_expression(source: Source, tokens: Tokens) -> Query:
     return Query(_parse(source, rewritten.tokens), rewritten.types)
 
 
-def _parse(source: Source, tokens: list[Token]) -> exp.Expr:
+def _parse(source: QueryText, tokens: list[Token]) -> exp.Expr:
     try:
         tree = Parser(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text)).parse(
             tokens, source.text
@@ -91,7 +91,7 @@ _SQLGLOT_SAYS = (
 )
 
 
-def _syntax_error(source: Source, tokens: list[Token], error: ParseError) -> QueryError:
+def _syntax_error(source: QueryText, tokens: list[Token], error: ParseError) -> QueryError:
     first = error.errors[0] if error.errors else {}
     at = len(first.get("start_context") or "")
     end = at + max(1, len(first.get("highlight") or ""))
@@ -116,7 +116,7 @@ _ALIASES = {
 _STARTS = ("CHANGES", "STREAM", "CHANGELOG", "UPSERT", "AFTER", "ON", "FINAL", "PERIODIC", "EVERY")
 
 
-def _split_emit(source: Source, tokens: Tokens) -> tuple[Tokens, EmitClause | None]:
+def _split_emit(source: QueryText, tokens: Tokens) -> tuple[Tokens, EmitClause | None]:
     depth = 0
     for index, token in enumerate(tokens[:-1]):
         depth += depth_change(token)
@@ -129,7 +129,7 @@ def _split_emit(source: Source, tokens: Tokens) -> tuple[Tokens, EmitClause | No
     return tokens, None
 
 
-def _emit(source: Source, tokens: Tokens) -> EmitClause:
+def _emit(source: QueryText, tokens: Tokens) -> EmitClause:
     span, words = span_of(tokens), _words(tokens)[1:]
     if words[0] in ("STREAM", "CHANGELOG", "UPSERT"):
         words = words[1:]
@@ -155,7 +155,7 @@ def _words(tokens: Tokens) -> list[str]:
     return [token.text.upper() if token.token_type is not TokenType.STRING else token.text for token in tokens]
 
 
-def _refuse_rest(source: Source, rest: Tokens) -> None:
+def _refuse_rest(source: QueryText, rest: Tokens) -> None:
     construct = {"AND": "EMIT with several rules", "WITH": "EMIT ... WITH LATENESS", "LATE": "LATE INTO"}.get(
         rest[0].text.upper()
     )

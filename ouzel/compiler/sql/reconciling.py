@@ -10,15 +10,15 @@ from ouzel.compiler.catalog import RESULT
 from ouzel.compiler.plan import Sink
 from ouzel.compiler.sql.literals import instant_us
 from ouzel.compiler.sql.scope import matches, near
-from ouzel.compiler.sql.source import Source
-from ouzel.compiler.sql.statements import Moment, Name, Option, Reconcile
+from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.statements import Name, ReconcileStatement, TimeText, WrittenOption
 from ouzel.errors import QueryError
 
 OPTIONS = ("tolerance", "closed-windows", "report", "master")
 
 
 def reconcile_sink(
-    source: Source, statement: Reconcile, sinks: Sequence[Sink], settings: Sequence[tuple[str, str]]
+    source: QueryText, statement: ReconcileStatement, sinks: Sequence[Sink], settings: Sequence[tuple[str, str]]
 ) -> plan.Reconcile:
     """What a RECONCILE asks for.
 
@@ -42,7 +42,7 @@ def reconcile_sink(
     )
 
 
-def _table(source: Source, name: Name, sinks: Sequence[Sink], query: str) -> str:
+def _table(source: QueryText, name: Name, sinks: Sequence[Sink], query: str) -> str:
     """The sink of that name; a trailing SELECT is `result`, or the query's own name where SET 'query.name' gives it one."""
     written = [sink.table for sink in sinks]
     for table in written:
@@ -55,7 +55,7 @@ def _table(source: Source, name: Name, sinks: Sequence[Sink], query: str) -> str
     raise source.error(f"nothing before this writes {name.text}", name.span, advice)
 
 
-def _instant(source: Source, moment: Moment) -> int:
+def _instant(source: QueryText, moment: TimeText) -> int:
     start, end = moment.span
     try:
         return instant_us(moment.text)
@@ -63,8 +63,8 @@ def _instant(source: Source, moment: Moment) -> int:
         raise error.located(source.text, start, end - start) from None
 
 
-def _options(source: Source, options: Sequence[Option]) -> dict[str, Option]:
-    given: dict[str, Option] = {}
+def _options(source: QueryText, options: Sequence[WrittenOption]) -> dict[str, WrittenOption]:
+    given: dict[str, WrittenOption] = {}
     for option in options:
         if option.key not in OPTIONS:
             raise source.error(f"RECONCILE has no option '{option.key}'", option.span, near(option.key, OPTIONS))
@@ -74,7 +74,7 @@ def _options(source: Source, options: Sequence[Option]) -> dict[str, Option]:
     return given
 
 
-def _flag(source: Source, option: Option | None) -> bool:
+def _flag(source: QueryText, option: WrittenOption | None) -> bool:
     if option is None:
         return False
     if option.value not in ("true", "false"):
@@ -84,7 +84,7 @@ def _flag(source: Source, option: Option | None) -> bool:
     return option.value == "true"
 
 
-def _tolerance(source: Source, option: Option | None) -> float | None:
+def _tolerance(source: QueryText, option: WrittenOption | None) -> float | None:
     if option is None:
         return None
     try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ouzel.compiler.sql.source import Source, Span, Tokens, depth_change, is_word, matching, span_of
+from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, matching, span_of
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import DataType
 from ouzel.errors import NotSupported
@@ -82,7 +82,7 @@ class Rewritten:
     types: dict[int, DataType] = field(default_factory=dict)
 
 
-def rewrite_query(source: Source, tokens: Tokens) -> Rewritten:
+def rewrite_query(source: QueryText, tokens: Tokens) -> Rewritten:
     """The query's tokens in sqlglot's terms.
 
     Raises:
@@ -95,7 +95,7 @@ def rewrite_query(source: Source, tokens: Tokens) -> Rewritten:
 class _Rewriter:
     """Marks what becomes of each token, then writes them out."""
 
-    def __init__(self, source: Source, tokens: Tokens) -> None:
+    def __init__(self, source: QueryText, tokens: Tokens) -> None:
         self.source, self.tokens = source, tokens
         self.edits: dict[int, list[Token]] = {}
         self.types: dict[int, DataType] = {}

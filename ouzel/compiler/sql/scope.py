@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ouzel.compiler.expressions import Column
 from ouzel.compiler.plan import Node, Scan, Watermark
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.errors import QueryError
 
@@ -63,7 +63,7 @@ def relation_of(node: Node, table: str = "", window: tuple[str, str, str] | None
     return Relation(node, tuple(Visible(table, name, name) for name in node.schema.names), window)
 
 
-def name_of(source: Source, identifier: exp.Expr) -> Name:
+def name_of(source: QueryText, identifier: exp.Expr) -> Name:
     """The name an identifier of sqlglot's tree stands for, as it was written."""
     start, end = identifier.meta.get("start", 0), identifier.meta.get("end", 0) + 1
     return Name(identifier.name, source.quoted(start), (start, end))
@@ -95,7 +95,7 @@ def near(written: str, names: Iterable[str], otherwise: str = "") -> str:
     )
 
 
-def find_column(source: Source, relation: Relation, parts: Sequence[Name]) -> tuple[Visible, int]:
+def find_column(source: QueryText, relation: Relation, parts: Sequence[Name]) -> tuple[Visible, int]:
     """The column that `a`, `t.a` or `t.a.field` means, and how many of the parts name it.
 
     Raises:
@@ -109,7 +109,7 @@ def find_column(source: Source, relation: Relation, parts: Sequence[Name]) -> tu
 
 
 def _only(
-    source: Source, relation: Relation, name: Name, columns: Sequence[Visible], qualified: bool = False
+    source: QueryText, relation: Relation, name: Name, columns: Sequence[Visible], qualified: bool = False
 ) -> Visible:
     found = [columns[index] for index in pick(name, (column.name for column in columns))]
     if len(found) == 1:
@@ -145,7 +145,7 @@ def fresh(base: str, taken: Iterable[str]) -> str:
     return next(name for number in range(len(names) + 1) if (name := f"{base}{number}") not in names)
 
 
-def unknown_table(source: Source, name: Name, known: Iterable[str]) -> QueryError:
+def unknown_table(source: QueryText, name: Name, known: Iterable[str]) -> QueryError:
     """The error for a table that nobody created."""
     return source.error(
         f"there is no table {name.text}", name.span, near(name.text, known, "write a CREATE TABLE for it first")

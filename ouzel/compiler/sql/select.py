@@ -13,16 +13,16 @@ from ouzel.compiler.plan import Filter, Union
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
-from ouzel.compiler.sql.output import Output, outputs_of, project
+from ouzel.compiler.sql.output import OutputColumn, outputs_of, project
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
 from ouzel.compiler.sql.scope import Relation, Visible, matches, name_of, relation_of
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.windows import assign_window, is_window, read_window
 from ouzel.compiler.types import DataType
-from ouzel.compiler.written import Written
+from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
 Tables = Callable[[Name], Relation]
@@ -35,7 +35,7 @@ class WhereBinder(Binder):
     no_aggregates = "WHERE sees single rows; write HAVING"
 
     def __init__(
-        self, source: Source, relation: Relation, types: dict[int, DataType], items: Sequence[exp.Expr]
+        self, source: QueryText, relation: Relation, types: dict[int, DataType], items: Sequence[exp.Expr]
     ) -> None:
         super().__init__(source, relation, types)
         self.aliases = {item.alias for item in items if isinstance(item, exp.Alias)}
@@ -54,7 +54,7 @@ class WhereBinder(Binder):
 class QueryBinder:
     """Binds one statement's query, with its subqueries and CTEs; `emission` gathers what EMIT speaks of."""
 
-    def __init__(self, source: Source, query: Query, tables: Tables) -> None:
+    def __init__(self, source: QueryText, query: Query, tables: Tables) -> None:
         self.source, self.types, self.tables = source, query.types, tables
         self.emission = Emission(source, query.emit)
         self.ctes: list[tuple[str, Relation]] = []
@@ -94,7 +94,9 @@ class QueryBinder:
         where = tree.args.get("where")
         if where:
             predicate = WhereBinder(self.source, relation, self.types, tree.expressions).condition(where.this, "WHERE")
-            relation = replace(relation, node=Filter(relation.node, predicate, written=Written(place(where.this)[0])))
+            relation = replace(
+                relation, node=Filter(relation.node, predicate, written=NodeLocation(place(where.this)[0]))
+            )
         if is_grouped(tree, self.source.functions):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
         else:
@@ -221,7 +223,7 @@ def _types(relation: Relation) -> list[DataType]:
 def _shaped(relation: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:
     """The relation with these column names and types; itself when it has them."""
     outputs = [
-        Output(name, cast_to(relation.column(column), kind))
+        OutputColumn(name, cast_to(relation.column(column), kind))
         for name, column, kind in zip(names, relation.columns, kinds, strict=True)
     ]
     return project(relation, outputs)

@@ -11,7 +11,7 @@ from typing import Any
 
 import lark
 
-from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of
+from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.statements import (
     ColumnClause,
     CreateTable,
@@ -19,14 +19,14 @@ from ouzel.compiler.sql.statements import (
     Explain,
     HintPair,
     Insert,
-    Moment,
     Name,
-    Option,
-    Reconcile,
+    ReconcileStatement,
     Select,
     SetOption,
     Statement,
+    TimeText,
     WatermarkClause,
+    WrittenOption,
 )  # fmt: skip
 from ouzel.compiler.sql.terminals import TerminalLexer, terminals
 from ouzel.errors import NotSupported, QueryError
@@ -55,7 +55,7 @@ def _parser() -> lark.Lark:
 _parser()  # building the tables takes time: better at import than in the first query
 
 
-def read_statement(source: Source, tokens: Tokens) -> Statement:
+def read_statement(source: QueryText, tokens: Tokens) -> Statement:
     """The shell of one statement.
 
     Raises:
@@ -67,12 +67,12 @@ def read_statement(source: Source, tokens: Tokens) -> Statement:
     return _Shells(source, tokens).statement(tree)
 
 
-def read_hints(source: Source) -> list[HintPair]:
+def read_hints(source: QueryText) -> list[HintPair]:
     """All pairs of all hints of the file, in order."""
     pairs = []
     for offset, text in source.hints():
-        inner = Source(" " * offset + text)
-        tree = _parse(Source(source.text), inner.tokens(), "hints")
+        inner = QueryText(" " * offset + text)
+        tree = _parse(QueryText(source.text), inner.tokens(), "hints")
         for hint in tree.children:
             if isinstance(hint, lark.Tree):
                 pairs += list(_pairs(hint))
@@ -86,14 +86,14 @@ def _pairs(hint: lark.Tree[Any]) -> Iterator[HintPair]:
         yield HintPair(name.upper(), str(key), str(value), _span(pair))
 
 
-def _parse(source: Source, tokens: Tokens, start: str) -> lark.Tree[Any]:
+def _parse(source: QueryText, tokens: Tokens, start: str) -> lark.Tree[Any]:
     try:
         return _parser().parse(list(terminals(source, tokens)), start=start)
     except lark.UnexpectedToken as error:
         raise _syntax_error(source, tokens, error) from None
 
 
-def _syntax_error(source: Source, tokens: Tokens, error: lark.UnexpectedToken) -> QueryError:
+def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken) -> QueryError:
     expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in error.accepts or error.expected})
     advice = f"expected {' or '.join(expected)}" if len(expected) <= 10 else ""
     if error.token.type == "$END":
@@ -132,7 +132,7 @@ _FOREIGN = {
 }  # fmt: skip
 
 
-def _refuse_foreign_statements(source: Source, tokens: Tokens) -> None:
+def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
     words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY")][:2]
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
@@ -142,7 +142,7 @@ def _refuse_foreign_statements(source: Source, tokens: Tokens) -> None:
 class _Shells:
     """Reads the parse tree of one statement."""
 
-    def __init__(self, source: Source, tokens: Tokens) -> None:
+    def __init__(self, source: QueryText, tokens: Tokens) -> None:
         self.source, self.tokens = source, tokens
         self.starts = [token.start for token in tokens]
 
@@ -166,7 +166,7 @@ class _Shells:
                 return Explain(details, inner)
             case "reconcile":
                 moments = [part for between in _trees(tree, "between") for part in _trees(between, "moment")]
-                return Reconcile(self._name(tree), tuple(map(_moment, moments)), self._options(tree))
+                return ReconcileStatement(self._name(tree), tuple(map(_moment, moments)), self._options(tree))
         return Select(self._tokens(tree))
 
     def _detail(self, tree: lark.Tree[Any]) -> str:
@@ -207,13 +207,13 @@ class _Shells:
         tokens = self._run(idle[0], "expression") if idle else None
         return WatermarkClause(self._name(tree), self._run(tree, "expression"), tokens)
 
-    def _options(self, tree: lark.Tree[Any]) -> tuple[Option, ...]:
+    def _options(self, tree: lark.Tree[Any]) -> tuple[WrittenOption, ...]:
         """Those of its WITH."""
         return tuple(self._option(option) for part in _trees(tree, "with_options") for option in _trees(part, "option"))
 
-    def _option(self, tree: lark.Tree[Any]) -> Option:
+    def _option(self, tree: lark.Tree[Any]) -> WrittenOption:
         key, value = (child for child in tree.children if isinstance(child, lark.Tree))
-        return Option(_joined(key), _joined(value), _span(tree))
+        return WrittenOption(_joined(key), _joined(value), _span(tree))
 
     def _name(self, tree: lark.Tree[Any]) -> Name:
         token: Any = _trees(tree, "name")[0].children[0]
@@ -233,8 +233,8 @@ class _Shells:
         return self.tokens[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
 
 
-def _moment(tree: lark.Tree[Any]) -> Moment:
-    return Moment(str(tree.children[-1]), _span(tree))
+def _moment(tree: lark.Tree[Any]) -> TimeText:
+    return TimeText(str(tree.children[-1]), _span(tree))
 
 
 def _trees(tree: lark.Tree[Any], rule: str) -> list[lark.Tree[Any]]:

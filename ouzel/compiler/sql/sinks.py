@@ -8,9 +8,9 @@ from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.plan import Aggregate, Filter, Node, Project, Scan, Sink, SinkMode, walk
-from ouzel.compiler.sql.output import Output, project
+from ouzel.compiler.sql.output import OutputColumn, project
 from ouzel.compiler.sql.scope import Relation, near, pick
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Insert
 from ouzel.compiler.sql.tables import Table
 from ouzel.compiler.types import NULL, Field
@@ -23,7 +23,7 @@ def result_sink(relation: Relation) -> Sink:
     return Sink(relation.node, RESULT, RESULT, (), mode, columns=relation.node.schema, traits=RETURNED)
 
 
-def table_sink(source: Source, statement: Insert, table: Table, relation: Relation) -> Sink:
+def table_sink(source: QueryText, statement: Insert, table: Table, relation: Relation) -> Sink:
     """The sink of INSERT INTO.
 
     Raises:
@@ -47,7 +47,7 @@ def table_sink(source: Source, statement: Insert, table: Table, relation: Relati
                     statement.name.span,
                     f"write CAST({given[field.name].name} AS {field.type})",
                 )
-            outputs.append(Output(field.name, cast_to(column, field.type)))
+            outputs.append(OutputColumn(field.name, cast_to(column, field.type)))
         else:
             outputs.append(_absent(source, statement, table, field))
     fitted = project(relation, outputs)
@@ -61,7 +61,7 @@ def _count(columns: Sequence[object]) -> str:
     return f"{len(columns)} column{'s' * (len(columns) != 1)}"
 
 
-def _targets(source: Source, statement: Insert, table: Table) -> list[str]:
+def _targets(source: QueryText, statement: Insert, table: Table) -> list[str]:
     if not statement.columns:
         return list(table.writable.names)
     targets: list[str] = []
@@ -77,17 +77,17 @@ def _targets(source: Source, statement: Insert, table: Table) -> list[str]:
     return targets
 
 
-def _absent(source: Source, statement: Insert, table: Table, field: Field) -> Output:
+def _absent(source: QueryText, statement: Insert, table: Table, field: Field) -> OutputColumn:
     if not field.nullable:
         raise source.error(
             f"{table.name}.{field.name} is NOT NULL and gets no value",
             statement.name.span,
             f"add {field.name} to the columns",
         )
-    return Output(field.name, cast_to(Literal(NULL, None), field.type))
+    return OutputColumn(field.name, cast_to(Literal(NULL, None), field.type))
 
 
-def _mode(source: Source, statement: Insert, table: Table, fitted: Relation) -> SinkMode:
+def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) -> SinkMode:
     accepted = table.traits.modes
     if not table.traits.writes:
         raise source.error(
@@ -105,7 +105,7 @@ def _mode(source: Source, statement: Insert, table: Table, fitted: Relation) -> 
     raise _refused_changes(source, statement, table, fitted)
 
 
-def _check_keys(source: Source, statement: Insert, table: Table, fitted: Relation) -> None:
+def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Relation) -> None:
     """Two rows of the query under one PRIMARY KEY would overwrite each other in turn."""
     for key in table.keys:
         if key not in table.writable:
@@ -143,7 +143,7 @@ def row_key(node: Node) -> list[frozenset[str]] | None:
     return None
 
 
-def _refused_changes(source: Source, statement: Insert, table: Table, relation: Relation) -> QueryError:
+def _refused_changes(source: QueryText, statement: Insert, table: Table, relation: Relation) -> QueryError:
     changing = [node for node in walk(relation.node) if isinstance(node, Aggregate) and node.retracts]
     if changing:
         what = f"the aggregate GROUP BY ({', '.join(changing[0].keys)}) changes rows it has emitted"

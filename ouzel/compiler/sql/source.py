@@ -14,7 +14,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
-from ouzel.compiler.expressions import Written
+from ouzel.compiler.expressions import SourceLocation
 from ouzel.compiler.functions.known import Functions
 from ouzel.errors import QueryError
 
@@ -49,7 +49,7 @@ class Comment:
 
 
 @dataclass(frozen=True)
-class Source:
+class QueryText:
     """The text a user wrote, and the functions that it may call."""
 
     text: str
@@ -62,7 +62,7 @@ class Source:
         if span not in spans:
             spans.append(span)
 
-    def adopt_notes(self, part: Source, span: Span) -> None:
+    def adopt_notes(self, part: QueryText, span: Span) -> None:
         """Tell at `span` what there is to tell of a text that was made of what stands there."""
         for problem, instead in part._notes:
             self.note(problem, span, instead)
@@ -79,13 +79,15 @@ class Source:
         start, end = span
         return kind(problem, instead=instead, text=self.text, at=start, length=max(1, end - start))
 
-    def written(self, span: Span) -> Written:
+    def written(self, span: Span) -> SourceLocation:
         """The place of `span`; of several lines the first."""
         start, end = span
         first = self.text.rfind("\n", 0, start) + 1
         line = self.text[first:].partition("\n")[0].rstrip("\r")
         column = start - first
-        return Written(line, self.text.count("\n", 0, start) + 1, column, max(1, min(end - start, len(line) - column)))
+        return SourceLocation(
+            line, self.text.count("\n", 0, start) + 1, column, max(1, min(end - start, len(line) - column))
+        )
 
     def quoted(self, start: int) -> bool:
         """Whether the identifier that starts there was written in quotes, so that its case matters."""

@@ -39,7 +39,7 @@ class WatermarkClause:
 
 
 @dataclass(frozen=True)
-class Option:
+class WrittenOption:
     """One `key = value` of WITH or SET."""
 
     key: str
@@ -55,7 +55,7 @@ class CreateTable:
     columns: tuple[ColumnClause, ...]
     watermarks: tuple[WatermarkClause, ...] = ()
     keys: tuple[tuple[Name, ...], ...] = ()
-    options: tuple[Option, ...] = ()
+    options: tuple[WrittenOption, ...] = ()
     span: Span = (0, 0)
 
 
@@ -89,7 +89,7 @@ class Select:
 class SetOption:
     """SET key = value."""
 
-    option: Option
+    option: WrittenOption
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Explain:
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimeText:
     """A time as it is written, in a string."""
 
     text: str
@@ -109,15 +109,15 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Reconcile:
+class ReconcileStatement:
     """RECONCILE name BETWEEN moment AND moment WITH options; `between` is empty or has two."""
 
     name: Name
-    between: tuple[Moment, ...] = ()
-    options: tuple[Option, ...] = ()
+    between: tuple[TimeText, ...] = ()
+    options: tuple[WrittenOption, ...] = ()
 
 
-Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | Reconcile
+Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | ReconcileStatement
 
 
 @dataclass(frozen=True)

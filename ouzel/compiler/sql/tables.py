@@ -14,11 +14,11 @@ from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import interval_us
 from ouzel.compiler.sql.queries import parse_expression
 from ouzel.compiler.sql.scope import Relation, near, pick, relation_of
-from ouzel.compiler.sql.source import Source, Tokens, span_of
+from ouzel.compiler.sql.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import DataType, Field, Schema, TimestampType
-from ouzel.compiler.written import Written
+from ouzel.compiler.written import NodeLocation
 from ouzel.errors import QueryError
 
 
@@ -44,7 +44,7 @@ class _ColumnBinder(Binder):
     no_aggregates = "a column of CREATE TABLE is computed row by row"
 
 
-def create_table(source: Source, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> Table:
+def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> Table:
     """The table that a CREATE TABLE makes.
 
     Raises:
@@ -65,7 +65,7 @@ def create_table(source: Source, statement: CreateTable, connectors: Mapping[str
     return Table(name, traits, options, relation, writable, _keys(source, statement, node), secrets)
 
 
-def _refuse_twins(source: Source, statement: CreateTable) -> None:
+def _refuse_twins(source: QueryText, statement: CreateTable) -> None:
     seen: set[str] = set()
     for column in statement.columns:
         if column.name.text in seen:
@@ -79,7 +79,7 @@ def _refuse_twins(source: Source, statement: CreateTable) -> None:
             raise source.error(f"the table has two clauses {what}", again.span, "keep one")
 
 
-def _connector(source: Source, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> ConnectorTraits:
+def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> ConnectorTraits:
     for option in statement.options:
         if option.key == "connector":
             if option.value not in connectors:
@@ -101,7 +101,7 @@ _ELSEWHERE = {
 
 
 def _options(
-    source: Source, statement: CreateTable, traits: ConnectorTraits
+    source: QueryText, statement: CreateTable, traits: ConnectorTraits
 ) -> tuple[tuple[tuple[str, str], ...], tuple[Secret, ...]]:
     """The options, in which secrets are only referred to, and the secrets."""
     seen: set[str] = set()
@@ -160,7 +160,7 @@ def _names(key: str, value: str, traits: ConnectorTraits) -> set[str]:
 
 
 def _scan(
-    source: Source, statement: CreateTable, traits: ConnectorTraits, options: tuple[tuple[str, str], ...]
+    source: QueryText, statement: CreateTable, traits: ConnectorTraits, options: tuple[tuple[str, str], ...]
 ) -> tuple[Scan, dict[str, DataType]]:
     fields: list[Field] = []
     metadata: list[tuple[str, str]] = []
@@ -184,13 +184,13 @@ def _scan(
         options,
         Schema(tuple(fields)),
         tuple(metadata),
-        written=Written(begins=statement.name.span[0]),
+        written=NodeLocation(begins=statement.name.span[0]),
         traits=traits.reads(dict(options)) if traits.reads else UNREAD,
     )
     return scan, declared
 
 
-def _metadata_type(source: Source, column: ColumnClause, traits: ConnectorTraits, declared: DataType) -> DataType:
+def _metadata_type(source: QueryText, column: ColumnClause, traits: ConnectorTraits, declared: DataType) -> DataType:
     key = column.metadata or ""
     if key not in traits.metadata:
         otherwise = f"the connector {traits.name} has none"
@@ -209,7 +209,7 @@ def _metadata_type(source: Source, column: ColumnClause, traits: ConnectorTraits
     return actual
 
 
-def _computed(source: Source, statement: CreateTable, scan: Scan, declared: Mapping[str, DataType]) -> Node:
+def _computed(source: QueryText, statement: CreateTable, scan: Scan, declared: Mapping[str, DataType]) -> Node:
     relation = relation_of(scan, statement.name.text)
     items: list[tuple[str, Expression]] = []
     for column in statement.columns:
@@ -222,7 +222,7 @@ def _computed(source: Source, statement: CreateTable, scan: Scan, declared: Mapp
     return scan if tuple(items) == plain else Project(scan, tuple(items))
 
 
-def _expression(source: Source, tokens: Tokens, relation: Relation, column: ColumnClause) -> Expression:
+def _expression(source: QueryText, tokens: Tokens, relation: Relation, column: ColumnClause) -> Expression:
     query = parse_expression(source, tokens)
     bound = _ColumnBinder(source, relation, query.types).bind(query.tree)
     if not column.type:
@@ -233,7 +233,7 @@ def _expression(source: Source, tokens: Tokens, relation: Relation, column: Colu
     return cast_to(bound, kind)
 
 
-def _watermark(source: Source, clause: WatermarkClause, relation: Relation) -> Watermark:
+def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -> Watermark:
     column = _own_column(source, clause.column, relation)
     kind = relation.node.schema[column].type
     if not isinstance(kind, TimestampType):
@@ -253,13 +253,13 @@ def _watermark(source: Source, clause: WatermarkClause, relation: Relation) -> W
     return Watermark(relation.node, column, bound, _idle_ms(source, clause))
 
 
-def _idle_ms(source: Source, clause: WatermarkClause) -> int | None:
+def _idle_ms(source: QueryText, clause: WatermarkClause) -> int | None:
     if clause.idle is None:
         return 30_000
     return interval_us(source, clause.idle, span_of(clause.idle)) // 1000 if clause.idle else None
 
 
-def _own_column(source: Source, name: Name, relation: Relation) -> str:
+def _own_column(source: QueryText, name: Name, relation: Relation) -> str:
     names = [column.name for column in relation.columns]
     found = pick(name, names)
     if not found:
@@ -269,6 +269,6 @@ def _own_column(source: Source, name: Name, relation: Relation) -> str:
     return names[found[0]]
 
 
-def _keys(source: Source, statement: CreateTable, node: Node) -> tuple[str, ...]:
+def _keys(source: QueryText, statement: CreateTable, node: Node) -> tuple[str, ...]:
     relation = relation_of(node, statement.name.text)
     return tuple(_own_column(source, name, relation) for key in statement.keys for name in key)

@@ -9,7 +9,7 @@ import lark
 from lark.lexer import Lexer
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ouzel.compiler.sql.source import Source, Tokens, is_word, matching, span_of
+from ouzel.compiler.sql.source import QueryText, Tokens, is_word, matching, span_of
 
 _PUNCTUATION = {
     TokenType.L_PAREN: "LPAR", TokenType.R_PAREN: "RPAR", TokenType.COMMA: "COMMA", TokenType.DOT: "DOT", TokenType.EQ: "EQ",
@@ -33,7 +33,7 @@ class TerminalLexer(Lexer):
         yield from data
 
 
-def terminals(source: Source, tokens: Tokens) -> Iterator[lark.Token]:
+def terminals(source: QueryText, tokens: Tokens) -> Iterator[lark.Token]:
     """The terminals of one statement.
 
     Raises:
@@ -69,7 +69,7 @@ def _opens_group(tokens: Tokens, at: int, depth: int) -> bool:
     return tokens[at].token_type is TokenType.L_PAREN and depth > 0 and "KEY" not in tokens[at - 1].text.upper().split()
 
 
-def _closing(source: Source, tokens: Tokens, at: int) -> int:
+def _closing(source: QueryText, tokens: Tokens, at: int) -> int:
     if tokens[at].token_type is TokenType.LT:
         depth = 0
         for end in range(at, len(tokens)):

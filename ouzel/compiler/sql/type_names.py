@@ -6,7 +6,7 @@ import difflib
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ouzel.compiler.sql.source import Source, Span, Tokens, is_word, span_of
+from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -43,7 +43,7 @@ _DIGITS = "write DECIMAL(18, 2) for two, or DECIMAL(10, 0) if none is meant"
 _FOREIGN = {"TIME", "JSON", "JSONB", "VARIANT", "MULTISET", "RAW", "INTERVAL", "UUID"}
 
 
-def read_type(source: Source, tokens: Tokens) -> DataType:
+def read_type(source: QueryText, tokens: Tokens) -> DataType:
     """The type that the tokens spell.
 
     Raises:
@@ -61,7 +61,7 @@ def read_type(source: Source, tokens: Tokens) -> DataType:
 class _TypeReader:
     """Recursive descent over the tokens of one type."""
 
-    def __init__(self, source: Source, tokens: Tokens) -> None:
+    def __init__(self, source: QueryText, tokens: Tokens) -> None:
         self.source, self.tokens, self.at = source, tokens, 0
 
     def type(self) -> DataType:

@@ -10,13 +10,13 @@ from ouzel.compiler.plan import Unnest
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.types import BIGINT, ArrayType, DataType, MapType, RowType
-from ouzel.compiler.written import Written
+from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
 
 
-def bind_unnest(source: Source, join: exp.Join, relation: Relation, types: dict[int, DataType]) -> Relation:
+def bind_unnest(source: QueryText, join: exp.Join, relation: Relation, types: dict[int, DataType]) -> Relation:
     """The relation with one row for each element.
 
     Raises:
@@ -40,11 +40,11 @@ def bind_unnest(source: Source, join: exp.Join, relation: Relation, types: dict[
     for name in shown:
         columns.append(Visible(table, name, fresh(name, [*taken, *(column.column for column in columns)])))
     names = tuple((column.column, kind) for column, (_, kind) in zip(columns, fields, strict=True))
-    node = Unnest(relation.node, bound, names, ordinality, outer, written=Written(place(join)[0]))
+    node = Unnest(relation.node, bound, names, ordinality, outer, written=NodeLocation(place(join)[0]))
     return replace(relation, node=node, columns=(*relation.columns, *columns))
 
 
-def _is_outer(source: Source, join: exp.Join) -> bool:
+def _is_outer(source: QueryText, join: exp.Join) -> bool:
     side, on = join.side.upper(), join.args.get("on")
     if on is not None and not (isinstance(on, exp.Boolean) and on.this):
         raise source.error(
@@ -58,7 +58,7 @@ def _is_outer(source: Source, join: exp.Join) -> bool:
     return side == "LEFT"
 
 
-def _fields(source: Source, unnest: exp.Unnest, kind: DataType) -> list[tuple[str, DataType]]:
+def _fields(source: QueryText, unnest: exp.Unnest, kind: DataType) -> list[tuple[str, DataType]]:
     match kind:
         case ArrayType(RowType(fields)):
             return list(fields)
@@ -69,7 +69,7 @@ def _fields(source: Source, unnest: exp.Unnest, kind: DataType) -> list[tuple[st
     raise source.error(f"UNNEST takes an ARRAY or a MAP, this is {kind}", place(unnest.expressions[0]))
 
 
-def _aliases(source: Source, unnest: exp.Unnest, fields: list[tuple[str, DataType]]) -> tuple[str, list[str]]:
+def _aliases(source: QueryText, unnest: exp.Unnest, fields: list[tuple[str, DataType]]) -> tuple[str, list[str]]:
     """The table alias and the columns' names: as written, else the fields' own, else the alias itself as in Postgres."""
     alias, offset = unnest.args.get("alias"), unnest.args.get("offset")
     table = alias.name if alias else ""

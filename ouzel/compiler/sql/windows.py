@@ -13,9 +13,9 @@ from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh
-from ouzel.compiler.sql.source import Source
+from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.types import IntervalType, TimestampType
-from ouzel.compiler.written import Written
+from ouzel.compiler.written import NodeLocation
 from ouzel.errors import QueryError
 
 _NAMED = {"TUMBLE": ("data", "timecol", "size", "offset"), "HOP": ("data", "timecol", "slide", "size", "offset")}
@@ -45,7 +45,7 @@ def is_window(node: exp.Expr | None) -> bool:
     return isinstance(node, exp.Anonymous) and call_name(node).upper() in _NAMED
 
 
-def read_window(source: Source, node: exp.Expr, data: bool) -> WindowCall:
+def read_window(source: QueryText, node: exp.Expr, data: bool) -> WindowCall:
     """The arguments of a window's call, by position or by name; without `data` in GROUP BY.
 
     Raises:
@@ -105,7 +105,7 @@ def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relat
         offset,
         (names[0], names[1], names[2]),
         call=binder.source.written(place(call.node)),
-        written=Written(place(call.node)[0]),
+        written=NodeLocation(place(call.node)[0]),
     )
     table = relation.columns[0].table
     added = tuple(Visible(table, shown, name) for shown, name in zip(_OUTPUT, names, strict=True))
@@ -144,7 +144,7 @@ def _span_us(binder: Binder, node: exp.Expr) -> int:
     raise binder.source.error(problem, place(node), "write for example INTERVAL '1' DAY")
 
 
-def _uneven(source: Source, call: WindowCall, size: int, slide: int) -> QueryError:
+def _uneven(source: QueryText, call: WindowCall, size: int, slide: int) -> QueryError:
     parts = size // slide + 1
     while size % parts:
         parts += 1

@@ -13,7 +13,7 @@ from ouzel.connectors.file import CONNECTOR, parts_of
 from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.connectors.file.ledger import PartLedger, digits
 from ouzel.connectors.formats import open_encoder
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 _OP = "op"
@@ -25,7 +25,7 @@ class FileSink:
     """Gathers batches; `flush` makes one part of them: `part-<run>-<task>-<id of the first>.<format>`, by way of a temporary name."""
 
     def __init__(self, request: SinkRequest) -> None:
-        options = Options(CONNECTOR, request.options)
+        options = TableOptions(CONNECTOR, request.options)
         self.flush_interval_ms = options.integer("flush.interval.ms")
         self.flush_rows = options.integer("flush.rows")
         self._request, self._format = request, options.text("format")

@@ -6,12 +6,12 @@ import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ouzel.connectors.base import Committed, Partition, Reach, Reader, SourceRequest
+from ouzel.connectors.base import Committed, OffsetRange, Partition, Reader, SourceRequest
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.parquet import ParquetReader, held_types, read_footer, row_ranges
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.formats.widening import match_columns, require_columns
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 
@@ -19,7 +19,7 @@ class FileSource:
     """All files of a path. A partition is a file, or a range of a Parquet file's row groups: `path#first-last` in rows."""
 
     def __init__(self, request: SourceRequest) -> None:
-        self._request, self._options = request, Options(CONNECTOR, request.options)
+        self._request, self._options = request, TableOptions(CONNECTOR, request.options)
         self._passed: dict[str, TextReader] = {}
         self._follow = self._options.flag("follow")
         self._known: dict[str, None] = {}
@@ -68,12 +68,12 @@ class FileSource:
             return ParquetReader(self._request, path, first if offset is None else offset, last)
         return TextReader(self._request, self._options, partition.id, offset)
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """Lines are counted, each file's once; a Parquet file says how many rows it has."""
         if self._options.text("format") == "parquet":
             first, last = map(int, partition.id.rpartition("#")[2].split("-"))
             start = first if offset is None else offset
-            return Reach(start, min(start + rows, last), start + rows >= last)
+            return OffsetRange(start, min(start + rows, last), start + rows >= last)
         reader = self._passed.get(partition.id)
         if reader is None or reader.line != (offset or 0):
             if reader is not None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import BadRow, Reach, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.base import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records, looks_packed
 from ouzel.connectors.formats.csv import CsvDecoder, Dialect
 from ouzel.connectors.formats.raw import RawDecoder
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 _BLOCK_BYTES = 4 << 20
@@ -38,7 +38,7 @@ class _Block:
 class TextReader:
     """Lines of one file from an offset on, decoded a batch at a time."""
 
-    def __init__(self, request: SourceRequest, options: Options, path: str, offset: int | None) -> None:
+    def __init__(self, request: SourceRequest, options: TableOptions, path: str, offset: int | None) -> None:
         self._request, self._path = request, path
         self._follow = options.flag("follow")
         data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
@@ -81,7 +81,7 @@ class TextReader:
         """The line that the next record starts on."""
         return max(self._line, self._sought)
 
-    def skip(self, rows: int) -> Reach:
+    def skip(self, rows: int) -> OffsetRange:
         """Pass over the records that `read` would give, without decoding them."""
         there = self._seek()
         start = self.line
@@ -91,7 +91,7 @@ class TextReader:
                 rows -= last - self._taken
                 self._taken, self._line = last, int(self._block.lines[last - 1])
             there = self._taken < len(self._block.ends) or self._more()
-        return Reach(start, self.line, self._ended and self._taken == len(self._block.ends))
+        return OffsetRange(start, self.line, self._ended and self._taken == len(self._block.ends))
 
     def _seek(self) -> bool:
         """Read the header and go to the line that was asked for; False while the file is too short for it."""

@@ -9,10 +9,10 @@ from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, Sourc
 from ouzel.connectors.file.source import FileSource
 from ouzel.errors import ConnectorError
 
-Ranges = Mapping[str, tuple[int, int]]
+PartitionRanges = Mapping[str, tuple[int, int]]
 
 
-def are_whole_files(request: SourceRequest, parts: Ranges) -> bool:
+def are_whole_files(request: SourceRequest, parts: PartitionRanges) -> bool:
     """Whether the ranges are all that the table holds."""
     is_parquet = request.options["format"] == "parquet"
     if is_parquet:
@@ -33,7 +33,7 @@ def _rows(name: str) -> tuple[str, int, int]:
     return path, int(first), int(last)
 
 
-def _joined(parts: Ranges) -> list[tuple[str, int, int]]:
+def _joined(parts: PartitionRanges) -> list[tuple[str, int, int]]:
     """Ranges of rows of each file, with those that meet made one."""
     joined: list[tuple[str, int, int]] = []
     for path, first, end in sorted((_rows(name)[0], *span) for name, span in parts.items()):

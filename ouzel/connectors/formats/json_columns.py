@@ -25,7 +25,7 @@ _BITS: dict[type[pl.DataType], int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, p
 
 
 @dataclass
-class Node:
+class ColumnNode:
     """A column, or a part of one: what is wanted there, and where its parts stand in the tree."""
 
     name: str
@@ -74,13 +74,13 @@ class ColumnReader:
 
     def __init__(self, columns: Mapping[str, pl.DataType], exact: Collection[str] = ()) -> None:
         self._columns, self._exact = dict(columns), exact
-        self._nodes = [Node("", pl.Struct(self._columns), 0)]
+        self._nodes = [ColumnNode("", pl.Struct(self._columns), 0)]
         self._dimensions = 1
         for node in self._nodes:  # which grows: children stand side by side
             self._expand(node)
         self._tree, self._names = self._make_tree()
 
-    def _expand(self, node: Node) -> None:
+    def _expand(self, node: ColumnNode) -> None:
         dimension = node.dimension
         if isinstance(node.kind, pl.List):
             dimension = node.inner = self._dimensions
@@ -89,7 +89,7 @@ class ColumnReader:
             is_key = bool(map_parts(node.kind)) and not node.children
             node.children.append(len(self._nodes))
             any_case = node is self._nodes[0] and name not in self._exact
-            self._nodes.append(Node(name, kind, dimension, is_key=is_key, any_case=any_case))
+            self._nodes.append(ColumnNode(name, kind, dimension, is_key=is_key, any_case=any_case))
 
     def _make_tree(self) -> tuple[np.ndarray, np.ndarray]:
         """The tree without its bases, and the bytes of all names."""
@@ -141,7 +141,7 @@ class _Columns:
 
     def __init__(
         self,
-        nodes: list[Node],
+        nodes: list[ColumnNode],
         data: np.ndarray,
         tree: np.ndarray,
         cells: np.ndarray,
@@ -160,7 +160,7 @@ class _Columns:
         made = self._nested(node, kind, size) if node.children else self._leaf(node, kind, begin, size)
         return made.alias(node.name)
 
-    def _nested(self, node: Node, kind: np.ndarray, size: np.ndarray) -> pl.Series:
+    def _nested(self, node: ColumnNode, kind: np.ndarray, size: np.ndarray) -> pl.Series:
         children = [self.series(child) for child in node.children]
         is_null = kind == scan.NULL
         mask = _to_arrow(pl.Series(is_null)) if is_null.any() else None
@@ -170,7 +170,7 @@ class _Columns:
         offsets = np.append(0, np.cumsum(np.where(is_null, 0, size)))
         return _from_arrow(pa.LargeListArray.from_arrays(_to_arrow(pl.Series(offsets)), values, mask=mask), node.kind)
 
-    def _leaf(self, node: Node, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
+    def _leaf(self, node: ColumnNode, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         match node.kind:
             case pl.String():
                 return make_texts(self._data, kind, begin, size)
@@ -203,7 +203,7 @@ class _Columns:
         numbers = texts.set(~is_number, None).cast(pl.Float64, strict=False)
         return made.scatter(left, words.fill_null(numbers))
 
-    def _doubt(self, node: Node, failed: np.ndarray) -> None:
+    def _doubt(self, node: ColumnNode, failed: np.ndarray) -> None:
         if failed.any():
             entries = np.flatnonzero(failed)
             if node.dimension:

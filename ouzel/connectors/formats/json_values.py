@@ -55,7 +55,7 @@ class Object(dict[str, Any]):
     text = ""
 
 
-class Array(list[Any]):
+class WrittenArray(list[Any]):
     """An array that knows how it was written."""
 
     text = ""
@@ -81,9 +81,9 @@ def _written_object(place: tuple[str, int], *options: Any) -> tuple[Object, int]
     return made, end
 
 
-def _written_array(place: tuple[str, int], scan: Any) -> tuple[Array, int]:
+def _written_array(place: tuple[str, int], scan: Any) -> tuple[WrittenArray, int]:
     found, end = JSONArray(place, scan)
-    made = Array(found)
+    made = WrittenArray(found)
     made.text = place[0][place[1] - 1 : end]
     return made, end
 
@@ -181,7 +181,7 @@ def _float(value: Any, kind: pl.DataType) -> float:
 def _text(value: Any, kind: pl.DataType) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (Object, Array, Whole)):
+    if isinstance(value, (Object, WrittenArray, Whole)):
         return value.text
     if isinstance(value, (dict, list)):
         raise Unwritten(value)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from confluent_kafka import KafkaError, KafkaException
 
-from ouzel.connectors.options import Options, resolve_secrets
+from ouzel.connectors.options import TableOptions, resolve_secrets
 from ouzel.errors import ConnectorError
 
 LOG = logging.getLogger("ouzel.kafka")
@@ -19,7 +19,7 @@ LOG.addHandler(logging.NullHandler())  # librdkafka repeats itself on stderr oth
 
 _AGAIN_S = 0.1
 _PORT = 9092
-Answer = TypeVar("Answer")
+_Answer = TypeVar("_Answer")
 
 FINAL = frozenset(
     {
@@ -40,7 +40,7 @@ FINAL = frozenset(
 _NEW_TOPIC = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})
 
 
-def configuration(options: Options, defaults: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
+def configuration(options: TableOptions, defaults: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
     """librdkafka's settings: `defaults`, then the user's `properties.*`, then what the connector relies on."""
     own = {
         name.removeprefix("properties."): resolve_secrets(name, value)
@@ -129,7 +129,7 @@ def topics_of(client: Any, failure: Failure, timeout_s: float) -> dict[str, Any]
         raise failure.sentence(error.args[0]) from None
 
 
-def patiently(ask: Callable[[float], Answer], failure: Failure, what: str, timeout_s: float) -> Answer:
+def patiently(ask: Callable[[float], _Answer], failure: Failure, what: str, timeout_s: float) -> _Answer:
     """What `ask(seconds left)` answers; asked again while a broker is busy, becomes leader or loads the group.
 
     Raises:

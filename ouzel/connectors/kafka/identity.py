@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import LOG, configuration
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 PATIENCE_S = 5.0
@@ -19,7 +19,7 @@ def topic_ids(options: Mapping[str, str], partitions: Collection[str]) -> dict[s
     """The ids of the topics of these partitions, of the cluster that a table's options name; without those that no broker tells in time."""
     topics = {partition.rpartition("-")[0] for partition in partitions}
     try:
-        admin = AdminClient(configuration(Options(CONNECTOR, options), {}, {}), logger=LOG)
+        admin = AdminClient(configuration(TableOptions(CONNECTOR, options), {}, {}), logger=LOG)
     except (ConnectorError, KafkaException, ValueError):
         return {}
     asked = admin.describe_topics(TopicCollection(sorted(topics)), request_timeout=PATIENCE_S)

@@ -13,7 +13,7 @@ from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import Change, convert, from_text
 from ouzel.connectors.formats.csv import CsvDecoder
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 _QUEUE_ROWS_MAX = 100_000
@@ -109,7 +109,7 @@ class KafkaReader:
 class RecordDecoder:
     """Makes rows of Kafka's records: the value by its format, the key and the metadata beside it."""
 
-    def __init__(self, request: SourceRequest, options: Options) -> None:
+    def __init__(self, request: SourceRequest, options: TableOptions) -> None:
         self._request = request
         self._key = options.text("key.field") if options.text("key.field") in request.columns else ""
         self._bad_tombstones = options.text("tombstone") == "bad"

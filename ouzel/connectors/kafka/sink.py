@@ -12,7 +12,7 @@ from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import LOG, Failure, configuration, refuse_unreachable, topics_of
-from ouzel.connectors.options import Options
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 _DEFAULTS = {
@@ -31,7 +31,7 @@ class KafkaSink:
     flush_interval_ms, flush_rows = 10, 100_000
 
     def __init__(self, request: SinkRequest) -> None:
-        options = Options(CONNECTOR, request.options)
+        options = TableOptions(CONNECTOR, request.options)
         self._request, self._failure = request, Failure(options.text("bootstrap.servers"))
         self._topic = self._one_topic(options)
         self._encoder = open_encoder(options.text("format"), request.options, request.columns)
@@ -50,7 +50,7 @@ class KafkaSink:
             refuse_unreachable(self._failure.servers, timeout_s)
         topics_of(self._producer, self._failure, timeout_s)
 
-    def _one_topic(self, options: Options) -> str:
+    def _one_topic(self, options: TableOptions) -> str:
         names = options.names("topic")
         if len(names) != 1:
             raise ConnectorError(f"table '{self._request.table}' is written to one topic; name it in 'topic'")

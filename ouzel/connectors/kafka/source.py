@@ -9,12 +9,12 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from ouzel.connectors.base import Committed, Partition, Reach, SourceRequest
+from ouzel.connectors.base import Committed, OffsetRange, Partition, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR, resumes
 from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, refuse_unreachable, topics_of
 from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
-from ouzel.connectors.options import Options, timestamp_us
+from ouzel.connectors.options import TableOptions, timestamp_us
 from ouzel.errors import ConnectorError
 
 _CONSUME_ROWS = 10_000
@@ -41,7 +41,7 @@ class KafkaSource:
     """All partitions of the topics asked for."""
 
     def __init__(self, request: SourceRequest) -> None:
-        self._options = Options(CONNECTOR, request.options)
+        self._options = TableOptions(CONNECTOR, request.options)
         self._failure = Failure(self._options.text("bootstrap.servers"))
         self._timeout_s = self._options.integer("connect.timeout.ms") / 1000
         self._resumes = resumes(request.options)
@@ -119,14 +119,14 @@ class KafkaSource:
         """Where reading starts and before which offset it ends, as the options say now; None is never."""
         return self._start(partition.id), self._end(partition.id)
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """Up to the partition's newest record, or to the end that the options say; that is settled when it is first asked for."""
         name = partition.id
         if name not in self._ends:
             self._ends[name] = self._end(name)
         start, end = self._start(name) if offset is None else offset, self._ends[name]
         until = max(start, min(start + rows, self._bounds(name)[1] if end is None else end))
-        return Reach(start, until, end is not None and until >= end)
+        return OffsetRange(start, until, end is not None and until >= end)
 
     def _start(self, name: str) -> int:
         how = self._options.text("start")

@@ -14,14 +14,13 @@ def combine_before_shuffle(dag: Dag) -> Dag:
 
     It pays where a batch holds few groups: with a window, whose rows of one time come together, and without keys. A running aggregate by
     key may have as many groups as rows, so it is split only when a hint asks for partial-key grouping, which needs it.
-    Input that several read stays as it is: the partial aggregate would be a hop of its own.
     """
 
-    def change(node: Node, shared: Set[int]) -> Node:
-        if not isinstance(node, Aggregate) or id(node.input) in shared or not is_combinable(node):
+    def change(node: Node, _shared: Set[int]) -> Node:
+        if not isinstance(node, Aggregate) or not is_combinable(node):
             return node
         pays = node.window is not None or not node.keys or wants_partial_key(node, dag)
-        return FinalAggregate(_partial(node.input, node, shared), node) if pays else node
+        return FinalAggregate(_partial(node.input, node), node) if pays else node
 
     return dag.rewritten(change)
 
@@ -43,7 +42,7 @@ def tables_before(node: Node) -> tuple[str, ...]:
     return tuple(tables)
 
 
-def _partial(node: Node, aggregate: Aggregate, shared: Set[int]) -> Node:
+def _partial(node: Node, aggregate: Aggregate) -> Node:
     if not isinstance(node, Union):
         return PartialAggregate(node, aggregate)
     return Union(tuple(PartialAggregate(branch, aggregate) for branch in node.branches))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from ouzel.planner.packing.plan import PackingPlan
-from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.job import RunDescription
 
 
 class Scheduler(Protocol):
     """Starts, restarts and ends the containers of one topology (Heron's IScheduler: Fu et al., ICDE 2017, section IV)."""
 
-    def initialize(self, job: Job) -> None:
+    def initialize(self, job: RunDescription) -> None:
         """Called once before anything else."""
 
     def on_schedule(self, plan: PackingPlan) -> None:

@@ -16,12 +16,12 @@ import grpc
 import polars as pl
 
 from ouzel.errors import TopologyError
-from ouzel.runtime.process.job import Job, remove_home
+from ouzel.runtime.process.job import RunDescription, remove_home
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.messages import Event, Waiting
-from ouzel.runtime.run import Rows, RunState, Status, dropped, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, dropped, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
@@ -55,10 +55,10 @@ class ServedScheduler(Protocol):
         """When everything is gone: why, if that was not meant to be; empty if nothing is known."""
 
 
-class HeronHandle(Rows):
+class HeronHandle(RowIteration):
     """A topology in processes (see run.Handle)."""
 
-    def __init__(self, job: Job, scheduler: ServedScheduler) -> None:
+    def __init__(self, job: RunDescription, scheduler: ServedScheduler) -> None:
         self._job, self._scheduler = job, scheduler
         self._finder, self._credentials = MasterFinder(job), job.credentials
         self._frames: list[pl.DataFrame] = []
@@ -74,7 +74,7 @@ class HeronHandle(Rows):
         self._thread.start()
 
     @property
-    def job(self) -> Job:
+    def job(self) -> RunDescription:
         """What runs."""
         return self._job
 

@@ -19,7 +19,14 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Topology
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.client import HeronHandle
-from ouzel.runtime.process.job import MASTER_CONTAINER, Job, check_room, create_home, remove_abandoned, remove_home
+from ouzel.runtime.process.job import (
+    MASTER_CONTAINER,
+    RunDescription,
+    check_room,
+    create_home,
+    remove_abandoned,
+    remove_home,
+)
 
 _END_S = 10.0
 
@@ -28,7 +35,7 @@ class LocalScheduler:
     """Starts and ends containers through a warm server process (see server.py)."""
 
     def __init__(self) -> None:
-        self._job: Job | None = None
+        self._job: RunDescription | None = None
         self._server = warm.take()
 
     @property
@@ -36,7 +43,7 @@ class LocalScheduler:
         """The server's process id."""
         return self._server.pid
 
-    def initialize(self, job: Job) -> None:
+    def initialize(self, job: RunDescription) -> None:
         """See Scheduler."""
         self._job = job
 
@@ -120,7 +127,9 @@ def start_heron(
         home = create_home(parent)
     except OSError as error:
         raise _no_room(parent, error) from error
-    job = Job(f"{topology.name}-{home.name.removeprefix('ouzel-')}", home, directory.resolve(), topology, packing)
+    job = RunDescription(
+        f"{topology.name}-{home.name.removeprefix('ouzel-')}", home, directory.resolve(), topology, packing
+    )
     job = replace(job, tcp=tcp, detached=detached)
     try:
         job.save()

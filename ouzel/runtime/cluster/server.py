@@ -22,9 +22,9 @@ from pathlib import Path
 
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
-from ouzel.runtime.process.job import Job, hold, load_job
+from ouzel.runtime.process.job import RunDescription, hold, load_description
 from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended, now_ms, show_as
-from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start, Supervision
+from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
 TOPOLOGY_ENDED, CANNOT_GO_ON = 3, 4
 """Exit codes of an executor; with the second it leaves a reason."""
@@ -60,7 +60,7 @@ class Server:
     """Keeps one executor running for each container of one job."""
 
     def __init__(self) -> None:
-        self._job: Job | None = None
+        self._job: RunDescription | None = None
         self._executors: dict[int, int] = {}
         self._reasons: dict[int, int] = {}
         self._supervision = Supervision((), 0.0)
@@ -97,7 +97,7 @@ class Server:
                 case "schedule":
                     sys.path.extend(path for path in command["path"] if path not in sys.path)
                     os.environ.update(command["secrets"])
-                    self._job = load_job(Path(command["home"]))
+                    self._job = load_description(Path(command["home"]))
                     show_as("ouzel-server", f"ouzel: {self._job.topology.name} · server")
                     hold(self._job.home)
                     self._supervision = Supervision(
@@ -124,7 +124,7 @@ class Server:
         if not self._ended:
             self._carry_out(self._supervision.tick(now))
 
-    def _carry_out(self, instructions: Iterable[Instruction]) -> None:
+    def _carry_out(self, instructions: Iterable[SupervisionInstruction]) -> None:
         for instruction in instructions:
             match instruction:
                 case Start(name):
@@ -204,7 +204,7 @@ class Server:
         return b"kill" not in os.read(0, 65536)
 
 
-def _executor(job: Job, container: int, server: int, lifeline: int, reason: int) -> int:
+def _executor(job: RunDescription, container: int, server: int, lifeline: int, reason: int) -> int:
     """What a forked child does: its exit code. Why it cannot go on it writes to the pipe `reason`, for the disk may be full."""
     try:
         die_with_parent()

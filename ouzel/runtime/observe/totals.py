@@ -17,7 +17,7 @@ _SNAPSHOT_MS = 500.0
 _EVENTS_KEPT = 1_000
 
 
-class Told(NamedTuple):
+class ReportedUpTo(NamedTuple):
     """How much a listener knows: changes of ranges, and events."""
 
     ranges: int = 0
@@ -73,11 +73,11 @@ class Totals:
         return min((heard.get(task, 0) for task in tasks), default=0)
 
     @property
-    def told(self) -> Told:
+    def told(self) -> ReportedUpTo:
         """What `status` has to say now that grows without end."""
-        return Told(self._spans.version, len(self._events))
+        return ReportedUpTo(self._spans.version, len(self._events))
 
-    def status(self, now_ms: float, known: Told = Told()) -> wire_pb2.TopologyStatus:
+    def status(self, now_ms: float, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
         """Everything added up, of ranges and events what is new; state, restarts and back-pressure are for the caller to fill in."""
         everyone = list(self._reports.values())
         spouts = [report for report in everyone if report.task in self._spouts]

@@ -32,7 +32,7 @@ LARGEST = {"least": False, "largest": True}
 
 
 @dataclass(slots=True)
-class Batch:
+class SlottedRows:
     """Rows on their way into state: each with its group's slot and a weight.
 
     Attributes:
@@ -71,11 +71,11 @@ class Accumulators:
         """Declare what is kept for each group of the table."""
         self.columns = table.columns(self.call.name, self.types)
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         """Add the rows with these weights; 0 leaves a row out."""
         raise NotImplementedError
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         """Add partial aggregates: rows with this call's accumulator columns."""
         raise NotImplementedError
 
@@ -95,11 +95,11 @@ class Accumulators:
     def restored(self, slots: Slots) -> None:
         """The state of these slots, all there are, has come from a snapshot: find again what is derived from it."""
 
-    def _series(self, batch: Batch) -> pl.Series:
+    def _series(self, batch: SlottedRows) -> pl.Series:
         assert self.call.argument is not None
         return batch.frame[self.call.argument]
 
-    def _merged(self, batch: Batch, name: str) -> pl.Series:
+    def _merged(self, batch: SlottedRows, name: str) -> pl.Series:
         return batch.frame[f"{self.call.name}${name}"]
 
 
@@ -110,10 +110,10 @@ class Count(Accumulators):
         super().__init__(call)
         self.types = {"count": np.int64}
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         kernels.add(self.columns["count"], batch.slots, weights)
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         kernels.add(self.columns["count"], batch.slots, counts_of(self._merged(batch, "count")))
 
     def export(self, slots: Slots) -> list[pl.Series]:
@@ -132,7 +132,7 @@ class _Limbs(Accumulators):
         super().__init__(call)
         self.types = {**{f"limb{place}": np.int64 for place in range(self.digits)}, "count": np.int64}
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         for name in (*(f"limb{place}" for place in range(self.digits)), "count"):
             kernels.add(self.columns[name], batch.slots, counts_of(self._merged(batch, name)))
         self._carry(batch.touched)
@@ -164,7 +164,7 @@ class ShortTotal(_Limbs):
         super().__init__(call)
         self.kind = kind
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         series = self._series(batch)
         values = wide_words(series)[0] if isinstance(self.kind, DecimalType) else numbers(series)
         kernels.add_limbs(*self.columns.arrays, batch.slots, values, weights)
@@ -192,7 +192,7 @@ class WideTotal(_Limbs):
         super().__init__(call)
         self.kind = kind
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         kernels.add_wide_limbs(*self.columns.arrays, batch.slots, *wide_words(self._series(batch)), weights)
 
     def result(self, slots: Slots) -> Values:
@@ -240,10 +240,10 @@ class FloatTotal(Accumulators):
         special = dict.fromkeys(("nan", "infinity", "minus_infinity", "count"), np.int64)
         self.types = {"sum": np.float64, "error": np.float64, **special}
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         kernels.add_floats(*self.columns.arrays, batch.slots, numbers(self._series(batch)), weights)
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         ones = np.ones(len(batch.slots), np.int64)
         for name in ("sum", "error"):
             kernels.add_floats(*self.columns.arrays, batch.slots, numbers(self._merged(batch, name)), ones)
@@ -289,10 +289,10 @@ class Extreme(Accumulators):
         self.largest = by_variant(call, LARGEST)
         self.types = {"value": np.float64 if self.float else np.int64, "seen": np.int64}
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         self._keep(batch, self._series(batch), weights)
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         series = self._merged(batch, "value")
         valid = valid_rows(series)
         self._keep(batch, series, batch.weights if valid is None else valid.astype(np.int64))
@@ -306,6 +306,6 @@ class Extreme(Accumulators):
         seen = self.columns["seen"][slots] > 0
         return Values(self.call.type, self.columns["value"][slots], None if seen.all() else seen)
 
-    def _keep(self, batch: Batch, series: pl.Series, weights: Ints) -> None:
+    def _keep(self, batch: SlottedRows, series: pl.Series, weights: Ints) -> None:
         keep = kernels.keep_extreme_float if self.float else kernels.keep_extreme
         keep(*self.columns.arrays, batch.slots, numbers(series), weights, self.largest)

@@ -15,7 +15,7 @@ import polars as pl
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall, AssignWindow, EmitRule, walk
 from ouzel.compiler.types import BIGINT
 from ouzel.planner.rules.share_panes import PANE
-from ouzel.runtime.operators.accumulators import Batch
+from ouzel.runtime.operators.accumulators import SlottedRows
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, joined, numbers, picked
 from ouzel.runtime.operators.groups import Groups
@@ -43,7 +43,7 @@ class PartialAggregation(Operator):
         self._closed_us = max(self._closed_us, min(watermark_us, _LAST - 1) + 1)
         return None
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """One row for each group of the batch."""
         if not frame.height:
             return None
@@ -99,7 +99,7 @@ class Aggregation(Operator):
         self._closed_us = self.state.value("closed_us", -_LAST - 1)
         self._next_end_us = _LAST
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """Add a batch; the changes it makes, if they are to leave at once."""
         batch = self._batch(frame)
         return None if batch is None else self._apply(batch)
@@ -127,13 +127,13 @@ class Aggregation(Operator):
         ends = self._groups.columns["end"][self._groups.table.index.slots()]
         return int(ends.min()) if ends.size else _LAST
 
-    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+    def _apply(self, batch: SlottedRows) -> pl.DataFrame | None:
         raise NotImplementedError
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
         raise NotImplementedError
 
-    def _batch(self, frame: pl.DataFrame) -> Batch | None:
+    def _batch(self, frame: pl.DataFrame) -> SlottedRows | None:
         """The rows that are in time, located."""
         groups = self._groups
         ends: Ints | None = None
@@ -159,7 +159,7 @@ class Aggregation(Operator):
         self.late_frames.append(self._groups.apart(dropped, partial=True).results() if self._partial else dropped)
         self.counters.late += int(np.abs(self._groups.weights(frame, self._partial)[late]).sum())
 
-    def _add(self, batch: Batch) -> None:
+    def _add(self, batch: SlottedRows) -> None:
         if self._partial:
             self._groups.merge(batch)
         else:
@@ -237,7 +237,7 @@ class ChangingAggregation(Aggregation):
         batch = self._groups.locate(self._one_row(), np.zeros(1, np.int64), None)
         return self._difference(self._before(batch, np.arange(1)))
 
-    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+    def _apply(self, batch: SlottedRows) -> pl.DataFrame | None:
         before = self._before(batch, np.arange(len(batch.touched)))
         self._add(batch)
         return self._difference(before)
@@ -246,7 +246,7 @@ class ChangingAggregation(Aggregation):
         self._groups.remove(self._groups.ended(end_us))
         return None
 
-    def _before(self, batch: Batch, picked: Ints) -> Before:
+    def _before(self, batch: SlottedRows, picked: Ints) -> Before:
         slots = batch.touched[picked]
         there = self._exist(slots) if self._groups.keys else np.full(len(slots), self._shown.value)
         results = self._groups.results(slots)
@@ -307,7 +307,7 @@ class DelayedAggregation(ChangingAggregation):
         """Let out what is left."""
         return self._release() if self._gathered else super().finish()
 
-    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+    def _apply(self, batch: SlottedRows) -> pl.DataFrame | None:
         if self._dirty.size < self._groups.columns.capacity:
             larger = np.zeros(self._groups.columns.capacity, np.bool_)
             larger[: self._dirty.size] = self._dirty
@@ -355,7 +355,7 @@ class ClosingAggregation(Aggregation):
         self._groups.remove(slots)
         return out
 
-    def _apply(self, batch: Batch) -> pl.DataFrame | None:
+    def _apply(self, batch: SlottedRows) -> pl.DataFrame | None:
         self._add(batch)
         return None
 

@@ -9,7 +9,7 @@ from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import DataType, to_polars
 from ouzel.runtime.operators import kernels
-from ouzel.runtime.operators.accumulators import LARGEST, Accumulators, Batch, MakeBag
+from ouzel.runtime.operators.accumulators import LARGEST, Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, valid_rows
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.table import SlotTable
@@ -26,7 +26,7 @@ class Distinct(Accumulators):
         self._inner.declare(table, make_bag)
         self._values = make_bag(f"distinct {self.call.name}", {"value": to_polars(self._kind)})
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         values = self._series(batch).alias("value").to_frame()
         pairs = self._values.find_or_put(batch.key, batch.slots, values)
         crossing = np.empty(len(pairs), np.int64)
@@ -52,10 +52,10 @@ class ExtremeRows(Accumulators):
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
         self._best = table.rows(self.call.name, {"value": to_polars(self.call.type)})
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         self._keep(batch, self._series(batch), np.flatnonzero(weights))
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         series = self._merged(batch, "value")
         valid = valid_rows(series)
         self._keep(batch, series, np.arange(len(series)) if valid is None else np.flatnonzero(valid))
@@ -71,7 +71,7 @@ class ExtremeRows(Accumulators):
     def empty(self, slots: Slots) -> Mask:
         return self._best.missing(slots)
 
-    def _keep(self, batch: Batch, series: pl.Series, rows: Ints) -> None:
+    def _keep(self, batch: SlottedRows, series: pl.Series, rows: Ints) -> None:
         if not rows.size:
             return
         value = pl.col("value").max() if self._largest else pl.col("value").min()
@@ -100,7 +100,7 @@ class ExtremeBag(Accumulators):
         self.columns = table.columns(self.call.name, {"best": np.int64}, derived=True)
         self._values = make_bag(f"values {self.call.name}", {"value": to_polars(self._kind)})
 
-    def fold(self, batch: Batch, weights: Ints) -> None:
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
         rows = np.flatnonzero(weights)
         if not rows.size:
             return
@@ -123,7 +123,7 @@ class ExtremeBag(Accumulators):
     def restored(self, slots: Slots) -> None:
         self._choose(self._values.of(slots))
 
-    def _add(self, batch: Batch, rows: Ints, weights: Ints) -> Slots:
+    def _add(self, batch: SlottedRows, rows: Ints, weights: Ints) -> Slots:
         """Add weights to the pairs of (group, value); returns the pairs touched."""
         values = self._series(batch).alias("value")[rows].to_frame()
         pairs = self._values.find_or_put((batch.key[0][rows], batch.key[1][rows]), batch.slots[rows], values)

@@ -23,15 +23,17 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable
 from ouzel.planner.settings import Settings
 from ouzel.planner.streams import NOT_IN_TOPOLOGIES, TOPOLOGIES
+from ouzel.planner.topology import DEFAULT_STREAM, Output
 from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
-from ouzel.runtime.operators.base import Chain, Operator
-from ouzel.runtime.operators.rowwise import Projection, Selection, TimeSight, Unnesting
+from ouzel.runtime.operators.base import Operator
+from ouzel.runtime.operators.chain import Chain, Edges
+from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, TimeSight, Unnesting
 from ouzel.runtime.operators.windows import WindowAssignment
 
-OPERATORS: NodeTable[Callable[[Any, int], Operator | None]] = NodeTable(
+OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
     TOPOLOGIES,
     {
-        Scan: lambda _node, _seed: None,  # the task reads
+        Scan: lambda _node, _seed: Passing(),  # the task reads
         Project: lambda node, _seed: Projection(node),
         Filter: lambda node, _seed: Selection(node),
         Watermark: lambda node, _seed: TimeSight(node),
@@ -40,15 +42,17 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator | None]] = NodeTable(
         Aggregate: lambda node, seed: aggregation(node, seed, partial=False),
         PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
         FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
-        Union: lambda _node, _seed: None,  # its reader has several inputs
-        Sink: lambda _node, _seed: None,  # the task writes
+        Union: lambda _node, _seed: Passing(),  # its reader has several inputs
+        Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,
     },
 )
-"""How a task makes each node's operator, with the seed of the run; None of what needs none."""
+"""How a task makes each node's operator, with the seed of the run."""
 
 
-def build_chain(nodes: Sequence[Node], settings: Settings, upsert_by: Sequence[str] = ()) -> Chain:
+def build_chain(
+    nodes: Sequence[Node], settings: Settings, upsert_by: Sequence[str] = (), outputs: Sequence[Output] = ()
+) -> Chain:
     """The operators of a component's chain, upstream first.
 
     Args:
@@ -56,16 +60,29 @@ def build_chain(nodes: Sequence[Node], settings: Settings, upsert_by: Sequence[s
         settings: of the run.
         upsert_by: the key of a sink that takes upserts of what comes out; where these are an aggregate's own keys, the rows that
             its new rows replace are not made at all, and the chain's `consolidated` is true.
+        outputs: the streams that the nodes write; without any, the last node's rows are the default stream.
 
     Raises:
         NotSupported: there is no operator for a node, or no kernel for one of its expressions.
     """
     made = [OPERATORS[type(node)](node, settings.seed) for node in nodes]
-    chain = Chain([operator for operator in made if operator is not None])
+    chain = Chain(made, _edges(nodes, outputs))
     place = _replaceable(nodes, upsert_by) if upsert_by else -1
     if place >= 0 and isinstance(operator := made[place], ChangingAggregation):
         operator.upserts = chain.consolidated = True
     return chain
+
+
+def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:
+    """Where the rows of each node go: to those of the others that read it, and into its streams."""
+    streams = [(output.place % len(nodes), output.stream) for output in outputs] or [(len(nodes) - 1, DEFAULT_STREAM)]
+    return [
+        Edges(
+            tuple(reader for reader, other in enumerate(nodes) if any(node is one for one in other.inputs)),
+            tuple(stream for writer, stream in streams if writer == place),
+        )
+        for place, node in enumerate(nodes)
+    ]
 
 
 def _replaceable(nodes: Sequence[Node], keys: Sequence[str]) -> int:

@@ -12,7 +12,15 @@ from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
 from ouzel.compiler.plan.aggregates import ROWS, counts_rows, is_distinct, row_of
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.runtime.operators import kernels
-from ouzel.runtime.operators.accumulators import Accumulators, Batch, Count, Extreme, FloatTotal, ShortTotal, WideTotal
+from ouzel.runtime.operators.accumulators import (
+    Accumulators,
+    Count,
+    Extreme,
+    FloatTotal,
+    ShortTotal,
+    SlottedRows,
+    WideTotal,
+)
 from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
 from ouzel.runtime.operators.buffers import Ints, Values, counts_of, has_numbers, joined, true_rows, valid_rows
 from ouzel.runtime.state.context import StateContext
@@ -90,7 +98,7 @@ class Groups:
         """The frame with -0.0 in its keys as 0.0, which is the same group."""
         return frame.with_columns(pl.col(name) + 0.0 for name in self._floats) if self._floats else frame
 
-    def locate(self, frame: pl.DataFrame, weights: Ints, ends: Ints | None) -> Batch:
+    def locate(self, frame: pl.DataFrame, weights: Ints, ends: Ints | None) -> SlottedRows:
         """Find or make each row's slot."""
         key = key_hashes(frame, self.keys, self.seed)
         slots = self.table.locate(key)
@@ -99,15 +107,15 @@ class Groups:
             self.kept.keep(touched, frame, first)
         if ends is not None:
             self.columns["end"][touched] = ends[first]
-        return Batch(frame, key, slots, weights, groups, touched, first)
+        return SlottedRows(frame, key, slots, weights, groups, touched, first)
 
-    def fold(self, batch: Batch) -> None:
+    def fold(self, batch: SlottedRows) -> None:
         """Add rows of the aggregate's input."""
         kernels.add(self.columns["rows"], batch.slots, batch.weights)
         for call in self.calls:
             call.fold(batch, _weights_of(call.call, batch))
 
-    def merge(self, batch: Batch) -> None:
+    def merge(self, batch: SlottedRows) -> None:
         """Add partial aggregates."""
         kernels.add(self.columns["rows"], batch.slots, batch.weights)
         for call in self.calls:
@@ -119,7 +127,7 @@ class Groups:
         slots = np.arange(frame.height)
         hashes = np.zeros(frame.height, np.uint64)
         weights = self.weights(frame, partial)
-        batch = Batch(frame, (hashes, hashes), slots, weights, slots, slots, slots)
+        batch = SlottedRows(frame, (hashes, hashes), slots, weights, slots, slots, slots)
         fresh.table.reserve(frame.height)
         (fresh.merge if partial else fresh.fold)(batch)
         return Apart(fresh, frame)
@@ -188,7 +196,7 @@ def _argument_type(call: AggregateCall, source: Schema) -> DataType | None:
     return source[call.argument].type if call.argument else None
 
 
-def _weights_of(call: AggregateCall, batch: Batch) -> Ints:
+def _weights_of(call: AggregateCall, batch: SlottedRows) -> Ints:
     """The batch's weights, 0 for rows that the call leaves out: its value is NULL, its FILTER not TRUE."""
     weights = batch.weights
     for name in (call.filter, call.argument if row_of(call).variant == "true" else None):

@@ -43,7 +43,7 @@ class RecomputeAndDifference(Operator):
         """What is said of some keys, given all their rows, key by key: one frame for all, which depends on `rows` alone."""
         raise NotImplementedError
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What was said of the batch's keys and holds no more with -1, what is new with +1."""
         if not frame.height:
             return None

@@ -83,6 +83,14 @@ class _Computing(Operator):
         return None if bad is None else ~bad
 
 
+class Passing(Operator):
+    """Scan, Sink: what the task itself does."""
+
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
+        """The rows as they are."""
+        return frame
+
+
 class Projection(_Computing):
     """Project: computes the output's columns."""
 
@@ -94,7 +102,7 @@ class Projection(_Computing):
             [expression.name for _, expression in node.items if isinstance(expression, Column)] if plain else None
         )
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The computed columns, with the weight if there is one."""
         weight = weight_of(frame)
         if self._sources is not None:
@@ -111,7 +119,7 @@ class Selection(_Computing):
         super().__init__([("$keep", node.predicate)])
         self._never_fails = not self._failing
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """Only the rows that pass."""
         if self._never_fails:
             return frame.filter(self._lowered[0][1].value)
@@ -130,7 +138,7 @@ class TimeSight(_Computing):
         self.answered_us: int | None = None
         self.read_before = False
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows whose watermark could be computed, unchanged."""
         kept, computed = self.compute(frame)
         largest, times = computed.to_series().to_physical().max(), kept[self._column].to_physical()
@@ -168,7 +176,7 @@ class Unnesting(_Computing):
         elif isinstance(element, RowType) and len(names) == len(element.fields):
             self._fields = [name for name, _ in element.fields]
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows, repeated, with the elements' columns before the weight."""
         kept, computed = self.compute(frame)
         arrays = computed.to_series()

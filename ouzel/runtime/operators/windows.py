@@ -30,7 +30,7 @@ class WindowAssignment(Operator):
         self._kind = node.input.schema[node.column].type
         self._most = -(-node.size_us // node.slide_us)
 
-    def process(self, frame: pl.DataFrame) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows with their windows; a row whose time is NULL is refused."""
         column = frame[self._node.column]
         valid = valid_rows(column)

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from functools import partial
 
 from ouzel.errors import OuzelError
-from ouzel.runtime.process.job import MASTER_CONTAINER, Job
+from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
 from ouzel.runtime.process.process_table import ProcessTable
-from ouzel.runtime.protocol.supervision import GiveUp, Instruction, Kill, Start, Supervision
+from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
-Main = Callable[[Job, int, int, Life], None]
+Main = Callable[[RunDescription, int, int, Life], None]
 """What a process runs: (job, container, incarnation, life)."""
 
 EXECUTOR_SLOT = 1023
@@ -34,7 +34,7 @@ _LAST_WORDS = 300
 _TOPOLOGY_ENDED = 3
 
 
-def mains(job: Job, container: int) -> dict[str, Main]:
+def mains(job: RunDescription, container: int) -> dict[str, Main]:
     """The processes of a container, by name. Their order is the order of their slots in the heartbeats."""
     if container == MASTER_CONTAINER:
         return {"topology-master": _topology_master}
@@ -45,25 +45,25 @@ def mains(job: Job, container: int) -> dict[str, Main]:
     }
 
 
-def _topology_master(job: Job, container: int, incarnation: int, life: Life) -> None:
+def _topology_master(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     from ouzel.runtime.process.topology_master import run_topology_master
 
     run_topology_master(job, container, incarnation, life)
 
 
-def _stream_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+def _stream_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     from ouzel.runtime.process.stream_manager import run_stream_manager
 
     run_stream_manager(job, container, incarnation, life)
 
 
-def _metrics_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+def _metrics_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     from ouzel.runtime.process.metrics_manager import run_metrics_manager
 
     run_metrics_manager(job, container, incarnation, life)
 
 
-def _instance(task: int, job: Job, container: int, incarnation: int, life: Life) -> None:
+def _instance(task: int, job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     from ouzel.runtime.process.instance import run_instance
 
     run_instance(job, container, task, incarnation, life)
@@ -72,7 +72,7 @@ def _instance(task: int, job: Job, container: int, incarnation: int, life: Life)
 class Executor:
     """Carries out what supervision says."""
 
-    def __init__(self, job: Job, container: int, server: int, lifeline: int) -> None:
+    def __init__(self, job: RunDescription, container: int, server: int, lifeline: int) -> None:
         self._job, self._container, self._server, self._lifeline = job, container, server, lifeline
         self._directory = job.container(container)
         self._mains = mains(job, container)
@@ -131,7 +131,7 @@ class Executor:
         for instruction in self._supervision.silent(name, self._heartbeats.age_ms(self._slots[name]), now):
             self._carry_out(instruction)
 
-    def _carry_out(self, instruction: Instruction) -> None:
+    def _carry_out(self, instruction: SupervisionInstruction) -> None:
         match instruction:
             case Start(name, incarnation):
                 self._start(name, incarnation)

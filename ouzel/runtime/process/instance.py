@@ -22,11 +22,11 @@ from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import EVENTS_KEPT, parts
 from ouzel.runtime.process.gateway import Gateway
-from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace, Portions
 from ouzel.runtime.process.report_stream import ReportSender
-from ouzel.runtime.process.results import ResultWriter
+from ouzel.runtime.process.results import ResultSender
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.process.watchdog import Watchdog
 from ouzel.runtime.protocol.back_pressure import Pause
@@ -150,7 +150,13 @@ class Instance:
     """The shell of one task's machine: carries out its instructions, and hands it what arrives."""
 
     def __init__(
-        self, job: Job, task: Task, gateway: Gateway, reporter: Reporter, offsets: Offsets, incarnation: int
+        self,
+        job: RunDescription,
+        task: Task,
+        gateway: Gateway,
+        reporter: Reporter,
+        offsets: OffsetWriter,
+        incarnation: int,
     ) -> None:
         self._task, self._gateway, self._reporter, self._offsets = task, gateway, reporter, offsets
         self._codec = Codec(job.topology)
@@ -338,7 +344,7 @@ def _wall_zero_us() -> int:
     return int(time.time_ns() // 1000 - now_ms() * 1000)
 
 
-class Offsets(Thread):
+class OffsetWriter(Thread):
     """A source task's offsets in the state manager, for whoever comes up in its place.
 
     A thread of its own writes them, again and again until it has succeeded: rows flow on while a state manager is slow or away. `kept`
@@ -384,13 +390,13 @@ class Offsets(Thread):
             self.join(_LAST_OFFSETS_S)
 
 
-def run_instance(job: Job, container: int, task_id: int, incarnation: int, life: Life) -> None:
+def run_instance(job: RunDescription, container: int, task_id: int, incarnation: int, life: Life) -> None:
     """The main function of an instance's process."""
     sys.setswitchinterval(_SWITCH_S)
     here, settings = job.container(container), job.topology.settings
     task = next(one for one in job.topology.tasks() if one.id == task_id)
     state = open_state(settings.state_manager, job.home)
-    offsets = Offsets(state, f"/offsets/{job.id}/{task.id}")
+    offsets = OffsetWriter(state, f"/offsets/{job.id}/{task.id}")
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
 
     def beat() -> None:
@@ -409,13 +415,13 @@ def run_instance(job: Job, container: int, task_id: int, incarnation: int, life:
     os._exit(0)
 
 
-def _make(job: Job, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
+def _make(job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
     from ouzel.runtime.tasks.factory import Setting, make_task
     from ouzel.runtime.tasks.hand import FileNote
     from ouzel.runtime.tasks.journal import FileJournal
 
     local = frozenset(one.id for one in job.tasks_in(container))
-    results = ResultWriter(job.home, task.id).write
+    results = ResultSender(job.home, task.id).write
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
     hand = FileNote(here / f"hand-{task.id}")

@@ -31,7 +31,7 @@ TOKEN = "ouzel-token"
 
 
 @dataclass(frozen=True)
-class Job:
+class RunDescription:
     """What every process of a topology knows.
 
     Attributes:
@@ -197,7 +197,7 @@ def _is_free(lock: Path) -> bool:
     return True
 
 
-def load_job(home: Path) -> Job:
+def load_description(home: Path) -> RunDescription:
     """Read the description of the job in `home`.
 
     Raises:
@@ -210,7 +210,7 @@ def load_job(home: Path) -> Job:
     signature, text = signed[:_SIGNATURE_BYTES], signed[_SIGNATURE_BYTES:]
     if not hmac.compare_digest(signature, hmac.digest(_key(home), text, hashlib.sha256)):
         raise TopologyError(f"{home / 'topology'} is not what was submitted: its signature is wrong; submit it again")
-    return cast(Job, pickle.loads(text))
+    return cast(RunDescription, pickle.loads(text))
 
 
 def _key(home: Path) -> bytes:

@@ -9,7 +9,7 @@ from threading import Thread
 import grpc
 
 from ouzel.runtime.cluster.state import StateManager, open_state
-from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
@@ -19,7 +19,7 @@ _RETRY_S, _LOOK_S = 0.05, 0.01
 class MasterFinder:
     """Looks up the topology master's address; keeps its connection to the state manager."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: RunDescription) -> None:
         self._job = job
         self._state: StateManager | None = None
 
@@ -44,7 +44,7 @@ class MasterClient(Thread):
     """A stream manager's membership: registers, hands on each physical plan, and registers anew with every new topology master."""
 
     def __init__(
-        self, job: Job, member: wire_pb2.StreamManager, planned: Callable[[wire_pb2.PhysicalPlan], None]
+        self, job: RunDescription, member: wire_pb2.StreamManager, planned: Callable[[wire_pb2.PhysicalPlan], None]
     ) -> None:
         super().__init__(name="master", daemon=True)
         self._credentials = job.credentials

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import grpc
 
 from ouzel.runtime.observe.reports import Reports, batches
-from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.pace import Pace
@@ -23,7 +23,7 @@ from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 class MetricsManager:
     """Keeps what the tasks of every incarnation have reported, for a topology master that is new."""
 
-    def __init__(self, job: Job, container: int, life: Life) -> None:
+    def __init__(self, job: RunDescription, container: int, life: Life) -> None:
         self._job, self._container, self._life = job, container, life
         self._finder = MasterFinder(job)
         self._reports = Reports()
@@ -94,7 +94,7 @@ class MetricsManager:
         return self._channel
 
 
-def run_metrics_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+def run_metrics_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     """The main function of a metrics manager's process."""
     with contextlib.suppress(KeyboardInterrupt):
         MetricsManager(job, container, life).run()

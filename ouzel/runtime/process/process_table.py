@@ -14,7 +14,7 @@ from ouzel.runtime.process.life import start_time, watch_process
 _DEATHS_TOLD = 20
 
 
-class Entry(NamedTuple):
+class ProcessEntry(NamedTuple):
     """A process: its pid, when it was started (so that a pid used again does not deceive), and how often it was started before."""
 
     pid: int
@@ -29,7 +29,7 @@ class ProcessTable:
     directory: Path
 
     def __post_init__(self) -> None:
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, ProcessEntry] = {}
         self.executors = 0
         self.failed = ""
         self.deaths: list[str] = []
@@ -44,7 +44,7 @@ class ProcessTable:
             text = json.loads(self._path.read_text())
         except FileNotFoundError:
             return
-        self.entries = {name: Entry(*entry) for name, entry in text["processes"].items()}
+        self.entries = {name: ProcessEntry(*entry) for name, entry in text["processes"].items()}
         self.executors, self.failed, self.deaths = text["executors"], text["failed"], text["deaths"]
 
     def write(self) -> None:
@@ -63,7 +63,7 @@ class ProcessTable:
 
     def note(self, name: str, pid: int, incarnation: int) -> None:
         """A process has been started."""
-        self.entries[name] = Entry(pid, start_time(pid), incarnation)
+        self.entries[name] = ProcessEntry(pid, start_time(pid), incarnation)
 
     def died(self, death: str) -> None:
         """A process was started again; only the first deaths are told, so that the file stays small."""

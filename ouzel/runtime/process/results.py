@@ -29,7 +29,7 @@ SEEN_MAX = 1 << 18
 """Batches that are known when they come again, the latest: many times more than can be on their way without an ack."""
 
 
-class ResultWriter:
+class ResultSender:
     """The sink's end, in an instance."""
 
     def __init__(self, home: Path, task: int) -> None:

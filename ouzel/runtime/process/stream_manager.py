@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from ouzel.runtime.process.hub import Connection, Hub
-from ouzel.runtime.process.job import Job
+from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.links import Link, PeerLink, TaskLink
 from ouzel.runtime.process.master_client import MasterClient
@@ -38,7 +38,7 @@ _SMALL_BYTES = 16 << 10
 class StreamManager:
     """Routes frames; `run` is the process's main loop."""
 
-    def __init__(self, job: Job, container: int, life: Life, incarnation: int) -> None:
+    def __init__(self, job: RunDescription, container: int, life: Life, incarnation: int) -> None:
         settings = job.topology.settings
         self._job, self._container, self._life, self._incarnation = job, container, life, incarnation
         limit = _LINK_LIMIT * settings.high_watermark_bytes
@@ -293,6 +293,6 @@ def _control(kind: wire_pb2.Kind, destination: int, header: wire_pb2.Header) -> 
     return Frame(kind, destination, memoryview(pack(kind, destination, header)))
 
 
-def run_stream_manager(job: Job, container: int, incarnation: int, life: Life) -> None:
+def run_stream_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     """The main function of a stream manager's process."""
     StreamManager(job, container, life, incarnation).run()

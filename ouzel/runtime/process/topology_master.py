@@ -22,8 +22,8 @@ import grpc
 from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import status_parts
-from ouzel.runtime.observe.totals import Told, Totals
-from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, Job
+from ouzel.runtime.observe.totals import ReportedUpTo, Totals
+from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, RunDescription
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.process.process_table import ProcessTable
@@ -46,7 +46,7 @@ _LAST_REPORTS_MS = 1_000.0
 class TopologyMaster(TopologyMasterServicer):
     """The service; its methods run in threads of gRPC's and share one lock."""
 
-    def __init__(self, job: Job, state: StateManager) -> None:
+    def __init__(self, job: RunDescription, state: StateManager) -> None:
         self._job, self._state_manager = job, state
         self._changed = Condition()
         self._membership = Membership(frozenset(one.id for one in job.packing.containers), version=time.time_ns())
@@ -96,7 +96,7 @@ class TopologyMaster(TopologyMasterServicer):
 
     def Watch(self, request: wire_pb2.WatchRequest, context: Any) -> Iterator[wire_pb2.TopologyStatus]:
         """See wire.proto."""
-        seen, known = None, Told()
+        seen, known = None, ReportedUpTo()
         while context.is_active() and not self.told_of_end:
             with self._changed:
                 self._changed.wait_for(partial(self._moved_from, seen), self._pace.interval_s)
@@ -133,7 +133,7 @@ class TopologyMaster(TopologyMasterServicer):
         """Whether the topology has."""
         return self.state in (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
 
-    def status(self, known: Told = Told()) -> wire_pb2.TopologyStatus:
+    def status(self, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
         """How the topology stands; of ranges and events what is not known."""
         status = self._totals.status(now_ms(), known)
         status.state, status.reason = self.state.value, self.reason
@@ -221,7 +221,7 @@ class TopologyMaster(TopologyMasterServicer):
 class Guard(grpc.ServerInterceptor):  # type: ignore[misc]  # grpc has no types
     """Refuses calls that do not carry the job's token."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: RunDescription) -> None:
         ((_, self._token),) = job.credentials
         self._refusal = grpc.unary_unary_rpc_method_handler(_refuse)
 
@@ -243,7 +243,7 @@ def _asked_before(execution_state: bytes) -> tuple[bool, int]:
     return state == b"draining", int(pause) if state in (b"draining", b"paused") else 0
 
 
-def run_topology_master(job: Job, container: int, incarnation: int, life: Life) -> None:
+def run_topology_master(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     """The main function of the topology master's process."""
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     state = open_state(job.topology.settings.state_manager, job.home)

@@ -24,7 +24,7 @@ DOUBLINGS_MAX = 5
 
 
 @dataclass(slots=True)
-class Held:
+class PendingBatch:
     """One batch on its way: its messages, how many rows, the holder's own token, and how far its acks are."""
 
     sequence: int
@@ -44,7 +44,7 @@ class Acker:
     def __init__(self, task: int, epoch: int, timeout_ms: float, tracked: bool = True) -> None:
         self.task, self.timeout_ms, self.tracked = task, timeout_ms, tracked
         self.newest = epoch << 32
-        self.pending: dict[int, Held] = {}
+        self.pending: dict[int, PendingBatch] = {}
         self.pending_rows = 0
         self.safe: int | None = None
         self._progress_ms = self._tried_ms = 0.0
@@ -81,12 +81,14 @@ class Acker:
         self.newest += 1
         return Root(self.task, self.newest, 0, settled)
 
-    def hold(self, root: Root, messages: Sequence[Data], rows: int, token: object, now_ms: float) -> Held | None:
+    def hold(
+        self, root: Root, messages: Sequence[Data], rows: int, token: object, now_ms: float
+    ) -> PendingBatch | None:
         """Hold what was emitted under `root`; gives it back at once when there is nothing to wait for."""
         xor = 0
         for message in messages:
             xor ^= message.id
-        held = Held(root.sequence, messages, rows, token, 0, xor, now_ms, now_ms)
+        held = PendingBatch(root.sequence, messages, rows, token, 0, xor, now_ms, now_ms)
         if not self.tracked or not messages:
             return held
         if not self.pending:
@@ -95,7 +97,7 @@ class Acker:
         self.pending_rows += rows
         return None
 
-    def acked(self, ack: Ack, now_ms: float) -> Held | None:
+    def acked(self, ack: Ack, now_ms: float) -> PendingBatch | None:
         """Fold in one ack; the batch, once its whole tree is done. An ack of an earlier attempt is void."""
         held = self.pending.get(ack.root.sequence)
         if held is None or held.attempt != ack.root.attempt:
@@ -108,7 +110,7 @@ class Acker:
         self.pending_rows -= held.rows
         return self.pending.pop(ack.root.sequence)
 
-    def failed(self, root: Root, now_ms: float) -> list[Held]:
+    def failed(self, root: Root, now_ms: float) -> list[PendingBatch]:
         """What to send again at once; a Fail of everything is only noted, and `overdue` gives it a moment later."""
         if root.sequence == EVERYTHING:
             if self.pending and self._resend_at is None:
@@ -119,7 +121,7 @@ class Acker:
             return []
         return [self._again(held, now_ms)]
 
-    def overdue(self, now_ms: float) -> list[Held]:
+    def overdue(self, now_ms: float) -> list[PendingBatch]:
         """What to send again now.
 
         Time runs against a batch only while others are acked: one that is still pending a whole timeout after it was sent, although
@@ -145,7 +147,7 @@ class Acker:
     def _patience(self, timeouts: int) -> float:
         return self.timeout_ms * 2.0 ** min(timeouts, DOUBLINGS_MAX)
 
-    def _again(self, held: Held, now_ms: float) -> Held:
+    def _again(self, held: PendingBatch, now_ms: float) -> PendingBatch:
         held.attempt += 1
         held.sent_ms = now_ms
         root = Root(self.task, held.sequence, held.attempt, self.forgettable)

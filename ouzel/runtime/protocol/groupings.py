@@ -18,7 +18,7 @@ from ouzel.planner.topology import Component, Grouping, GroupingKind, Topology
 from ouzel.runtime.protocol.ids import mix, name_id
 from ouzel.runtime.state.hashing import KEY_GROUPS, key_groups, row_hashes
 
-Rows = npt.NDArray[Any]
+RowPositions = npt.NDArray[Any]
 """One whole number for each row."""
 
 Dealt = Iterable[tuple[int, pl.DataFrame]]
@@ -58,12 +58,12 @@ def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str, seed
     return lambda frame, frame_id, _task: [(chosen[mix(frame_id, reader) % len(chosen)], frame)]
 
 
-def key_tasks(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: int = 0) -> Rows:
+def key_tasks(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: int = 0) -> RowPositions:
     """The task index of each row: its key's group, and the range of groups that task holds, so that rescaling moves whole groups."""
     return key_groups(row_hashes(frame, fields, seed)) * tasks // KEY_GROUPS
 
 
-def two_choices(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: int = 0) -> Rows:
+def two_choices(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: int = 0) -> RowPositions:
     """Partial key grouping: of the two tasks a key may go to, the one with less load in this frame (Nasir et al., ICDE 2015)."""
     chosen = np.empty(frame.height, np.int64)
     _least_loaded(row_hashes(frame, fields, seed), tasks, chosen)
@@ -71,7 +71,7 @@ def two_choices(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: in
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _least_loaded(hashes: Rows, tasks: int, chosen: Rows) -> None:
+def _least_loaded(hashes: RowPositions, tasks: int, chosen: RowPositions) -> None:
     load = np.zeros(tasks, np.int64)
     for row in range(hashes.size):
         first = np.int64(hashes[row] % np.uint64(tasks))
@@ -81,7 +81,7 @@ def _least_loaded(hashes: Rows, tasks: int, chosen: Rows) -> None:
         chosen[row] = index
 
 
-def split(frame: pl.DataFrame, chosen: Rows, tasks: int) -> Dealt:
+def split(frame: pl.DataFrame, chosen: RowPositions, tasks: int) -> Dealt:
     """The frame cut by each row's task index, rows in their order."""
     order, ends = np.empty(frame.height, np.uint32), np.zeros(tasks, np.int64)
     _sort_by_task(chosen.astype(np.int64, copy=False), ends, order)
@@ -97,7 +97,7 @@ def split(frame: pl.DataFrame, chosen: Rows, tasks: int) -> Dealt:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _sort_by_task(chosen: Rows, ends: Rows, order: Rows) -> None:
+def _sort_by_task(chosen: RowPositions, ends: RowPositions, order: RowPositions) -> None:
     """A counting sort: `order` lists the rows by task, `ends` says where each task's rows end."""
     for row in range(chosen.size):
         ends[chosen[row]] += 1

@@ -37,7 +37,7 @@ class GiveUp:
     reason: str
 
 
-Instruction = Start | Kill | GiveUp
+SupervisionInstruction = Start | Kill | GiveUp
 
 
 @dataclass
@@ -71,15 +71,15 @@ class Supervision:
         doubled = FIRST_WAIT_MS * 2.0 ** (process.deaths_in_a_row - 2)
         process.due_ms = now_ms + (0.0 if process.deaths_in_a_row == 1 else min(doubled, LONGEST_WAIT_MS))
 
-    def silent(self, name: str, age_ms: float, now_ms: float) -> list[Instruction]:
+    def silent(self, name: str, age_ms: float, now_ms: float) -> list[SupervisionInstruction]:
         """The last sign of life of a running process is `age_ms` old."""
         process = self._processes[name]
         since = min(age_ms, now_ms - process.started_ms)
         return [Kill(name)] if process.running and since > self._hang_timeout_ms else []
 
-    def tick(self, now_ms: float) -> list[Instruction]:
+    def tick(self, now_ms: float) -> list[SupervisionInstruction]:
         """What is due."""
-        instructions: list[Instruction] = []
+        instructions: list[SupervisionInstruction] = []
         for name, process in self._processes.items():
             if process.running or process.given_up or process.due_ms > now_ms:
                 continue

@@ -5,18 +5,18 @@ The subclasses in runtime/tasks say what the task does with rows; here is what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe.histogram import bucket_of
-from ouzel.runtime.protocol.acker import EVERYTHING, Acker, Held
+from ouzel.runtime.protocol.acker import EVERYTHING, Acker, PendingBatch
 from ouzel.runtime.protocol.groupings import Outlet
 from ouzel.runtime.protocol.ids import mix, name_id
 from ouzel.runtime.protocol.messages import (
@@ -68,11 +68,19 @@ class TaskMetrics:
     began_us: int | None = None
 
 
+class Port(NamedTuple):
+    """The number of an input, and the tasks that write one of its streams."""
+
+    number: int
+    writers: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Links:
     """Who a task hears from and who it speaks to: source tasks of its inputs, its outlets, and every task upstream of it.
 
     A sink tells `spouts` how far it has written: those of whose rows the topology keeps windows. They hear that of their `sinks`.
+    `ports` says of each stream that is read, by its number, which input of the component it is, and which tasks write it.
     """
 
     sources: tuple[int, ...]
@@ -80,6 +88,7 @@ class Links:
     upstream: frozenset[int]
     spouts: tuple[int, ...] = ()
     sinks: tuple[int, ...] = ()
+    ports: Mapping[int, Port] = field(default_factory=dict)
 
 
 class TaskMachine:
@@ -219,7 +228,7 @@ class TaskMachine:
     def _tick(self) -> None:
         """Time goes by."""
 
-    def _completed(self, held: Held) -> None:
+    def _completed(self, held: PendingBatch) -> None:
         """All that came of this batch has been handled."""
 
     def _rested(self) -> None:
@@ -228,18 +237,18 @@ class TaskMachine:
     # The way out.
 
     def emit_root(
-        self, frames: Iterable[tuple[str, pl.DataFrame, int | None]], rows: int, token: object = None, frame_id: int = 0
-    ) -> None:
-        """Emit frames (stream, rows, named task) as one tracked batch that this task holds until it is wholly acked."""
+        self, frames: Iterable[tuple[str, pl.DataFrame]], rows: int, token: object = None, frame_id: int = 0,
+        index: int | None = None,
+    ) -> None:  # fmt: skip
+        """Emit frames, of a stream one at most, as one tracked batch that this task holds until it is wholly acked.
+
+        `index` is the task that a direct grouping sends them to.
+        """
         self._emissions = mix(self._emissions)
         root = self.acker.next_root()
         roots = (root,) if self.tracked else ()
         base = frame_id or self._emissions
-        messages = [
-            message
-            for number, (stream, frame, index) in enumerate(frames)
-            for message in self.deal(stream, frame, mix(base, number), roots, index)
-        ]
+        messages = [message for stream, frame in frames for message in self.deal(stream, frame, base, roots, index)]
         done = self.acker.hold(root, messages, rows, token, self.now_ms)
         self._send(messages)
         self._complete(done)
@@ -282,7 +291,7 @@ class TaskMachine:
     def _send(self, messages: Iterable[Message]) -> None:
         self._out.extend(map(Send, messages))
 
-    def _resend(self, batches: Iterable[Held]) -> None:
+    def _resend(self, batches: Iterable[PendingBatch]) -> None:
         for held in batches:
             self.counts.rows_failed += held.rows
             self._send(held.messages)
@@ -292,7 +301,7 @@ class TaskMachine:
         if message.root.sequence == EVERYTHING:
             self._repeat_at = 0.0
 
-    def _complete(self, held: Held | None) -> None:
+    def _complete(self, held: PendingBatch | None) -> None:
         if held is None:
             return
         if self.tracked:

@@ -19,7 +19,7 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
-from ouzel.runtime.run import Rows, RunState, Status, dropped, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, dropped, not_at_rest
 from ouzel.runtime.simulator.world import World
 
 IDLE_S = 0.001
@@ -31,7 +31,7 @@ RESULTS_BYTES_MAX = 16 << 20
 T = TypeVar("T")
 
 
-class MemoryHandle(Rows):
+class MemoryHandle(RowIteration):
     """A topology that runs in a thread of this process."""
 
     def __init__(self, topology: Topology, packing: PackingPlan, directory: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Waiting
-from ouzel.runtime.tasks.partitions import Progress
+from ouzel.runtime.tasks.partitions import PartitionProgress
 
 SILENT_MS = 2_000
 """A shorter silence is not worth a word."""
@@ -20,7 +20,7 @@ class Awaited:
     def __init__(self, component: str, idle_after_ms: int | None, timed: bool) -> None:
         self._component, self._idle_after_ms, self._timed = component, idle_after_ms, timed
 
-    def of(self, alive: Sequence[Progress], now_ms: float, wall_zero_us: int) -> tuple[Waiting, ...]:
+    def of(self, alive: Sequence[PartitionProgress], now_ms: float, wall_zero_us: int) -> tuple[Waiting, ...]:
         """What they wait for, the unreachable ones first; nothing while rows flow."""
         lost = [progress for progress in alive if progress.silence.unreachable]
         reasons = sorted({progress.silence.unreachable for progress in lost})
@@ -30,7 +30,7 @@ class Awaited:
         ]
         return (*told, *(self._silent(alive, now_ms, wall_zero_us) if self._timed else ()))
 
-    def _silent(self, alive: Sequence[Progress], now_ms: float, wall_zero_us: int) -> list[Waiting]:
+    def _silent(self, alive: Sequence[PartitionProgress], now_ms: float, wall_zero_us: int) -> list[Waiting]:
         active = [one for one in alive if not one.silence.is_idle(now_ms, self._idle_after_ms)]
         if not active:
             return self._idle(alive)
@@ -44,7 +44,7 @@ class Awaited:
         until_us = wall_zero_us + int(1000 * (max(map(_since, holding)) + idle_after_ms))
         return [self._waiting("silent", holding, wall_zero_us, until_us)]
 
-    def _idle(self, alive: Sequence[Progress]) -> list[Waiting]:
+    def _idle(self, alive: Sequence[PartitionProgress]) -> list[Waiting]:
         """All are idle: what is said of time now, the wall clock says, or nobody."""
         if any(one.lag.follows for one in alive):
             return []
@@ -52,12 +52,12 @@ class Awaited:
         return [self._waiting(NOT_OF_NOW if read else NOTHING_YET, read or alive)]
 
     def _waiting(
-        self, reason: str, partitions: Iterable[Progress], wall_zero_us: int | None = None, until_us: int = 0
+        self, reason: str, partitions: Iterable[PartitionProgress], wall_zero_us: int | None = None, until_us: int = 0
     ) -> Waiting:
         longest, *others = sorted(partitions, key=_since)
         since_us = 0 if wall_zero_us is None else wall_zero_us + int(1000 * _since(longest))
         return Waiting(self._component, longest.partition.id, len(others), reason, since_us, until_us)
 
 
-def _since(progress: Progress) -> float:
+def _since(progress: PartitionProgress) -> float:
     return progress.silence.since_ms or 0.0

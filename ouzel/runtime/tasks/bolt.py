@@ -14,17 +14,26 @@ from ouzel.compiler.plan import WEIGHT, Sink, SinkMode
 from ouzel.connectors.dead_letters import append_lines
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import Settings
-from ouzel.planner.topology import DEFAULT_STREAM, Task
-from ouzel.runtime.operators.base import Chain
+from ouzel.planner.topology import Task
+from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.protocol.anchors import edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.ledger import Entry, Ledger
-from ouzel.runtime.protocol.messages import Data, Flush, Instruction, Root, TimeStatus, Watermark, Write
+from ouzel.runtime.protocol.messages import (
+    BEGINNING_OF_TIME,
+    Data,
+    Flush,
+    Instruction,
+    Root,
+    TimeStatus,
+    Watermark,
+    Write,
+)
 from ouzel.runtime.protocol.quarantine import MOST_IN_HAND, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
-from ouzel.runtime.protocol.watermarks import Moment
-from ouzel.runtime.tasks.killers import joined, killed, parts
+from ouzel.runtime.protocol.watermarks import InputClock, Moment
+from ouzel.runtime.tasks.killers import killed, parts
 from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 
@@ -87,17 +96,20 @@ class ChainBolt(TaskMachine):
     """One task of a bolt that SQL made.
 
     A chain without state handles frame by frame, so that what it emits for a frame is the same in every attempt; one with state gathers
-    what has arrived and handles it as one, and remembers what it has handled.
+    what has arrived and handles it as one, input by input, and remembers what it has handled. `columns` are those of each input, in the
+    order of the ports, with WEIGHT if it retracts.
     """
 
     def __init__(
-        self, task: Task, links: Links, settings: Settings, epoch: int, chain: Chain, columns: Sequence[str],
-        retracts: bool, refusals: Refusals, quarantine: Quarantine, sink: SinkEnd | None = None,
+        self, task: Task, links: Links, settings: Settings, epoch: int, chain: Chain,
+        columns: Sequence[Sequence[str]], refusals: Refusals, quarantine: Quarantine, sink: SinkEnd | None = None,
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
         self.chain, self.refusals, self.quarantine, self.sink = chain, refusals, quarantine, sink
         self.stateful = chain.stateful
-        self._columns = [*columns, WEIGHT] if retracts else list(columns)
+        self._columns = [list(names) for names in columns]
+        self._port_clocks = _port_clocks(links) if len(columns) > 1 else []
+        self._port_times = [BEGINNING_OF_TIME] * len(self._port_clocks)
         self._tell_spouts_at = 0.0
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
@@ -145,10 +157,8 @@ class ChainBolt(TaskMachine):
             yield group
 
     def _handle(self, group: list[Data]) -> None:
-        frames = [self._aligned(message.frame) for message in group]
-        frame = frames[0] if len(frames) == 1 else pl.concat(frames, rechunk=False)
-        self.counts.rows_in += frame.height
-        made = self._compute(group, frame)
+        self.counts.rows_in += sum(message.frame.height for message in group)
+        made = self._compute(group)
         refuse(self, self.refusals, uncomputed(self, self.chain))
         written = self.sink.written if self.sink else 0
         frame_id = mix(*(message.id for message in group))
@@ -165,23 +175,37 @@ class ChainBolt(TaskMachine):
         else:
             self.answer(group, messages)
 
-    def _compute(self, group: list[Data], frame: pl.DataFrame) -> pl.DataFrame | None:
+    def _compute(self, group: list[Data]) -> Streams:
         if len(group) > 1:
             with self.quarantine.together([message.id for message in group]):
-                return self.chain.process(frame)
-        name = self.task.component
-        made = joined(self.chain.process(part) for part in parts(self.quarantine, group[0].id, frame))
-        refuse(self, self.refusals, killed(self.quarantine.killers(group[0].id), frame, f"'{name}'", lambda _: name))
+                return merge_streams(self.chain.process(frame, port) for port, frame in self._by_port(group))
+        (message,), name = group, self.task.component
+        port = self._port(message)
+        frame = self._aligned(message.frame, port)
+        made = merge_streams(self.chain.process(part, port) for part in parts(self.quarantine, message.id, frame))
+        refuse(self, self.refusals, killed(self.quarantine.killers(message.id), frame, f"'{name}'", lambda _: name))
         return made
 
-    def _let_out(self, made: pl.DataFrame | None, frame_id: int, roots: tuple[Root, ...]) -> list[Data]:
-        if made is None or not made.height:
-            return []
-        if self.sink:
-            self.counts.rows_out += made.height
-            self._out += self.sink.write(frame_id, made)
-            return []
-        return self.deal(DEFAULT_STREAM, made, frame_id, roots)
+    def _by_port(self, group: list[Data]) -> Iterable[tuple[int, pl.DataFrame]]:
+        """The rows of each input as one frame: what comes by different inputs has no order among itself."""
+        for port in range(len(self._columns)):
+            frames = [self._aligned(message.frame, port) for message in group if self._port(message) == port]
+            if frames:
+                yield port, pl.concat(frames, rechunk=False)
+
+    def _port(self, message: Data) -> int:
+        return self.links.ports[message.stream].number
+
+    def _let_out(self, made: Streams, frame_id: int, roots: tuple[Root, ...]) -> list[Data]:
+        """Send what was made on its way, or give it to the sink."""
+        messages: list[Data] = []
+        for stream, frame in made:
+            if self.sink and frame.height:
+                self.counts.rows_out += frame.height
+                self._out += self.sink.write(frame_id, frame)
+            elif not self.sink:
+                messages += self.deal(stream, frame, frame_id, roots)
+        return messages
 
     def _seen(self, message: Data) -> bool:
         entry = self._ledger.recall(message) if self._ledger is not None else None
@@ -203,6 +227,22 @@ class ChainBolt(TaskMachine):
         ]
         self._send(outputs)
         self.answer([message], outputs)
+
+    def _follow_time(self) -> None:
+        try:
+            for port, clock in enumerate(self._port_clocks):
+                if clock.now.time_us > self._port_times[port]:
+                    self._port_times[port] = clock.now.time_us
+                    self._emit_all(self.chain.advance_port(port, clock.now.time_us))
+        except OuzelError as error:
+            self.give_up(f"{self.task.component}: {error}")
+        super()._follow_time()
+
+    def _observe(self, message: Watermark) -> None:
+        """An input says how far its time has come."""
+        super()._observe(message)
+        for clock in self._port_clocks:
+            clock.observe(message.source, Moment(message.time_us, message.status, message.pause))
 
     def _time_moved(self, moment: Moment) -> None:
         try:
@@ -263,16 +303,16 @@ class ChainBolt(TaskMachine):
         except OuzelError as error:
             self.give_up(f"{self.task.component}: {error}")
 
-    def _emit_all(self, frames: Iterable[pl.DataFrame]) -> None:
+    def _emit_all(self, made: Streams) -> None:
         """Emit what no input frame stands behind: this task holds it itself."""
         refuse(self, self.refusals, uncomputed(self, self.chain))
-        for frame in frames:
+        for stream, frame in made:
             for part in frame.iter_slices(self.settings.handle_rows):
                 if self.sink:
                     self._emissions = mix(self._emissions)
-                    self._let_out(part, self._emissions, ())
+                    self._let_out([(stream, part)], self._emissions, ())
                 else:
-                    self.emit_root([(DEFAULT_STREAM, part, None)], part.height)
+                    self.emit_root([(stream, part)], part.height)
 
     def _flush_if_due(self) -> None:
         if self.sink and self.sink.due(self.now_ms):
@@ -282,13 +322,14 @@ class ChainBolt(TaskMachine):
         if self.sink:
             self._out += self.sink.flush(self.now_ms)
 
-    def _aligned(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The frame under this component's column names (a union takes columns by position), with a weight if others have one."""
-        if frame.columns == self._columns:
+    def _aligned(self, frame: pl.DataFrame, port: int) -> pl.DataFrame:
+        """The frame under that input's column names (a union takes columns by position), with a weight if others have one."""
+        columns = self._columns[port]
+        if frame.columns == columns:
             return frame
-        if self._columns[-1] == WEIGHT and frame.columns[-1] != WEIGHT:
+        if columns[-1] == WEIGHT and frame.columns[-1] != WEIGHT:
             frame = frame.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
-        return frame.rename(dict(zip(frame.columns, self._columns, strict=True)))
+        return frame.rename(dict(zip(frame.columns, columns, strict=True)))
 
     def _count_late(self) -> None:
         dropped = self.chain.take_late()
@@ -299,3 +340,11 @@ class ChainBolt(TaskMachine):
         if late:
             self.counts.rows_late += late
             self.tell_user("late-rows", f"{self.task.component}: rows came after their window had closed", late)
+
+
+def _port_clocks(links: Links) -> list[InputClock]:
+    """The time of each input by itself."""
+    writers: dict[int, set[int]] = {}
+    for port in links.ports.values():
+        writers.setdefault(port.number, set()).update(port.writers)
+    return [InputClock(sorted(writers[number])) for number in sorted(writers)]

@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Union, Watermark
-from ouzel.compiler.types import Schema
+from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark
 from ouzel.connectors import open_sink, open_source, reads_of
 from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
 from ouzel.planner.settings import BadRecordPolicy
@@ -48,7 +47,7 @@ def _source_spout(task: Task, setting: Setting, component: Component, links: Lin
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = setting.directory / options.get("dead-letter.path", settings.error_table)
     refusals = (Refusals(policy, letters), row_refusals(setting))
-    chain = build_chain(component.chain, settings)
+    chain = build_chain(component.chain, settings, outputs=component.outputs)
     return SourceSpout(task, links, settings, setting.epoch, partitions, chain, refusals, Quarantine(setting.hand))
 
 
@@ -71,20 +70,19 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Se
 def _chain_bolt(task: Task, setting: Setting, component: Component, links: Links) -> ChainBolt:
     settings = setting.topology.settings
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
-    schema, retracts = _input_of(component.chain[0])
-    chain = build_chain(component.chain, settings, sink.keys if sink and sink.mode is SinkMode.UPSERT else ())
+    upsert_by = sink.keys if sink and sink.mode is SinkMode.UPSERT else ()
+    chain = build_chain(component.chain, settings, upsert_by, component.outputs)
     writer = _writer(sink, task, setting) if sink else None
     end = SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows) if sink and writer else None
     refusals, quarantine = row_refusals(setting), Quarantine(setting.hand)
-    bolt = ChainBolt(task, links, settings, setting.epoch, chain, schema.names, retracts, refusals, quarantine, end)
+    ports = tuple(_columns_of(node) for node in component.chain[0].inputs)
+    bolt = ChainBolt(task, links, settings, setting.epoch, chain, ports, refusals, quarantine, end)
     bolt.writer = writer
     return bolt
 
 
-def _input_of(first: Node) -> tuple[Schema, bool]:
-    """What arrives at a component: a union's own columns, else those of what its first node reads."""
-    node = first if isinstance(first, Union) else first.inputs[0]
-    return node.schema, node.retracts
+def _columns_of(node: Node) -> tuple[str, ...]:
+    return (*node.schema.names, WEIGHT) if node.retracts else node.schema.names
 
 
 def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:

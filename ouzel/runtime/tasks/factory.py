@@ -6,7 +6,7 @@ from ouzel.planner.api import Bolt, Spout
 from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.groupings import outlets, stream_numbers
 from ouzel.runtime.protocol.quarantine import Quarantine
-from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.task import Links, Port, TaskMachine
 from ouzel.runtime.tasks.refusals import row_refusals
 from ouzel.runtime.tasks.setting import Results, Setting
 from ouzel.runtime.tasks.user import UserBolt, UserSpout
@@ -46,7 +46,7 @@ def _links(setting: Setting, task: Task, component: Component) -> Links:
             if link.component not in upstream:
                 upstream.add(link.component)
                 todo.append(link.component)
-    tasks = topology.tasks()
+    tasks, numbers = topology.tasks(), stream_numbers(topology)
     spouts, sinks = _feedback(topology, component, upstream)
     return Links(
         sources=tuple(other.id for other in tasks if other.component in writers),
@@ -54,6 +54,12 @@ def _links(setting: Setting, task: Task, component: Component) -> Links:
         upstream=frozenset(other.id for other in tasks if other.component in upstream),
         spouts=tuple(other.id for other in tasks if other.component in spouts),
         sinks=tuple(other.id for other in tasks if other.component in sinks),
+        ports={
+            numbers[link.component, link.stream]: Port(
+                link.port, tuple(other.id for other in tasks if other.component == link.component)
+            )
+            for link in component.inputs
+        },
     )
 
 

@@ -20,7 +20,7 @@ from ouzel.errors import TopologyError
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 
 
-class Cut(NamedTuple):
+class BatchBoundaries(NamedTuple):
     """One batch: offsets [start, end) of a partition, and how many records they held, good and bad."""
 
     partition: str
@@ -42,10 +42,10 @@ class Journal(Protocol):
     def tell(self, time_us: int) -> None:
         """This watermark is about to be told."""
 
-    def cuts(self) -> list[Cut]:
+    def cuts(self) -> list[BatchBoundaries]:
         """What was noted before, by this process or those before it."""
 
-    def note(self, cut: Cut) -> None:
+    def note(self, cut: BatchBoundaries) -> None:
         """This batch is about to leave."""
 
     def forget(self, committed: Mapping[str, int]) -> None:
@@ -56,18 +56,18 @@ class MemoryJournal:
     """A journal for the simulator, which keeps it over the tasks it kills."""
 
     def __init__(self) -> None:
-        self._cuts: list[Cut] = []
+        self._cuts: list[BatchBoundaries] = []
         self.time_us = BEGINNING_OF_TIME
 
     def tell(self, time_us: int) -> None:
         """See Journal."""
         self.time_us = time_us
 
-    def cuts(self) -> list[Cut]:
+    def cuts(self) -> list[BatchBoundaries]:
         """See Journal."""
         return list(self._cuts)
 
-    def note(self, cut: Cut) -> None:
+    def note(self, cut: BatchBoundaries) -> None:
         """See Journal."""
         self._cuts.append(cut)
 
@@ -92,7 +92,7 @@ class FileJournal(MemoryJournal):
         super().tell(time_us)
         os.pwrite(self._clock, _TIME.pack(time_us), 0)
 
-    def note(self, cut: Cut) -> None:
+    def note(self, cut: BatchBoundaries) -> None:
         """Append a line, which is whole or not there.
 
         Raises:
@@ -123,11 +123,11 @@ class FileJournal(MemoryJournal):
         return file
 
 
-def _line(cut: Cut) -> bytes:
+def _line(cut: BatchBoundaries) -> bytes:
     return f"{cut.start} {cut.end} {cut.rows} {cut.partition}\n".encode()
 
 
-def _read(path: Path) -> list[Cut]:
+def _read(path: Path) -> list[BatchBoundaries]:
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     fields = (line.decode().split(" ", 3) for line in lines)
-    return [Cut(partition, int(start), int(end), int(rows)) for start, end, rows, partition in fields]
+    return [BatchBoundaries(partition, int(start), int(end), int(rows)) for start, end, rows, partition in fields]

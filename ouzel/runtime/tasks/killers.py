@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from ouzel.connectors.base import ReadBatch
-from ouzel.connectors.dead_letters import Refused
+from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.tasks.origins import place_of
 from ouzel.runtime.tasks.refusals import GO_ON
@@ -21,27 +21,25 @@ def parts(quarantine: Quarantine, batch: int, frame: pl.DataFrame) -> Iterator[p
         yield frame if end - start == frame.height else frame[start:end]
 
 
-def joined(made: Iterator[pl.DataFrame | None]) -> pl.DataFrame | None:
-    """What came of the parts of a batch."""
-    frames = [frame for frame in made if frame is not None]
-    return pl.concat(frames) if len(frames) > 1 else next(iter(frames), None)
-
-
 def without(killers: Collection[int], batch: ReadBatch, partition: str) -> ReadBatch:
     """The batch without these rows."""
     left = [row for row in range(batch.frame.height) if row not in killers]
     return replace(batch, frame=batch.frame[left], place=lambda row: place_of(batch, partition, left[row]))
 
 
-def killed(killers: Mapping[int, int], frame: pl.DataFrame, task: str, place: Callable[[int], str]) -> list[Refused]:
+def killed(
+    killers: Mapping[int, int], frame: pl.DataFrame, task: str, place: Callable[[int], str]
+) -> list[RefusedRecord]:
     """The rows of a batch that kill, with their places."""
-    return [Refused(place(row), _reason(task, deaths), as_json(frame, row), GO_ON) for row, deaths in killers.items()]
+    return [
+        RefusedRecord(place(row), _reason(task, deaths), as_json(frame, row), GO_ON) for row, deaths in killers.items()
+    ]
 
 
-def whole(deaths: int, frame: pl.DataFrame, task: str, place: str) -> list[Refused]:
+def whole(deaths: int, frame: pl.DataFrame, task: str, place: str) -> list[RefusedRecord]:
     """All rows of a batch that kills and cannot be cut."""
     reason = _reason(task, deaths).replace("this row", f"a batch of {frame.height:,} rows with this one")
-    return [Refused(place, reason, as_json(frame, row), GO_ON) for row in range(frame.height)]
+    return [RefusedRecord(place, reason, as_json(frame, row), GO_ON) for row in range(frame.height)]
 
 
 def as_json(frame: pl.DataFrame, row: int) -> str:

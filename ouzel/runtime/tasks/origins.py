@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
-from itertools import takewhile
-
 import polars as pl
 
 from ouzel.connectors.base import ReadBatch
-from ouzel.connectors.dead_letters import Refused
-from ouzel.runtime.operators.base import Chain, Counters, Operator, RefusedRow
+from ouzel.connectors.dead_letters import RefusedRecord
+from ouzel.runtime.operators.base import RefusedRow
+from ouzel.runtime.operators.chain import Chain
 
 MOST_PLACED = 16
 """Of one batch so many records are looked for, if each is kept; other rows get the place of the batch."""
 
 
-def placed(refused: list[Refused], chain: Chain, batch: ReadBatch, partition: str, most: int) -> list[Refused]:
+def placed(
+    refused: list[RefusedRecord], chain: Chain, batch: ReadBatch, partition: str, most: int
+) -> list[RefusedRecord]:
     """The same rows in the order of their records, the first `most` with the record's place, the others with that of the batch."""
     if not refused:
         return refused
-    search = _Search([*takewhile(lambda operator: not operator.stateful, chain.operators)], most)
+    search = _Search(chain.trial(), most)
     search.look(batch.frame, 0)
     whole = f"{partition}, offsets {batch.start} to {batch.end}"
     places = [whole if row is None else place_of(batch, partition, row) for row, _ in search.found]
     if len(places) != len(refused):  # an operator with state refused some
-        return [Refused(whole, one.reason, one.raw, one.detail) for one in refused]
+        return [RefusedRecord(whole, one.reason, one.raw, one.detail) for one in refused]
     details = {one.reason: one.detail for one in refused}
     return [
-        Refused(place, one.reason, one.row, details.get(one.reason, ""))
+        RefusedRecord(place, one.reason, one.row, details.get(one.reason, ""))
         for place, (_, one) in zip(places, search.found, strict=True)
     ]
 
@@ -44,13 +43,14 @@ def place_of(batch: ReadBatch, partition: str, row: int) -> str:
 class _Search:
     """Halves a batch until it has each row by itself that is refused."""
 
-    def __init__(self, operators: Sequence[Operator], most: int) -> None:
-        self._operators, self._most = [copy(operator) for operator in operators], most
+    def __init__(self, chain: Chain, most: int) -> None:
+        self._chain, self._most = chain, most
         self.found: list[tuple[int | None, RefusedRow]] = []
 
     def look(self, frame: pl.DataFrame, first: int) -> None:
         """Find what is refused of these rows, the first of which is number `first` of the batch."""
-        refused = self._refused(frame)
+        self._chain.process(frame)
+        refused = self._chain.take_refused()
         if not refused:
             return
         if frame.height == 1 or len(self.found) >= self._most:
@@ -59,11 +59,3 @@ class _Search:
         half = frame.height // 2
         self.look(frame[:half], first)
         self.look(frame[half:], first + half)
-
-    def _refused(self, frame: pl.DataFrame) -> list[RefusedRow]:
-        for operator in self._operators:
-            operator.refused, operator.counters = [], Counters()
-        rows: pl.DataFrame | None = frame
-        for operator in self._operators:
-            rows = operator.process(rows) if rows is not None and rows.height else None
-        return [row for operator in self._operators for row in operator.refused]

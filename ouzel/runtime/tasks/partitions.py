@@ -19,8 +19,8 @@ from ouzel.runtime.protocol.ids import name_id
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
-from ouzel.runtime.tasks.journal import Cut, Journal
-from ouzel.runtime.tasks.resuming import Marks, past_of
+from ouzel.runtime.tasks.journal import BatchBoundaries, Journal
+from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Emitted:
 
 
 @dataclass
-class Progress:
+class PartitionProgress:
     """Where reading one partition stands.
 
     `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
@@ -52,12 +52,12 @@ class Progress:
     silence: Silence = field(default_factory=Silence)
     ended: bool = False
     emitted: deque[Emitted] = field(default_factory=deque)
-    cuts: deque[Cut] = field(default_factory=deque)
+    cuts: deque[BatchBoundaries] = field(default_factory=deque)
     first: int = -1
     committed: int | None = None
     committed_us: int = BEGINNING_OF_TIME
     place: Place | None = None
-    marks: Marks = field(default_factory=Marks)
+    marks: StatelessPrefix = field(default_factory=StatelessPrefix)
     newest_us: int = BEGINNING_OF_TIME
     read_before: int = -1
     resumed: bool = False
@@ -98,10 +98,10 @@ class Progress:
     def _read_on(self, rows: int) -> ReadBatch | ReadState | Unreachable:
         batch = self.reader.read(rows, self.read_before if self.at < self.read_before else None)
         if isinstance(batch, ReadBatch):
-            self.journal.note(Cut(self.partition.id, batch.start, batch.end, count(batch)))
+            self.journal.note(BatchBoundaries(self.partition.id, batch.start, batch.end, count(batch)))
         return batch
 
-    def _read_again(self, cut: Cut) -> ReadBatch | ReadState | Unreachable:
+    def _read_again(self, cut: BatchBoundaries) -> ReadBatch | ReadState | Unreachable:
         batch = self.reader.read(max(1, cut.end - cut.start), cut.end)
         if isinstance(batch, ReadBatch):
             self._part = joined(self._part, batch) if self._part else batch
@@ -132,7 +132,7 @@ def check_weights(batch: ReadBatch, partition: str, changelog: bool) -> None:
         raise ConnectorError(f"{partition}: rows {given}, and the connector's row says that they {row}")
 
 
-def unlike(cut: Cut, found: ReadBatch | None) -> ConnectorError:
+def unlike(cut: BatchBoundaries, found: ReadBatch | None) -> ConnectorError:
     """The source broke its promise that what is read again is the same."""
     now = f"{count(found)} up to {found.end}" if found else "none, for the partition ends before"
     return ConnectorError(
@@ -148,28 +148,28 @@ class Alive:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Progress]] = []
+        self._heap: list[tuple[int, int, PartitionProgress]] = []
         self._count = 0
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def add(self, fresh: Iterable[Progress]) -> None:
+    def add(self, fresh: Iterable[PartitionProgress]) -> None:
         """These have been found."""
         for progress in fresh:
             heappush(self._heap, (progress.watermark_us, self._count, progress))
             self._count += 1
 
     @property
-    def first(self) -> Progress | None:
+    def first(self) -> PartitionProgress | None:
         """The one that is furthest behind."""
         while self._heap and self._heap[0][2].ended:
             heappop(self._heap)
         return self._heap[0][2] if self._heap else None
 
-    def in_turn(self) -> Generator[Progress]:
+    def in_turn(self) -> Generator[PartitionProgress]:
         """One after the other; those that were given out come back, where they stand then, when the caller is done, unless they ended."""
-        out: list[tuple[int, Progress]] = []
+        out: list[tuple[int, PartitionProgress]] = []
         try:
             while self._heap:
                 _, number, progress = heappop(self._heap)
@@ -220,7 +220,7 @@ class Partitions:
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
 
-    def fresh(self) -> list[Progress]:
+    def fresh(self) -> list[PartitionProgress]:
         """Those of this task's that were not there at the last call.
 
         Raises:
@@ -245,13 +245,15 @@ class Partitions:
         """The time before which rows lie in windows that a run before has answered; None if there was none."""
         return self.keeps.answered(self.past.closed_us) if self.past.closed_us > BEGINNING_OF_TIME else None
 
-    def _open(self, partition: Partition) -> Progress:
+    def _open(self, partition: Partition) -> PartitionProgress:
         name = partition.id
         cuts = self._cuts.pop(name, [])
         start = cuts[0].start if cuts else self._offsets.get(name)
         reader = self.source.reader(partition, start)
         lag = Lag(1000 * (self.idle_after_ms or 0))
-        progress = Progress(partition, reader, name_id(name), self.journal, lag, self.past.closed_us, cuts=deque(cuts))
+        progress = PartitionProgress(
+            partition, reader, name_id(name), self.journal, lag, self.past.closed_us, cuts=deque(cuts)
+        )
         progress.read_before, progress.at = self.past.read.get(name, -1), -1 if start is None else start
         progress.marks.offset = self._committed[name].offset if name in self._committed else None
         progress.resumed = name in self._places
@@ -261,9 +263,9 @@ class Partitions:
             progress.marks.acked(*progress.place)
         return progress
 
-    def _cuts_left(self) -> dict[str, list[Cut]]:
+    def _cuts_left(self) -> dict[str, list[BatchBoundaries]]:
         """What was on its way when this task was last stopped, by partition."""
-        left: dict[str, list[Cut]] = {}
+        left: dict[str, list[BatchBoundaries]] = {}
         for cut in self.journal.cuts():
             if cut.start >= self._offsets.get(cut.partition, cut.start):
                 left.setdefault(cut.partition, []).append(cut)

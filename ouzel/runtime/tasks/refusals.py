@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ouzel.connectors.dead_letters import Refused, write_dead_letters
+from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
 from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
-from ouzel.runtime.operators.base import Chain
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.setting import Setting
 
@@ -26,7 +26,7 @@ class Refusals:
     def __init__(self, policy: BadRecordPolicy, dead_letters: Path) -> None:
         self.policy, self.path = policy, dead_letters
 
-    def take(self, records: Iterable[Refused]) -> None:
+    def take(self, records: Iterable[RefusedRecord]) -> None:
         """Handle refused records.
 
         Raises:
@@ -50,7 +50,7 @@ def row_refusals(setting: Setting) -> Refusals:
     return Refusals(settings.error_policy, setting.directory / settings.error_table)
 
 
-def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[Refused]) -> None:
+def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[RefusedRecord]) -> None:
     """Count a task's refused records, carry out the policy, and tell the user of the first.
 
     Raises:
@@ -62,9 +62,9 @@ def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[Refused])
         machine.tell_user("bad-record", f"{records[0].where}: {records[0].reason}", len(records))
 
 
-def uncomputed(machine: TaskMachine, chain: Chain) -> list[Refused]:
+def uncomputed(machine: TaskMachine, chain: Chain) -> list[RefusedRecord]:
     """The rows that a task's chain could not compute since the last call."""
     return [
-        Refused(machine.task.component, row.reason, row.row, "\n".join(filter(None, (row.detail, GO_ON))))
+        RefusedRecord(machine.task.component, row.reason, row.row, "\n".join(filter(None, (row.detail, GO_ON))))
         for row in chain.take_refused()
     ]

@@ -61,7 +61,7 @@ def _read(note: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-class Marks:
+class StatelessPrefix:
     """Up to where what was acked of one partition needs no state, from `first` on: offsets, and the newest event time before each."""
 
     def __init__(self, first: int | None = None) -> None:
@@ -107,7 +107,7 @@ def _moment(time_us: int) -> str:
     return str(datetime(1970, 1, 1) + timedelta(microseconds=time_us))
 
 
-def lasting(marks: Marks, acked: int, read: int, keeps: Keeps, closed_us: int) -> Committed | None:
+def lasting(marks: StatelessPrefix, acked: int, read: int, keeps: Keeps, closed_us: int) -> Committed | None:
     """What the source is to keep of a partition that is read and acked so far, when the sinks have written all up to `closed_us`."""
     if keeps.forever:
         return None

@@ -10,12 +10,12 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
-from ouzel.connectors.dead_letters import Refused
+from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import BadRecordPolicy, Settings
-from ouzel.planner.topology import DEFAULT_STREAM, Task
-from ouzel.runtime.operators.base import Chain
-from ouzel.runtime.protocol.acker import Held
+from ouzel.planner.topology import Task
+from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
+from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import (
     BEGINNING_OF_TIME,
@@ -33,9 +33,9 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
-from ouzel.runtime.tasks.killers import joined, killed, parts, without
+from ouzel.runtime.tasks.killers import killed, parts, without
 from ouzel.runtime.tasks.origins import MOST_PLACED, place_of, placed
-from ouzel.runtime.tasks.partitions import Alive, Emitted, Partitions, Progress, check_weights
+from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
 from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
 from ouzel.runtime.tasks.resuming import lasting, told_at_start, told_at_stop
 
@@ -84,7 +84,7 @@ class SourceSpout(TaskMachine):
         self.source, self.chain, self.quarantine = partitions.source, chain, quarantine
         self._read_refusals, self._row_refusals = refusals
         self._partitions = partitions
-        self._progress: list[Progress] = []
+        self._progress: list[PartitionProgress] = []
         self._alive = Alive()
         self._open_more()
         self._grows = partitions.ways.grows
@@ -171,28 +171,27 @@ class SourceSpout(TaskMachine):
         self._progress += fresh
         self._alive.add(fresh)
 
-    def _emit(self, progress: Progress, batch: ReadBatch) -> None:
+    def _emit(self, progress: PartitionProgress, batch: ReadBatch) -> None:
         progress.silence.broken()
         self.counts.rows_in += batch.frame.height + len(batch.bad)
-        unread = [Refused.of(bad) for bad in batch.bad]
+        unread = [RefusedRecord.of(bad) for bad in batch.bad]
         refuse(self, self._read_refusals, unread)
         for note in batch.notes:
             self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
         if self._answered_us is not None:
             self.chain.leave_out(self._answered_us, progress.replays or batch.end <= progress.read_before)
         frame_id = mix(progress.id, batch.start, batch.end)
-        made = self._compute(progress, batch, frame_id) if batch.frame.height else None
+        made = self._compute(progress, batch, frame_id) if batch.frame.height else []
         self._count_answered()
         if progress.first < 0:
             progress.first = batch.start
         emitted = Emitted(batch.end, progress.watermark_us, progress.newest_us)
         progress.emitted.append(emitted)
-        frames = [(DEFAULT_STREAM, made, None)] if made is not None else []
-        self.emit_root(frames, batch.frame.height, (progress, emitted), frame_id)
+        self.emit_root(made, batch.frame.height, (progress, emitted), frame_id)
 
-    def _compute(self, progress: Progress, batch: ReadBatch, frame_id: int) -> pl.DataFrame | None:
+    def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
-        made = joined(self._seen(progress, part) for part in parts(self.quarantine, frame_id, frame))
+        made = merge_streams(self._seen(progress, part) for part in parts(self.quarantine, frame_id, frame))
         killers = self.quarantine.killers(frame_id)
         computed = without(killers, batch, partition) if killers else batch
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
@@ -201,7 +200,7 @@ class SourceSpout(TaskMachine):
         refuse(self, self._row_refusals, killed(killers, frame, name, lambda row: place_of(batch, partition, row)))
         return made
 
-    def _seen(self, progress: Progress, part: pl.DataFrame) -> pl.DataFrame | None:
+    def _seen(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:
         """What comes of these rows; they show how far event time is."""
         made, sight = self.chain.process(part), self.chain.sight
         if sight is not None:
@@ -219,8 +218,8 @@ class SourceSpout(TaskMachine):
         if late:
             self.tell_user("late-rows", f"{self.task.component}: rows came after their window had closed", late)
 
-    def _completed(self, held: Held) -> None:
-        progress, emitted = cast(tuple[Progress, Emitted], held.token)
+    def _completed(self, held: PendingBatch) -> None:
+        progress, emitted = cast(tuple[PartitionProgress, Emitted], held.token)
         emitted.acked = True
         if progress.settle():
             self._uncommitted = True
@@ -319,10 +318,10 @@ class SourceSpout(TaskMachine):
         alive = [progress for progress in self._progress if not progress.ended]
         return self._awaited.of(alive, self.now_ms, self.wall_zero_us)
 
-    def _is_idle(self, progress: Progress) -> bool:
+    def _is_idle(self, progress: PartitionProgress) -> bool:
         return progress.silence.is_idle(self.now_ms, self._partitions.idle_after_ms)
 
-    def _silent_moment(self, alive: Sequence[Progress], known: int) -> Moment:
+    def _silent_moment(self, alive: Sequence[PartitionProgress], known: int) -> Moment:
         """All partitions are silent: the wall clock moves event time where that follows it, else time waits for data or the end."""
         following = [progress.lag for progress in alive if progress.lag.follows]
         if not following:

@@ -12,7 +12,7 @@ from ouzel.errors import OuzelError
 from ouzel.planner.api import Batch, Bolt, Context, Spout
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
-from ouzel.runtime.protocol.acker import Held
+from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
@@ -58,7 +58,7 @@ class UserSpout(TaskMachine):
         frame = fitted(self.task, self._outputs, stream, frame)
         self.counts.rows_in += frame.height
         if message_id is not None:
-            self.emit_root([(stream, frame, task)], frame.height, message_id)
+            self.emit_root([(stream, frame)], frame.height, message_id, index=task)
             return
         self._emissions = mix(self._emissions)
         self._send(self.deal(stream, frame, self._emissions, (), task))
@@ -97,7 +97,7 @@ class UserSpout(TaskMachine):
         """A spout that has not ended knows no event time; it can only pause."""
         return Moment(status=TimeStatus.PAUSED, pause=self._pause) if self._pause else Moment()
 
-    def _completed(self, held: Held) -> None:
+    def _completed(self, held: PendingBatch) -> None:
         if held.token is not None:
             self.spout.ack(held.token)
 
@@ -255,7 +255,7 @@ class _Last:
     ) -> None:  # fmt: skip
         """Emit a frame that this task holds until it is acked."""
         frame = self._machine.fitted(stream, frame)
-        self._machine.emit_root([(stream, frame, task)], frame.height)
+        self._machine.emit_root([(stream, frame)], frame.height, index=task)
 
     def ack(self, batch: Batch) -> None:
         """Ack a batch that was still open."""

@@ -32,7 +32,7 @@ ENDINGS = {"": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".pa
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchRun:
     """One query as a batch: what is to run, over which rows ({} is all there is), and what is to be said of those; empty if nothing is."""
 
     job: Job
@@ -50,7 +50,7 @@ class Batch:
         job = self.job
         return spark_job(self.program, job.directory, job.topology.name, job.text, self.offsets)
 
-    def into(self, output: str | Path, form: str = "") -> Batch:
+    def into(self, output: str | Path, form: str = "") -> BatchRun:
         """The same with the rows of the trailing SELECT written to a folder of this machine, or to a URI as Spark knows it.
 
         The format is `form`, csv, json or parquet; if that is empty, what the end of the name says.
@@ -93,7 +93,7 @@ class Batch:
             raise explained(error) from error
 
 
-def batch(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) -> Batch:
+def batch_run(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) -> BatchRun:
     """The query as a batch, over all its input, or over what `offsets` say, or over what happened in a period.
 
     Raises:
@@ -105,11 +105,11 @@ def batch(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) -> B
         text = f"{job.text.rstrip()}\n\n-- Only what happened {period}." + (f"\n-- {note}." if note else "")
         job = replace(job, text=text, program=within(job.program, period))
         check_ends(job.program, {})
-        return Batch(job, job.program, {}, note)
+        return BatchRun(job, job.program, {}, note)
     check_ends(job.program, offsets or {})
     if not offsets:
-        return Batch(job, job.program, {})
-    return Batch(job, as_run(job.program, job.topology), needed(job.program, job.directory, offsets))
+        return BatchRun(job, job.program, {})
+    return BatchRun(job, as_run(job.program, job.topology), needed(job.program, job.directory, offsets))
 
 
 def _format_of(place: str) -> str:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.accumulators import AccumulatorParam
 
-from ouzel.connectors.dead_letters import Refused, write_dead_letters
+from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
 from ouzel.spark.wheel import refuse_connect
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
-Found = dict[tuple[str, str], "int | Refused"]
+Found = dict[tuple[str, str], "int | RefusedRecord"]
 """(table, place) -> the record at this place, or how many there are in a partition that starts there if nobody wants to see them."""
 
 
@@ -61,7 +61,7 @@ class BadRecords:
         for (table, _), what in found.items():
             counts[table] += what if isinstance(what, int) else 1
         for table, count in sorted(counts.items()):
-            letters = [what for (of, _), what in found.items() if of == table and isinstance(what, Refused)]
+            letters = [what for (of, _), what in found.items() if of == table and isinstance(what, RefusedRecord)]
             written = f"; they are in {self._files[table]}" if letters else ""
             if letters:
                 write_dead_letters(self._files[table], letters)

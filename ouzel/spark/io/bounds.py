@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from ouzel.compiler.plan import Program, Scan, walk
 from ouzel.connectors import reads_of
+from ouzel.connectors.base import Options
 from ouzel.errors import NotSupported
 
-Options = Mapping[str, str]
 Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
-"""Table -> partition id -> [first offset, offset to stop before)."""
+"""Table -> partition id -> [first offset, offset to stop before); of a recorded run, up to where everything is wholly acked."""
 
 
 def check_ends(program: Program, offsets: Ranges) -> None:

@@ -19,7 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.base import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
-from ouzel.connectors.dead_letters import Refused
+from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.errors import BadRecord, OuzelError
 from ouzel.spark.io.arrow import polars_types, record_batches
 from ouzel.spark.io.bounds import batch_options
@@ -38,7 +38,7 @@ ROWS = 1 << 16
 
 WAIT_S = 0.005
 
-Offsets = Mapping[str, Sequence[int]]
+OffsetBounds = Mapping[str, Sequence[int]]
 """Partition id -> first offset, offset to stop before."""
 
 
@@ -50,7 +50,7 @@ def read_table(
     *,
     metadata: Mapping[str, str] | None = None,
     folder: str = ".",
-    offsets: Offsets | None = None,
+    offsets: OffsetBounds | None = None,
     bad_records: BadRecords | None = None,
 ) -> DataFrame:
     """A table of any connector as a DataFrame.
@@ -73,7 +73,7 @@ def read_table(
     schema = StructType.fromDDL(columns)
     hand_on(spark)
     source = _source(spark, table, options, folder, bad_records)
-    given = Table(
+    given = TableRequest(
         table,
         dict(options),
         dict(metadata or {}),
@@ -105,7 +105,7 @@ def _source(
 
 
 @dataclass
-class Table:
+class TableRequest:
     """What `read_table` was asked for, as it travels to the workers."""
 
     table: str
@@ -141,7 +141,7 @@ class Table:
 
 
 @dataclass
-class Span(InputPartition):  # type: ignore[misc]
+class TaskRange(InputPartition):  # type: ignore[misc]
     """What one task reads: offsets [start, end) of a partition; None is where the options say."""
 
     id: str
@@ -162,7 +162,7 @@ class OuzelSource(DataSource):  # type: ignore[misc]
 
     def reader(self, schema: StructType) -> TableReader:
         """The reader of one DataFrame."""
-        return TableReader(schema, Table(**json.loads(self.options["table"])), self.found)
+        return TableReader(schema, TableRequest(**json.loads(self.options["table"])), self.found)
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]
@@ -171,16 +171,16 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
     It takes no filters: Spark (4.3) keeps what the first query on a DataFrame has pushed down, and reads the next one by it too.
     """
 
-    def __init__(self, schema: StructType, table: Table, found: Accumulator[Found] | None = None) -> None:
+    def __init__(self, schema: StructType, table: TableRequest, found: Accumulator[Found] | None = None) -> None:
         from pyspark.sql.pandas.types import to_arrow_schema
 
         self._schema: pa.Schema = to_arrow_schema(schema, timezone="UTC")
         self._table, self._found = table, found
 
-    def partitions(self) -> Sequence[Span]:
+    def partitions(self) -> Sequence[TaskRange]:
         """The partitions and their offsets, settled now."""
         if self._table.offsets is not None:
-            return [Span(name, *span) for name, span in self._table.offsets.items() if span[0] < span[1]]
+            return [TaskRange(name, *span) for name, span in self._table.offsets.items() if span[0] < span[1]]
         source = self._open()
         try:
             return [_settled(source, partition) for partition in source.partitions()]
@@ -189,7 +189,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The span's rows."""
-        assert isinstance(partition, Span)
+        assert isinstance(partition, TaskRange)
         bad: list[BadRow] = []
         source = self._open(partition)
         try:
@@ -202,17 +202,17 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
             self._note(partition, bad)
             source.close()
 
-    def _note(self, span: Span, bad: Sequence[BadRow]) -> None:
+    def _note(self, span: TaskRange, bad: Sequence[BadRow]) -> None:
         """Tell the driver what is left out of a span: each record if there are dead letters, else how many."""
         if not bad or self._found is None:
             return
         table = self._table.table
         if self._table.policy == "dead-letter":
-            self._found.add({(table, row.where): Refused.of(row) for row in bad})
+            self._found.add({(table, row.where): RefusedRecord.of(row) for row in bad})
         else:
             self._found.add({(table, f"{span.id}@{span.start}"): len(bad)})
 
-    def _open(self, span: Span | None = None) -> Source:
+    def _open(self, span: TaskRange | None = None) -> Source:
         request = self._table.request(polars_types(self._schema))
         ends_at = reads_of(self._table.connector, self._table.table).ends_at
         if span is not None and span.end is not None and ends_at is not None:
@@ -220,13 +220,13 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
         return open_source(self._table.connector, request)
 
 
-def _settled(source: Source, partition: Partition) -> Span:
+def _settled(source: Source, partition: Partition) -> TaskRange:
     """The partition with offsets, if its source can tell them."""
     span = getattr(source, "span", None)
-    return Span(partition.id, *(span(partition) if span else ()))
+    return TaskRange(partition.id, *(span(partition) if span else ()))
 
 
-def _batches(source: Source, span: Span) -> Iterator[ReadBatch]:
+def _batches(source: Source, span: TaskRange) -> Iterator[ReadBatch]:
     """The span's batches."""
     at = span.start or 0
     reader = source.reader(Partition(span.id, True), span.start)

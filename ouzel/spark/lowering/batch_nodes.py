@@ -43,11 +43,11 @@ UNITS = (
     ("millisecond", 1_000),
 )
 
-Names = Mapping[int, str]
+FrameNames = Mapping[int, str]
 """The variables of a job, by `id()` of the nodes whose rows they hold."""
 
 
-Lowering = Callable[[Any, Names], list[str]]
+Lowering = Callable[[Any, FrameNames], list[str]]
 
 BATCH: NodeTable[Lowering] = NodeTable(
     "the PySpark job",
@@ -59,7 +59,7 @@ BATCH: NodeTable[Lowering] = NodeTable(
 """The lines of each node."""
 
 
-def lower(node: Node, names: Names) -> list[str]:
+def lower(node: Node, names: FrameNames) -> list[str]:
     """The node's lines: calls that start with a dot and go on from its input, and comments; of a node without one input, first a frame.
 
     Raises:
@@ -69,44 +69,44 @@ def lower(node: Node, names: Names) -> list[str]:
 
 
 @BATCH.add(Scan)
-def _scan(node: Scan, names: Names) -> list[str]:
+def _scan(node: Scan, names: FrameNames) -> list[str]:
     return read_table(node)
 
 
 @BATCH.add(Watermark)
-def _watermark(node: Watermark, names: Names) -> list[str]:
+def _watermark(node: Watermark, names: FrameNames) -> list[str]:
     """Nothing: no row of a batch is late."""
     return []
 
 
 @BATCH.add(Sink)
-def _sink(node: Sink, names: Names) -> list[str]:
+def _sink(node: Sink, names: FrameNames) -> list[str]:
     return []
 
 
 @BATCH.add(Project)
-def _project(node: Project, names: Names) -> list[str]:
+def _project(node: Project, names: FrameNames) -> list[str]:
     return [select(aliased(name, value) for name, value in node.items)]
 
 
 @BATCH.add(Filter)
-def _filter(node: Filter, names: Names) -> list[str]:
+def _filter(node: Filter, names: FrameNames) -> list[str]:
     return [f".where({_condition(node.predicate)})"]
 
 
 @BATCH.add(Without)
-def _without(node: Without, names: Names) -> list[str]:
+def _without(node: Without, names: FrameNames) -> list[str]:
     return without_late(node)
 
 
 @BATCH.add(Union)
-def _union(node: Union, names: Names) -> list[str]:
+def _union(node: Union, names: FrameNames) -> list[str]:
     first, *others = (names[id(branch)] for branch in node.branches)
     return [first, *(f".union({other})" for other in others)]
 
 
 @BATCH.add(Aggregate)
-def _aggregate(node: Aggregate, names: Names) -> list[str]:
+def _aggregate(node: Aggregate, names: FrameNames) -> list[str]:
     values = _inlined(node, names)
     keys = [_key(key, values.get(key)) for key in node.keys]
     computed = {name: to_spark(value) for name, value in values.items() if value != Column(value.type, name)}
@@ -117,7 +117,7 @@ def _aggregate(node: Aggregate, names: Names) -> list[str]:
 
 
 @BATCH.add(Unnest)
-def _unnest(node: Unnest, names: Names) -> list[str]:
+def _unnest(node: Unnest, names: FrameNames) -> list[str]:
     new = [quoted(name) for name, _ in node.names]
     values, position = (new[:-1], [quoted(POSITION)]) if node.ordinality else (new, [])
     is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
@@ -133,7 +133,7 @@ def _unnest(node: Unnest, names: Names) -> list[str]:
 
 
 @BATCH.add(AssignWindow)
-def _assign_window(node: AssignWindow, names: Names) -> list[str]:
+def _assign_window(node: AssignWindow, names: FrameNames) -> list[str]:
     """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
     is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
     spans = [node.size_us, *([node.slide_us] if is_hop or node.offset_us else [])]
@@ -169,7 +169,7 @@ def span(length_us: int) -> str:
     return f"{count} {unit}{'' if count == 1 else 's'}"
 
 
-def computes_below(node: Node, names: Names) -> bool:
+def computes_below(node: Node, names: FrameNames) -> bool:
     """Whether an aggregate computes the columns of the projection it reads by itself, so that the projection needs no line."""
     return (
         isinstance(node, Aggregate)
@@ -185,7 +185,7 @@ def _key(name: str, value: Expression | None) -> str:
     return f"{grouped(to_spark(value))}.alias({quoted(name)})"
 
 
-def _inlined(node: Aggregate, names: Names) -> dict[str, Expression]:
+def _inlined(node: Aggregate, names: FrameNames) -> dict[str, Expression]:
     """What computes the columns of the projection below, by name."""
     if not computes_below(node, names):
         return {}

@@ -15,7 +15,7 @@ from ouzel.planner.rules.fuse_projections import fuse_projections
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
 
-Names = Mapping[str, Expression]
+Definitions = Mapping[str, Expression]
 
 
 def batch_plan(program: Program) -> Dag:
@@ -35,7 +35,7 @@ def name_results(dag: Dag) -> Dag:
     for node in dag.nodes():
         for upstream in node.inputs:
             readers.setdefault(id(upstream), []).append(node)
-    renamed: dict[int, Names] = {}
+    renamed: dict[int, Definitions] = {}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         names = renamed.get(id(inputs[0]), {}) if inputs else {}
@@ -73,7 +73,7 @@ def _names_above(node: Node, readers: Mapping[int, list[Node]]) -> dict[str, str
     return {value.name: name for name, value in reversed(reader.items) if isinstance(value, Column)}
 
 
-def _with_named_input(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Names]:
+def _with_named_input(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Definitions]:
     """The node with names for what the projection below computes for it alone, `upper_b` instead of `$value`; and those of keys."""
     if not isinstance(node.input, Project):
         return node, {}
@@ -97,7 +97,7 @@ def _with_named_input(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggre
     return replace(node, input=below, keys=keys, calls=calls), fresh
 
 
-def _named(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Names]:
+def _named(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Definitions]:
     taken, names, calls = set(node.schema.names), dict[str, Expression](), list[AggregateCall]()
     for call in node.calls:
         called = wanted.get(call.name, "")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.plan import Node, Program, Scan, Sink
 from ouzel.errors import OuzelError
-from ouzel.spark.lowering.batch_nodes import Names, lower
+from ouzel.spark.lowering.batch_nodes import FrameNames, lower
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.csv import CSV, READ_CSV
 from ouzel.spark.lowering.json import json_reader
@@ -28,7 +28,7 @@ from ouzel.spark.lowering.text import Range, comment, docstring, identifier, quo
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Ranges = Mapping[str, Range]
+JobRanges = Mapping[str, Range]
 """Table -> partition id -> [first offset, offset to stop before)."""
 
 OURS = ("BadRecords", "python_function", "read_table", "write_table")
@@ -49,7 +49,7 @@ AT = '''def at(folder: str, path: str) -> str:
 
 
 def spark_job(
-    program: Program, directory: Path, title: str = "This query", query: str = "", offsets: Ranges | None = None
+    program: Program, directory: Path, title: str = "This query", query: str = "", offsets: JobRanges | None = None
 ) -> str:
     """The text of job.py for bounded input; relative paths of tables start at `directory`.
 
@@ -79,7 +79,7 @@ class _Job:
     directory: Path
     title: str
     query: str
-    ours: Ranges
+    ours: JobRanges
     scans: Mapping[str, Scan]
     body: str
 
@@ -260,13 +260,13 @@ def run_job(text: str, spark: SparkSession, table: str = "result") -> DataFrame:
     return load_job(text, spark).frame(table)
 
 
-def _lower(ours: Ranges, node: Node, names: Names) -> list[str]:
+def _lower(ours: JobRanges, node: Node, names: FrameNames) -> list[str]:
     if isinstance(node, Scan) and node.table in ours:
         return read_range(node, ours[node.table])
     return lower(node, names)
 
 
-def _ranges(offsets: Ranges) -> str:
+def _ranges(offsets: JobRanges) -> str:
     tables = (
         f"{quoted(table)}: {{"
         + ", ".join(f"{quoted(part)}: ({first}, {end})" for part, (first, end) in parts.items())

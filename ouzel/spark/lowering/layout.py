@@ -31,7 +31,7 @@ FEW = 3
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """A piece of a chain, `.window("ts")` of `F.window("ts").start`: its attributes, and the call that ends it, if one does."""
 
     names: str
@@ -40,11 +40,11 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Chain:
+class CallChain:
     """What attributes and calls follow a value."""
 
     base: ast.expr
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
 
     @property
     def is_fluent(self) -> bool:
@@ -81,22 +81,22 @@ def _indented(lines: Sequence[str], indent: int = STEP) -> list[str]:
     return [" " * indent + line for line in lines]
 
 
-def _stepwise(steps: Sequence[str]) -> Chain:
-    comments, links = list[str](), list[Link]()
+def _stepwise(steps: Sequence[str]) -> CallChain:
+    comments, links = list[str](), list[ChainLink]()
     first = _chain(_parsed(steps[0]))
     for step in steps[1:]:
         if step.startswith("#"):
             comments.append(step)
             continue
         more = _chain(_parsed(f"_{step}")).links
-        links += (Link(more[0].names, more[0].call, tuple(comments)), *more[1:])
+        links += (ChainLink(more[0].names, more[0].call, tuple(comments)), *more[1:])
         comments = []
-    return Chain(first.base, (*first.links, *links))
+    return CallChain(first.base, (*first.links, *links))
 
 
-def _assigned(prefix: str, chain: Chain, indent: int) -> list[str]:
+def _assigned(prefix: str, chain: CallChain, indent: int) -> list[str]:
     if chain.has_comments and not chain.is_fluent:  # too short a chain to be broken for them
-        plain = Chain(chain.base, tuple(replace(link, comments=()) for link in chain.links))
+        plain = CallChain(chain.base, tuple(replace(link, comments=()) for link in chain.links))
         return [*(line for link in chain.links for line in link.comments), *_assigned(prefix, plain, indent)]
     flat = prefix + _flat_chain(chain)
     if indent + len(flat) <= WIDTH and not _is_apart(chain):
@@ -110,25 +110,25 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _chain(node: ast.expr) -> Chain:
-    links: list[Link] = []
+def _chain(node: ast.expr) -> CallChain:
+    links: list[ChainLink] = []
     names, call = "", None
     while True:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
             if names or call:
-                links.append(Link(names, call))
+                links.append(ChainLink(names, call))
             names, call, node = "", node, node.func
             if isinstance(node, ast.Name):
-                links.append(Link("", call))
-                return Chain(node, tuple(reversed(links)))
+                links.append(ChainLink("", call))
+                return CallChain(node, tuple(reversed(links)))
         elif isinstance(node, ast.Attribute):
             names, node = f".{node.attr}{names}", node.value
         else:
             if names or call:
-                links.append(Link(names, call))
+                links.append(ChainLink(names, call))
             if isinstance(node, ast.Call):
                 raise SyntaxError("what a call gives is called only by a name")
-            return Chain(node, tuple(reversed(links)))
+            return CallChain(node, tuple(reversed(links)))
 
 
 def flat(node: ast.expr) -> str:
@@ -198,7 +198,7 @@ def _operands(node: ast.BinOp | ast.Compare) -> list[tuple[str, str, ast.expr, i
     return [("", _flat_operand(node.left, binding), node.left, binding), last]
 
 
-def _flat_chain(chain: Chain) -> str:
+def _flat_chain(chain: CallChain) -> str:
     return _flat_operand(chain.base, CLOSEST) + "".join(
         link.names + (f"({_flat_arguments(link.call)})" if link.call else "") for link in chain.links
     )
@@ -215,9 +215,9 @@ def _flat_arguments(call: ast.Call) -> str:
     return ", ".join(name + flat(value) for name, value in _arguments(call))
 
 
-def _is_apart(part: Chain | ast.expr) -> bool:
+def _is_apart(part: CallChain | ast.expr) -> bool:
     """Whether something of it is never on one line."""
-    if isinstance(part, Chain):
+    if isinstance(part, CallChain):
         return (
             part.has_comments
             or any(_holds_apart(link.call) for link in part.links if link.call)
@@ -281,7 +281,7 @@ def _broken_operand(node: ast.expr, prefix: str, suffix: str, indent: int, bindi
     return [f"{prefix}(", *_indented(_broken(node, "", "", indent + STEP)), f"){suffix}"]
 
 
-def _broken_chain(chain: Chain, prefix: str, suffix: str, indent: int, *, fluent: bool) -> list[str]:
+def _broken_chain(chain: CallChain, prefix: str, suffix: str, indent: int, *, fluent: bool) -> list[str]:
     """The chain with its calls broken where they must be; if `fluent`, each call that follows another begins a line."""
     lines = _broken_operand(chain.base, prefix, "", indent, CLOSEST)
     follows_call = _needs_parentheses(chain.base)
@@ -298,7 +298,7 @@ def _broken_chain(chain: Chain, prefix: str, suffix: str, indent: int, *, fluent
     return lines
 
 
-def _broken_link(link: Link, before: str, after: str, indent: int) -> list[str]:
+def _broken_link(link: ChainLink, before: str, after: str, indent: int) -> list[str]:
     """The lines of the link behind what its line holds already; `after` must have room behind it."""
     before += link.names
     if link.call is None:

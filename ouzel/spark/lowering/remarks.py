@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 
 from ouzel.compiler.plan import Node
-from ouzel.compiler.sql.source import Comment, Source
+from ouzel.compiler.sql.source import Comment, QueryText
 
 
 @dataclass
@@ -33,7 +33,7 @@ def remarks(query: str, nodes: Iterable[Node]) -> Remarks:
     A comment on lines of its own speaks of what begins on the next one, if that is not empty; one behind other text speaks of the clause
     it stands in. What is said of EMIT is for streams, and what is said of columns is for the table: neither has a place in a job.
     """
-    found, source = Remarks(), Source(query)
+    found, source = Remarks(), QueryText(query)
     written = [node.written for node in nodes]
     begins, clauses = (
         {each for each in of if each >= 0} for of in zip(*((w.begins, w.clause) for w in written), strict=True)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Scan, Sink, Union, Unnest, Watermark
 from ouzel.planner.rules.dag import Dag
-from ouzel.spark.lowering.batch_nodes import Names, computes_below, without_unread_time
+from ouzel.spark.lowering.batch_nodes import FrameNames, Lowering, computes_below, without_unread_time
 from ouzel.spark.lowering.layout import STEP, assignment, returned
 from ouzel.spark.lowering.remarks import Remarks, remarks
 from ouzel.spark.lowering.text import comment, identifier, is_identifier, quoted
 
-Lowering = Callable[[Node, Names], list[str]]
-"""The lines of a node, as `lowering.lower` gives them."""
-
 
 @dataclass
-class Statement:
+class JobStatement:
     """One statement of a job: the nodes, in order, whose lines it chains, its variable, and what is said above it."""
 
     nodes: list[Node]
@@ -43,10 +40,10 @@ def written_function(dag: Dag, lower: Lowering, query: str) -> str:
     return "\n".join([*(_text(each, STEP) for each in statements), *returned([frames], STEP), ""])
 
 
-def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[Statement]:
+def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[JobStatement]:
     """Which nodes each statement chains: a table, a view, a union and what several readers share are frames of their own."""
-    made: dict[int, Statement] = {}
-    statements: list[Statement] = []
+    made: dict[int, JobStatement] = {}
+    statements: list[JobStatement] = []
     shared = dag.shared()
     apart = {id(branch) for node in dag.nodes() if isinstance(node, Union) for branch in node.branches}
     for node in dag.nodes():
@@ -55,7 +52,7 @@ def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[Statement]:
         if isinstance(node, Watermark) and before is not None:
             made[id(node)] = before
         elif before is None or not _marked(upstream).isdisjoint(shared | apart) or _begins(node, before):
-            made[id(node)] = Statement([node])
+            made[id(node)] = JobStatement([node])
             statements.append(made[id(node)])
         else:
             before.nodes.append(node)
@@ -69,7 +66,7 @@ def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[Statement]:
     return statements
 
 
-def _persist(statements: Sequence[Statement], dag: Dag, made: Mapping[int, Statement]) -> None:
+def _persist(statements: Sequence[JobStatement], dag: Dag, made: Mapping[int, JobStatement]) -> None:
     """Keep what several sinks read, unless these are mere files: so it is computed, and read, once."""
     sinks: dict[int, list[str]] = {}
     readers: dict[int, set[int]] = {}
@@ -104,14 +101,14 @@ def _marked(node: Node | None) -> set[int]:
     return found
 
 
-def _begins(node: Node, before: Statement) -> bool:
+def _begins(node: Node, before: JobStatement) -> bool:
     """Whether a node begins a statement of its own: behind a table or a view, or as the second aggregate."""
     if isinstance(before.nodes[-1], Scan) or before.nodes[-1].written.name:
         return True
     return isinstance(node, Aggregate) and any(isinstance(other, Aggregate) for other in before.nodes)
 
 
-def _name(statements: Iterable[Statement]) -> None:
+def _name(statements: Iterable[JobStatement]) -> None:
     """A variable for each statement: sinks have theirs first, then tables, then the others."""
     ordered = sorted(
         statements, key=lambda each: (not isinstance(each.nodes[-1], Sink), not isinstance(each.nodes[0], Scan))
@@ -122,7 +119,7 @@ def _name(statements: Iterable[Statement]) -> None:
         taken.add(statement.variable)
 
 
-def _named(statement: Statement) -> str:
+def _named(statement: JobStatement) -> str:
     last = statement.nodes[-1]
     if isinstance(last, Sink | Scan):
         return identifier(last.table)
@@ -130,7 +127,7 @@ def _named(statement: Statement) -> str:
     return words if is_identifier(words) else f"frame_{words}"
 
 
-def _described(statement: Statement) -> str:
+def _described(statement: JobStatement) -> str:
     """What is read and what becomes of it: `flights_by_carrier`."""
     last = statement.nodes[-1]
     if last.written.name:
@@ -155,7 +152,7 @@ def _subjects(node: Node) -> Iterator[str]:
         yield from _subjects(upstream)
 
 
-def _lines(statement: Statement, names: Names, lower: Lowering, said: Remarks) -> list[str]:
+def _lines(statement: JobStatement, names: FrameNames, lower: Lowering, said: Remarks) -> list[str]:
     first = statement.nodes[0]
     lines = [names[id(first.inputs[0])]] if len(first.inputs) == 1 else []
     for place, node in enumerate(statement.nodes, 1):
@@ -169,7 +166,7 @@ def _lines(statement: Statement, names: Names, lower: Lowering, said: Remarks) -
     return lines
 
 
-def _notes(statement: Statement, dag: Dag, said: Remarks) -> list[str]:
+def _notes(statement: JobStatement, dag: Dag, said: Remarks) -> list[str]:
     """What is said above a statement."""
     notes = [comment(line) for node in statement.nodes for line in said.above(node)]
     marks = [node for node in dag.nodes() if isinstance(node, Watermark) and node.input is statement.nodes[-1]]
@@ -178,7 +175,7 @@ def _notes(statement: Statement, dag: Dag, said: Remarks) -> list[str]:
     return notes
 
 
-def _text(statement: Statement, indent: int = 0, is_last: bool = False) -> str:
+def _text(statement: JobStatement, indent: int = 0, is_last: bool = False) -> str:
     steps = statement.lines
     lines = returned(steps, indent) if is_last else assignment(statement.variable, steps, indent)
     return "".join(f"{line}\n" for line in [*(f"{' ' * indent}{note}" for note in statement.notes), *lines])

@@ -36,7 +36,7 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, parts
 from ouzel.errors import NotSupported
-from ouzel.spark.lowering.batch_nodes import BATCH, Lowering, Names
+from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
 from ouzel.spark.lowering.tables import call_reader, refuse_changelog
 from ouzel.spark.lowering.text import call, quoted, with_columns
 
@@ -211,7 +211,7 @@ STREAMING: NodeTable[Lowering] = NodeTable(
 """The lines of each node in a streaming query."""
 
 
-def lower(node: Node, names: Names) -> list[str]:
+def lower(node: Node, names: FrameNames) -> list[str]:
     """The node's lines, as `lowering.lower` gives them, in a streaming query.
 
     Raises:
@@ -221,12 +221,12 @@ def lower(node: Node, names: Names) -> list[str]:
 
 
 @STREAMING.add(Scan)
-def _scan(node: Scan, names: Names) -> list[str]:
+def _scan(node: Scan, names: FrameNames) -> list[str]:
     return [_read_stream(node)]
 
 
 @STREAMING.add(MarkedScan)
-def _marked_scan(node: MarkedScan, names: Names) -> list[str]:
+def _marked_scan(node: MarkedScan, names: FrameNames) -> list[str]:
     dropped = [f".where(~F.col({quoted(END)}))", f".drop({quoted(END)})"] if node.dropped else []
     return [_read_stream(node, f"end_mark={quoted(END)}"), *dropped]
 
@@ -242,7 +242,7 @@ def _read_stream(scan: Scan, *more: str) -> str:
 
 
 @STREAMING.add(EventTime)
-def _event_time(node: EventTime, names: Names) -> list[str]:
+def _event_time(node: EventTime, names: FrameNames) -> list[str]:
     time, end = f"F.col({quoted(TIME)})", f"F.col({quoted(END)})"
     value = f'{grouped(to_spark(node.expression))}.cast("timestamp")'
     return [
@@ -255,12 +255,12 @@ def _event_time(node: EventTime, names: Names) -> list[str]:
 
 
 @STREAMING.add(EventTimeKey)
-def _event_time_key(node: EventTimeKey, names: Names) -> list[str]:
+def _event_time_key(node: EventTimeKey, names: FrameNames) -> list[str]:
     return [f".withMetadata({quoted(node.column)}, {EVENT_TIME if node.is_key else '{}'})"]
 
 
 @STREAMING.add(OfSets)
-def _of_sets(node: OfSets, names: Names) -> list[str]:
+def _of_sets(node: OfSets, names: FrameNames) -> list[str]:
     return [with_columns({call.name: _of_set(call, kind) for call, kind in node.calls})]
 
 
@@ -318,7 +318,7 @@ def _holds_map(kind: DataType) -> bool:
 
 
 @STREAMING.add(MicroBatch)
-def _micro_batch(node: MicroBatch, names: Names) -> list[str]:
+def _micro_batch(node: MicroBatch, names: FrameNames) -> list[str]:
     if node.branch is None:
         return ["batch"]
     lines = ["batch", f".where(F.col({quoted(BRANCH)}) == {node.branch})"]

@@ -16,7 +16,7 @@ from ouzel.spark.lowering.text import comment, quoted, with_columns
 COMPONENT = "$component"
 """Column of the file that says what dropped a row."""
 
-Told = tuple[str, str, DataType]
+LateColumn = tuple[str, str, DataType]
 """What the file says of a row: the column there, the SQL that computes the same of a row of the input, its type."""
 
 
@@ -30,7 +30,7 @@ def can_be_without(aggregate: Aggregate, combined: bool) -> bool:
     )
 
 
-def told(aggregate: Aggregate, combined: bool) -> tuple[Told, ...]:
+def told(aggregate: Aggregate, combined: bool) -> tuple[LateColumn, ...]:
     """What the file says of each row that this aggregate dropped."""
     source = aggregate.input.schema
     read = [name for call in aggregate.calls for name in (call.argument, call.filter) if name]
@@ -83,7 +83,7 @@ def _late(node: Without) -> str:
     )
 
 
-def _same(facts: tuple[Told, ...], places: range) -> str:
+def _same(facts: tuple[LateColumn, ...], places: range) -> str:
     return " & ".join(f'F.col("$is{place}").eqNullSafe(F.col("$was{place}"))' for place in places if place < len(facts))
 
 

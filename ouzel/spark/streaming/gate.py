@@ -12,7 +12,7 @@ RESULTS_BYTES_MAX = 16 << 20
 """With more than this in results that nobody has taken, the next micro-batch waits."""
 
 
-class Gate:
+class MicroBatchGate:
     """Lets micro-batches through to their sinks, or holds the next ones back."""
 
     def __init__(self) -> None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ouzel.errors import OuzelError
 from ouzel.job import Job
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import Rows, RunState, Status, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, not_at_rest
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
 from ouzel.spark.session import explained, start_spark
 from ouzel.spark.streaming.checkpoint import checkpoint_of
-from ouzel.spark.streaming.gate import Gate
+from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.limits import check, check_checkpoint, check_version
 from ouzel.spark.wheel import hand_on
 
@@ -55,7 +55,7 @@ def start_structured(
     return StructuredHandle(job, queries, start, ends=spark is None)
 
 
-class StructuredHandle(Rows):
+class StructuredHandle(RowIteration):
     """Queries that run on a Spark session, followed from a thread."""
 
     def __init__(
@@ -69,7 +69,7 @@ class StructuredHandle(Rows):
         self._bad_places = set[tuple[str, str]]()
         self._rows_out = self._rows_bad = 0
         self._lock, self._news, self._stop = threading.RLock(), threading.Event(), threading.Event()
-        self._gate, self._told = Gate(), set[str]()
+        self._gate, self._told = MicroBatchGate(), set[str]()
         self._thread = threading.Thread(target=self._run, name="structured", daemon=True)
         self._thread.start()
 

@@ -31,7 +31,7 @@ Hand = Callable[[int, pl.DataFrame], None]
 """Takes a micro-batch's number and its rows for the trailing SELECT."""
 
 
-class Outlet(Protocol):
+class MicroBatchSink(Protocol):
     """Where one query's micro-batches go."""
 
     def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
@@ -45,7 +45,7 @@ class Outlet(Protocol):
         """Nothing more comes."""
 
 
-def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> Outlet:
+def outlet(query: StreamingQuery, directory: Path, name: str, hand: Hand) -> MicroBatchSink:
     """The outlet of a query; `hand` takes what a trailing SELECT gives.
 
     Raises:

@@ -19,7 +19,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.base import Committed, Source, SourceRequest
 from ouzel.spark.io.arrow import polars_types
-from ouzel.spark.io.source import Span, Table, TableReader
+from ouzel.spark.io.source import TableReader, TableRequest, TaskRange
 from ouzel.spark.streaming.offsets import Position, Surveyor
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ def read_stream(
 
     given = StructType.fromDDL(columns)
     required = [column.name for column in given if not column.nullable]
-    table_of = Table(table, dict(options), dict(metadata or {}), required, str(Path(folder or ".").resolve()), None, 1)
+    table_of = TableRequest(
+        table, dict(options), dict(metadata or {}), required, str(Path(folder or ".").resolve()), None, 1
+    )
     fields = [StructField(column.name, column.dataType, bool(end_mark) or column.nullable) for column in given]
     schema = StructType([*fields, *([StructField(end_mark, BooleanType())] if end_mark else [])])
     source = _noting(bad_records, table, options, Path(folder or ".").resolve()) if bad_records else OuzelStream
@@ -101,7 +103,7 @@ class OuzelStream(DataSource):  # type: ignore[misc]
     def streamReader(self, schema: StructType) -> StreamReader:
         """The reader of one query."""
         made = json.loads(self.options["stream"])
-        table = Table(**made["table"])
+        table = TableRequest(**made["table"])
         return StreamReader(schema, table, made["end_mark"], made["rows"], made["query"], self.found)
 
 
@@ -116,7 +118,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
     def __init__(
         self,
         schema: StructType,
-        table: Table,
+        table: TableRequest,
         end_mark: str,
         rows: int,
         query: str,
@@ -155,7 +157,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
         for name, (first, until) in after.parts.items():
             at = before.parts[name][1] if name in before.parts else first
             step = TASK_ROWS if self._seeks else max(1, until - at)
-            spans += [Span(name, low, min(low + step, until)) for low in range(at, until, step)]
+            spans += [TaskRange(name, low, min(low + step, until)) for low in range(at, until, step)]
         if self._end_mark and after.ended and not before.ended:
             spans.append(End())
         return spans

@@ -15,7 +15,7 @@ from ouzel.spark.io.bad_records import BadRecords
 from ouzel.spark.io.functions import python_function
 from ouzel.spark.lowering.streaming import StreamingQuery
 from ouzel.spark.session import explained
-from ouzel.spark.streaming.gate import Gate
+from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.progress import Account
 from ouzel.spark.streaming.sinks import batch_id_of, outlet
 from ouzel.spark.streaming.source import read_stream
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Written:
+class TakenMicroBatch:
     """One micro-batch that its sink has taken: how many rows, and those of a trailing SELECT."""
 
     rows: int
@@ -37,13 +37,13 @@ class Written:
 class Stream:
     """One sink's query."""
 
-    def __init__(self, plan: StreamingQuery, job: Job, gate: Gate) -> None:
+    def __init__(self, plan: StreamingQuery, job: Job, gate: MicroBatchGate) -> None:
         self.plan, self.account = plan, Account()
         self.error: OuzelError | None = None
         self._job, self._gate = job, gate
         self._outlet = outlet(plan, job.directory, job.topology.name, self._hand)
         self._frames: list[pl.DataFrame] = []
-        self._written: dict[int, Written] = {}
+        self._written: dict[int, TakenMicroBatch] = {}
         self._started = threading.Event()
         self._finish: Callable[[DataFrame], DataFrame] | None = None
         self.running: Running | None = None
@@ -89,7 +89,7 @@ class Stream:
         with self._gate.passing(hands=self.plan.sink.traits.returned):
             try:
                 rows = self._write(frame, number, batch_id_of(self.running.id, number))
-                self._written[number] = Written(rows, self._frames)
+                self._written[number] = TakenMicroBatch(rows, self._frames)
                 self._frames = []
             except Exception as error:
                 self.error = error if isinstance(error, OuzelError) else explained(error)
@@ -109,10 +109,10 @@ class Stream:
         self._frames.append(frame)
         self._gate.handed(int(frame.estimated_size()))
 
-    def progressed(self, report: Mapping[str, Any]) -> Written:
+    def progressed(self, report: Mapping[str, Any]) -> TakenMicroBatch:
         """Take Spark's report of a committed micro-batch; what of it the sink has taken."""
         self.account.add(report)
-        return self._written.pop(report["batchId"], Written(0))
+        return self._written.pop(report["batchId"], TakenMicroBatch(0))
 
     @property
     def run_id(self) -> str:

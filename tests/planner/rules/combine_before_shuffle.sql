@@ -95,7 +95,7 @@ Sink result (result), retract
             Scan u (file)
               (x, y)
 
--- what others read too is dealt as it is
+-- what others read too
 CREATE VIEW v AS SELECT a, b FROM t;
 INSERT INTO one SELECT CAST(SUM(b) AS INT) FROM v;
 INSERT INTO two SELECT CAST(COUNT(*) AS INT) FROM v;
@@ -113,5 +113,6 @@ Sink one (file), retract
 Sink two (file), retract
   Project EXPR$0 as a
     Project CAST($result0 AS INT) as EXPR$0
-      Aggregate COUNT(*) as $result0; emit changes
-        ^ Project a, b
+      FinalAggregate COUNT(*) as $result0; emit changes
+        PartialAggregate COUNT(*) as $result0
+          ^ Project a, b

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ouzel.session import Job, load_text
-from ouzel.spark.batch.run import Batch, batch
+from ouzel.spark.batch.run import BatchRun, batch_run
 
 if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker
@@ -24,9 +24,9 @@ def job(tmp_path: Path) -> Callable[[str], Job]:
 
 
 @pytest.fixture
-def made(job: Callable[[str], Job]) -> Callable[..., Batch]:
+def made(job: Callable[[str], Job]) -> Callable[..., BatchRun]:
     """The batch of some SQL, over everything or over given offsets."""
-    return lambda text, offsets=None: batch(job(text), offsets)
+    return lambda text, offsets=None: batch_run(job(text), offsets)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.spark import read_table
-from ouzel.spark.batch.run import Batch
+from ouzel.spark.batch.run import BatchRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,7 @@ def query(policy: str) -> str:
 
 @pytest.mark.spark
 def test_a_table_that_is_read_twice_counts_nothing_twice(
-    made: Callable[..., Batch], spark: SparkSession, tmp_path: Path
+    made: Callable[..., BatchRun], spark: SparkSession, tmp_path: Path
 ) -> None:
     (tmp_path / "t.csv").write_text(BAD)
     said: list[str] = []
@@ -53,7 +53,7 @@ def test_nothing_is_left_out_in_silence(spark: SparkSession, tmp_path: Path) -> 
         read_table(spark, "t", "a bigint", options, folder=str(tmp_path))
 
 
-def test_a_job_says_what_it_leaves_out(made: Callable[..., Batch]) -> None:
+def test_a_job_says_what_it_leaves_out(made: Callable[..., BatchRun]) -> None:
     text = made(query("'bad.record' = 'skip'")).text()
     assert "from ouzel.spark import BadRecords, read_table  # needs the wheel of Ouzel" in text
     assert text.count("bad_records=bad_records,") == 1

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ouzel.errors import NotSupported
-from ouzel.spark.batch.run import Batch
+from ouzel.spark.batch.run import BatchRun
 from ouzel.spark.io.bounds import batch_options
 
 
@@ -26,7 +26,7 @@ def query(options: str) -> str:
         ),
     ],
 )
-def test_a_table_without_end_is_refused(made: Callable[..., Batch], options: str, sentence: str) -> None:
+def test_a_table_without_end_is_refused(made: Callable[..., BatchRun], options: str, sentence: str) -> None:
     text = query(options).replace("(a ", "(auction ").replace(" a FROM", " auction FROM")
     with pytest.raises(NotSupported) as refused:
         made(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.session import load
-from ouzel.spark.batch.run import batch
+from ouzel.spark.batch.run import batch_run
 from tests.servers.spark import StandaloneCluster
 from tests.spark.batch.plain import PlainPython
 
@@ -55,7 +55,7 @@ def test_workers_are_given_ouzel(plain: PlainPython, cluster: StandaloneCluster,
 def test_a_submitted_job_on_a_cluster(plain: PlainPython, cluster: StandaloneCluster, folder: Path) -> None:
     for name, answer in (("words", ("|a|3|", "|b|2|")), ("numbers", ("|x|4|", "|y|2|"))):
         job = folder / f"{name}_job.py"
-        job.write_text(batch(load(folder / f"{name}.sql")).text())
+        job.write_text(batch_run(load(folder / f"{name}.sql")).text())
         wheel = ("--py-files", str(plain.wheel)) if name == "numbers" else ()
         printed = plain.submit(job, *wheel, master=cluster.url)
         assert all(row in printed.replace(" ", "") for row in answer), printed
@@ -71,7 +71,7 @@ def test_a_job_over_files_runs_in_spark_connect(folder: Path) -> None:
 
 def connected(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
     job = folder / f"{name}_job.py"
-    job.write_text(batch(load(folder / f"{name}.sql")).text())
+    job.write_text(batch_run(load(folder / f"{name}.sql")).text())
     environment = {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [sys.executable, str(job)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=250)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.session import load
-from ouzel.spark.batch.run import batch
+from ouzel.spark.batch.run import batch_run
 from tests.law.engines import folded, run_to_end
 from tests.spark.batch.plain import PlainPython
 
@@ -24,7 +24,7 @@ NAMES = sorted(path.stem for path in EXAMPLES.glob("*.sql"))
 def test_what_a_submitted_job_prints(tmp_path: Path, plain: PlainPython) -> None:
     shutil.copy(EXAMPLES / "storms.sql", tmp_path)
     (tmp_path / "data").symlink_to(EXAMPLES / "data")
-    made = batch(load(tmp_path / "storms.sql"))
+    made = batch_run(load(tmp_path / "storms.sql"))
     (tmp_path / "storms.py").write_text(made.text())
     printed = plain.submit(tmp_path / "storms.py")
     cells = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ouzel.spark.batch.run import Batch, rows_of
+from ouzel.spark.batch.run import BatchRun, rows_of
 from ouzel.spark.lowering import run_job
 
 if TYPE_CHECKING:
@@ -41,23 +41,23 @@ def frames(text: str) -> list[str]:
     return re.findall(r"^    (\w+) = ", text.split("def query(")[1].split("\ndef ")[0], re.M)
 
 
-def test_what_several_readers_share_is_one_frame(made: Callable[..., Batch]) -> None:
+def test_what_several_readers_share_is_one_frame(made: Callable[..., BatchRun]) -> None:
     assert frames(made(SHARED).text()) == ["t", "v", "t_by_b", "t_in_all"]
 
 
-def test_an_aggregate_of_an_aggregate_has_a_frame_between(made: Callable[..., Batch]) -> None:
+def test_an_aggregate_of_an_aggregate_has_a_frame_between(made: Callable[..., BatchRun]) -> None:
     text = made(TWICE).text()
     assert frames(text) == ["t", "w"]
     assert '"window_time"' not in text, "what nobody reads is not made"
 
 
-def test_no_name_of_the_plans_own_making_is_left(made: Callable[..., Batch]) -> None:
+def test_no_name_of_the_plans_own_making_is_left(made: Callable[..., BatchRun]) -> None:
     code = made(DISTINCT).text().split("def query(")[1]
     assert "$" not in code
     assert 'F.expr("count(DISTINCT `a`) FILTER (WHERE `a_over_1`)").alias("n")' in code
 
 
-def test_a_question_with_quotes_stands_on_top(made: Callable[..., Batch]) -> None:
+def test_a_question_with_quotes_stands_on_top(made: Callable[..., BatchRun]) -> None:
     text = made(TABLE + 'SELECT b || \'""" \\\' AS c FROM t;').text()
     assert "CREATE TABLE t" in text.split("\nimport argparse")[0]
     names: dict[str, object] = {}
@@ -75,7 +75,7 @@ def test_a_question_with_quotes_stands_on_top(made: Callable[..., Batch]) -> Non
     ],
 )
 def test_a_path_means_in_a_job_what_it_means_in_a_topology(
-    path: str, reader: str, default: str, made: Callable[..., Batch]
+    path: str, reader: str, default: str, made: Callable[..., BatchRun]
 ) -> None:
     text = made(TABLE.replace("t.json", path) + "SELECT a FROM t;").text()
     assert reader in text
@@ -89,7 +89,7 @@ def test_a_path_means_in_a_job_what_it_means_in_a_topology(
     ids=["shared", "distinct", "twice"],
 )
 def test_they_answer_right(
-    query: str, expected: list[object], made: Callable[..., Batch], spark: SparkSession, tmp_path: Path
+    query: str, expected: list[object], made: Callable[..., BatchRun], spark: SparkSession, tmp_path: Path
 ) -> None:
     times = ("2024-01-01 00:00:00", "2024-01-01 00:01:00", "2024-01-01 00:02:00")
     rows = [f'{{"a": {a}, "b": "{b}", "ts": "{ts}"}}\n' for a, b, ts in zip((1, 2, 3), "xxy", times, strict=True)]

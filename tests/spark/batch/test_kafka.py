@@ -17,8 +17,8 @@ from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 from ouzel.errors import BadRecord, NotSupported
 from ouzel.reconcile import reconcile, record_run
 from ouzel.session import Job
-from ouzel.spark.batch.run import Batch, batch, rows_of
-from ouzel.spark.io.source import Table, TableReader
+from ouzel.spark.batch.run import BatchRun, batch_run, rows_of
+from ouzel.spark.io.source import TableReader, TableRequest
 from ouzel.spark.lowering import run_job
 from tests.servers.kafka import spark_jars
 
@@ -47,7 +47,7 @@ def reader(kafka: KafkaBroker, topic: str, offsets: dict[str, list[int]] | None 
         "bad.record": "skip",
     }
     options |= {name.replace("_", "."): value for name, value in more.items()}
-    return TableReader(SCHEMA, Table("clicks", options, {"p": "partition", "o": "offset"}, [], ".", offsets, 2))
+    return TableReader(SCHEMA, TableRequest("clicks", options, {"p": "partition", "o": "offset"}, [], ".", offsets, 2))
 
 
 def rows(made: TableReader) -> list[tuple[Any, ...]]:
@@ -89,7 +89,7 @@ def test_a_bad_record_fails_the_job_unless_it_is_to_be_skipped(kafka: KafkaBroke
 @pytest.mark.server
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_topic_in_spark(kafka: KafkaBroker, topic: str, made: Callable[..., Batch], spark: SparkSession) -> None:
+def test_a_topic_in_spark(kafka: KafkaBroker, topic: str, made: Callable[..., BatchRun], spark: SparkSession) -> None:
     text = f"""CREATE TABLE clicks (id BIGINT, part INT METADATA FROM 'partition') WITH ('connector' = 'kafka', 'topic' = '{topic}',
       'bootstrap.servers' = '{kafka.address}', 'format' = 'json', 'bad.record' = 'skip');
     SELECT part, COUNT(*) AS n, MAX(id) AS last FROM clicks GROUP BY part EMIT CHANGES;"""
@@ -139,7 +139,7 @@ def values(kafka: KafkaBroker, topic: str) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.server
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_topic_is_written(kafka: KafkaBroker, topic: str, made: Callable[..., Batch], spark: SparkSession) -> None:
+def test_a_topic_is_written(kafka: KafkaBroker, topic: str, made: Callable[..., BatchRun], spark: SparkSession) -> None:
     kafka.create_topic("written")
     kafka.create_topic("keyed")
     where = f"'connector' = 'kafka', 'bootstrap.servers' = '{kafka.address}', 'format' = 'json'"
@@ -195,7 +195,7 @@ def test_sparks_own_source_reads_the_same(
             SELECT p, COUNT(*) AS n, MAX(id) AS last FROM clicks GROUP BY p EMIT CHANGES;""",
     }
     ranges = {"csv": {"lines": {"lines-0": (0, 3)}}, "json": {"clicks": {"clicks-0": (3, 5), "clicks-1": (0, 70)}}}
-    outputs = {name: batch(job(text), ranges[name]).into(tmp_path / name) for name, text in queries.items()}
+    outputs = {name: batch_run(job(text), ranges[name]).into(tmp_path / name) for name, text in queries.items()}
     jobs = [made.text() for made in outputs.values()]
     assert not any("ouzel.spark" in text for text in jobs), "nothing but PySpark and the jars is needed"
     submit_with_jars(tmp_path / "job.py", jobs)
@@ -231,7 +231,7 @@ def submit_with_jars(path: Path, jobs: list[str]) -> None:
         ("'tombstone' = 'bad'", "cannot do 'tombstone' = 'bad'"),
     ],
 )  # fmt: skip
-def test_what_sparks_own_source_cannot_do_is_refused(made: Callable[..., Batch], more: str, sentence: str) -> None:
+def test_what_sparks_own_source_cannot_do_is_refused(made: Callable[..., BatchRun], more: str, sentence: str) -> None:
     where = (
         "'connector' = 'kafka', 'bootstrap.servers' = 'b:1', 'topic' = 't', 'format' = 'json', 'spark.source' = 'jvm'"
     )
@@ -240,7 +240,7 @@ def test_what_sparks_own_source_cannot_do_is_refused(made: Callable[..., Batch],
     assert sentence in str(refused.value)
 
 
-def test_sparks_own_source_by_time(made: Callable[..., Batch]) -> None:
+def test_sparks_own_source_by_time(made: Callable[..., BatchRun]) -> None:
     where = (
         "'connector' = 'kafka', 'bootstrap.servers' = 'b:1', 'topic' = 't', 'format' = 'raw', 'spark.source' = 'jvm'"
     )

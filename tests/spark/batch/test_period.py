@@ -13,7 +13,7 @@ import pytest
 from ouzel.errors import NotSupported, QueryError
 from ouzel.session import Job
 from ouzel.spark.batch.period import Period, read_period
-from ouzel.spark.batch.run import Batch, batch
+from ouzel.spark.batch.run import BatchRun, batch_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,14 +49,14 @@ def test_what_is_no_period_is_refused(begin: str, end: str | None, sentence: str
 def test_a_table_without_any_time_is_refused_by_name(job: Callable[[str], Job]) -> None:
     text = "CREATE TABLE words (a VARCHAR) WITH ('connector' = 'file', 'path' = 'w', 'format' = 'raw'); SELECT a FROM words;"
     with pytest.raises(NotSupported, match="table 'words' has no event time, so that --from and --to mean nothing"):
-        batch(job(text), None, DAY)
+        batch_run(job(text), None, DAY)
 
 
 def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> None:
     columns = "a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
     with pytest.raises(NotSupported, match="starts at its latest record"):
-        batch(job(kafka(columns)), None, DAY)
-    made = batch(job(kafka(columns).replace("latest", "earliest")), None, DAY)
+        batch_run(job(kafka(columns)), None, DAY)
+    made = batch_run(job(kafka(columns).replace("latest", "earliest")), None, DAY)
     lines = made.text()
     assert '(F.col("ts") >= F.lit("2024-01-01 00:00:00").cast("timestamp_ntz"))' in lines
     assert '(F.col("ts") < F.lit("2024-01-02 00:00:00").cast("timestamp_ntz"))' in lines
@@ -65,7 +65,7 @@ def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> 
 
 
 def test_records_of_kafka_have_times_of_their_own(job: Callable[[str], Job]) -> None:
-    text = batch(job(kafka("a BIGINT")), None, DAY).text()
+    text = batch_run(job(kafka("a BIGINT")), None, DAY).text()
     assert '"start": "timestamp",\n            "start.timestamp": "2024-01-01 00:00:00",' in text
     assert '"end": "timestamp",\n            "end.timestamp": "2024-01-02 00:00:00",' in text
     assert ".where" not in text
@@ -75,7 +75,7 @@ def test_where_event_time_is_the_records_own_only_what_surely_lies_before_is_pas
     job: Callable[[str], Job],
 ) -> None:
     columns = "a BIGINT, ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', WATERMARK FOR ts AS ts"
-    text = batch(job(kafka(columns)), None, DAY).text()
+    text = batch_run(job(kafka(columns)), None, DAY).text()
     assert '"start.timestamp": "2024-01-01 00:00:00"' in text
     assert "end.timestamp" not in text, "an older record may come after a newer one"
     assert '(F.col("ts") < F.lit("2024-01-02 00:00:00").cast("timestamp"))' in text
@@ -96,7 +96,7 @@ def test_the_period_reaches_the_reader_and_is_half_open(
     text = """CREATE TABLE t (a BIGINT, at BIGINT METADATA FROM 'row', ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
     WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet'); SELECT a, at FROM t;"""
     for period, expected in [(DAY, [(1, 2), (2, 3)]), (Period(DAY.to_us, None), [(3, 4)])]:
-        made: Batch = batch(job(text), None, period)
+        made: BatchRun = batch_run(job(text), None, period)
         rows = made.run(spark)
         assert rows is not None
         assert sorted(rows.rows()) == expected
@@ -124,10 +124,10 @@ def test_windows_that_reach_into_the_period_are_whole_and_no_others_are_there(
     times = [datetime(2024, 1, 1) + number * timedelta(minutes=30) for number in range(-48, 96)]
     pl.DataFrame({"a": range(len(times)), "ts": times}).write_parquet(tmp_path / "t.parquet")
     query = job(WINDOWED.replace("WINDOW", window))
-    made = batch(query, None, NOON)
+    made = batch_run(query, None, NOON)
     assert made.note == f"No window is cut: for those that reach beyond it rows are read {read}"
     assert f"-- {made.note}." in made.text()
-    part, whole = made.run(spark), batch(query).run(spark)
+    part, whole = made.run(spark), batch_run(query).run(spark)
     assert part is not None
     assert whole is not None
     expected = whole.filter(pl.col("window_start").dt.strftime("%m-%d %H:%M").is_in([f"01-01 {at}" for at in starts]))
@@ -142,10 +142,10 @@ def test_windows_of_windows_need_all_of_those_that_they_are_made_of(job: Callabl
         f"CREATE VIEW six AS {inner}; SELECT window_start, SUM(n) AS n FROM TABLE(TUMBLE(TABLE six, DESCRIPTOR(ts), INTERVAL '1' DAY))"
         " GROUP BY window_start, window_end;"
     )
-    assert batch(job(text), None, NOON).note.endswith(f"are read {DAY}")
+    assert batch_run(job(text), None, NOON).note.endswith(f"are read {DAY}")
 
 
 def test_what_ends_at_the_windows_own_times_is_read_as_it_was_asked_for(job: Callable[[str], Job]) -> None:
-    made = batch(job(WINDOWED.replace("WINDOW", TUMBLE)), None, DAY)
+    made = batch_run(job(WINDOWED.replace("WINDOW", TUMBLE)), None, DAY)
     assert made.note == ""
     assert "No window is cut" not in made.text()

@@ -17,7 +17,7 @@ import pytest
 from ouzel.connectors.memory import TABLES
 from ouzel.errors import ConnectorError, NotSupported, OuzelError
 from ouzel.session import Job
-from ouzel.spark.batch.run import Batch
+from ouzel.spark.batch.run import BatchRun
 from ouzel.spark.io.sink import Destination, write_table
 from tests.fuzz.hunt import judge, plain_answer, spark_answer
 from tests.law.engines import run_to_end
@@ -49,7 +49,7 @@ def source(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_topic_is_written_by_our_own_sink(made: Callable[..., Batch]) -> None:
+def test_a_topic_is_written_by_our_own_sink(made: Callable[..., BatchRun]) -> None:
     text = made(into(KAFKA, "k VARCHAR, n BIGINT, PRIMARY KEY (k) NOT ENFORCED", COUNTED)).text()
     assert "from ouzel.spark import write_table  # needs the wheel of Ouzel" in text
     ending = re.sub(r"\s+", " ", text.split("answer = query(spark, args)\n")[1])
@@ -65,7 +65,7 @@ def test_a_topic_is_written_by_our_own_sink(made: Callable[..., Batch]) -> None:
     ],
 )  # fmt: skip
 def test_what_spark_cannot_write_is_refused_at_once(
-    made: Callable[..., Batch], options: str, columns: str, query: str, sentence: str
+    made: Callable[..., BatchRun], options: str, columns: str, query: str, sentence: str
 ) -> None:
     with pytest.raises(NotSupported) as refused:
         made(into(f"'connector' = 'file', 'path' = 'o', {options}", columns, query)).text()
@@ -79,7 +79,7 @@ def test_what_spark_cannot_write_is_refused_at_once(
      "'format' = 'json', 'json.nulls' = 'false'", "'format' = 'parquet', 'parquet.compression' = 'lz4'"],
 )  # fmt: skip
 def test_files_come_back_as_they_were(
-    made: Callable[..., Batch], spark: SparkSession, source: Path, more: str, tmp_path: Path
+    made: Callable[..., BatchRun], spark: SparkSession, source: Path, more: str, tmp_path: Path
 ) -> None:
     table = f"'connector' = 'file', 'path' = 'o', {more}"
     assert made(into(table)).run(spark) is None
@@ -121,7 +121,7 @@ NESTED = {
 }
 
 
-Made = Callable[..., Batch]
+Made = Callable[..., BatchRun]
 Columns = dict[str, tuple[str, list[Any]]]
 
 
@@ -168,7 +168,7 @@ def test_spark_reads_what_a_stream_writes(
 
 
 @pytest.mark.spark
-def test_raw_lines_and_a_changelog(made: Callable[..., Batch], spark: SparkSession, source: Path) -> None:
+def test_raw_lines_and_a_changelog(made: Callable[..., BatchRun], spark: SparkSession, source: Path) -> None:
     made(into("'connector' = 'file', 'path' = 'raw', 'format' = 'raw'", "k VARCHAR", "SELECT k FROM t")).run(spark)
     lines = sorted(line for part in (source / "raw").glob("part-*") for line in part.read_text().splitlines())
     assert lines == sorted(row["k"] for row in ROWS)
@@ -178,7 +178,7 @@ def test_raw_lines_and_a_changelog(made: Callable[..., Batch], spark: SparkSessi
 
 
 @pytest.mark.spark
-def test_print_and_memory_are_this_process(made: Callable[..., Batch], spark: SparkSession, source: Path) -> None:
+def test_print_and_memory_are_this_process(made: Callable[..., BatchRun], spark: SparkSession, source: Path) -> None:
     made(into("'connector' = 'print', 'path' = 'p.txt'", "k VARCHAR, n BIGINT", COUNTED)).run(spark)
     assert sorted((source / "p.txt").read_text().splitlines()) == [
         '+{"k":" a ","n":4}', '+{"k":"say \\"x\\", y","n":2}',

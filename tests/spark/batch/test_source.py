@@ -10,14 +10,14 @@ import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from ouzel.errors import BadRecord
-from ouzel.spark.io.source import Table, TableReader
+from ouzel.spark.io.source import TableReader, TableRequest
 
 SCHEMA = StructType([StructField("a", LongType()), StructField("b", StringType())])
 
 
 def reader(folder: Path, options: dict[str, str], schema: StructType = SCHEMA, **more: Any) -> TableReader:
     given: dict[str, Any] = {"metadata": {}, "required": [], "offsets": None, "tasks": 2} | more
-    return TableReader(schema, Table("t", options, folder=str(folder), **given))
+    return TableReader(schema, TableRequest("t", options, folder=str(folder), **given))
 
 
 def rows(made: TableReader) -> list[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.session import load
-from ouzel.spark.batch.run import batch
+from ouzel.spark.batch.run import batch_run
 
 ROOT = Path(__file__).parents[3]
 JOBS = ROOT / "tests" / "golden" / "jobs"
@@ -23,7 +23,7 @@ QUERIES = [*EXAMPLES, *sorted(JOBS.glob("*.sql"))]
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.stem)
 def test_the_job_of_a_query(query: Path, update_golden: bool) -> None:
-    made = batch(load(query))
+    made = batch_run(load(query))
     text = replace(made, job=replace(made.job, directory=Path("/data"))).text()
     golden = JOBS / f"{query.stem}.py"
     if update_golden:

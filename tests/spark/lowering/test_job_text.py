@@ -14,6 +14,7 @@ from ouzel.session import load_text
 from ouzel.spark.lowering import spark_job
 from ouzel.spark.lowering.layout import WIDTH, assignment
 from ouzel.spark.lowering.text import comment, docstring, identifier, is_identifier
+from tests.effort import examples
 
 NASTY = [
     "'",
@@ -95,7 +96,7 @@ def without_escapes(text: str) -> str:
     return text.replace("\\", "")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     path=SQL_TEXTS.filter(str.strip),
     value=SQL_TEXTS,

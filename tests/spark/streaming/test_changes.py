@@ -12,7 +12,7 @@ from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
 from ouzel.spark.streaming import changes
 from ouzel.spark.streaming.changes import RowsByKey, WholeTable
-from ouzel.spark.streaming.gate import Gate
+from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.progress import Account
 from ouzel.spark.streaming.sinks import batch_id_of
 
@@ -98,7 +98,7 @@ def test_watermarks(text: str, time_us: int | None) -> None:
 
 
 def test_a_gate_that_is_shut_waits_for_those_inside() -> None:
-    gate = Gate()
+    gate = MicroBatchGate()
     with gate.passing():
         assert not gate.shut(0.0)
     assert gate.shut(0.0)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import open_source
-from ouzel.connectors.base import Partition, Reach, ReadBatch, Source, SourceRequest
+from ouzel.connectors.base import OffsetRange, Partition, ReadBatch, Source, SourceRequest
 from ouzel.spark.streaming.offsets import Position, Surveyor
 
 
@@ -22,11 +22,11 @@ class Shelf:
     def partitions(self) -> list[Partition]:
         return [Partition(name, self.bounded) for name in self.rows]
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> Reach:
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         self.asked.append(partition.id)
         start, there = offset or 0, self.rows[partition.id]
         end = max(start, min(start + rows, there))
-        return Reach(start, end, self.bounded and end == there)
+        return OffsetRange(start, end, self.bounded and end == there)
 
 
 def steps(surveyor: Surveyor, rows: int) -> list[dict[str, int]]:

@@ -92,7 +92,7 @@ def test_results_that_nobody_takes_hold_the_next_micro_batch_back(
 
 def test_a_gate_lets_through_what_hands_nothing_over_and_what_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "RESULTS_BYTES_MAX", 100)
-    door, passed = gate.Gate(), Event()
+    door, passed = gate.MicroBatchGate(), Event()
 
     def pass_through() -> None:
         with door.passing(hands=True):

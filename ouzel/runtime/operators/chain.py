@@ -1,0 +1,159 @@
+"""The operators of one component, fused: a chain that may branch, and that writes a stream wherever a branch ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from typing import NamedTuple
+
+import polars as pl
+
+from ouzel.planner.topology import DEFAULT_STREAM
+from ouzel.runtime.operators.base import Counters, Operator, RefusedRow
+from ouzel.runtime.protocol.lag import Sight
+from ouzel.runtime.state.context import StateContext
+
+Streams = list[tuple[str, pl.DataFrame]]
+"""What a component writes: the name of a stream, and rows for it."""
+
+
+class Edges(NamedTuple):
+    """Where the rows of one operator go: to the operators at these places, each by its only port, and into these streams."""
+
+    readers: tuple[int, ...] = ()
+    streams: tuple[str, ...] = ()
+
+
+class Chain:
+    """The operators of one component, each after the one that it reads; itself used like an operator.
+
+    The component's inputs are the ports of the first operator. `edges` says where the rows of each operator go; without it they go from
+    one to the next, and from the last into the default stream. After `process` of a chain with a Watermark, `sight` is what that batch
+    showed of event time, or None. What comes out of a `consolidated` chain is ready for an upsert sink: of each key one row.
+    """
+
+    consolidated = False
+
+    def __init__(self, operators: list[Operator], edges: Sequence[Edges] | None = None) -> None:
+        self.operators = operators
+        self.edges = list(edges) if edges is not None else _straight(len(operators))
+        self.stateful = any(operator.stateful for operator in operators)
+        self.is_timed = any(hasattr(operator, "sight") for operator in operators)
+
+    @property
+    def sight(self) -> Sight | None:
+        """What the chain's watermark operator saw in the last batch."""
+        return next((operator.sight for operator in self.operators if hasattr(operator, "sight")), None)
+
+    def process(self, frame: pl.DataFrame, port: int = 0) -> Streams:
+        """Push a batch of one input through all operators."""
+        made: Streams = []
+        self._push(self.operators[0].process(frame, port), 0, made)
+        return made
+
+    def advance_port(self, port: int, watermark_us: int) -> Streams:
+        """Event time of one of the component's inputs has come so far."""
+        made: Streams = []
+        self._push(self.operators[0].advance_port(port, watermark_us), 0, made)
+        return [(stream, out) for stream, out in made if out.height]
+
+    def advance(self, watermark_us: int) -> Streams:
+        """Tell each operator in turn that all inputs have come so far; what one lets out passes through those after it."""
+        return self._each(lambda operator: operator.advance(watermark_us))
+
+    def tick(self, now_ms: int) -> Streams:
+        """As `advance`, for processing time."""
+        return self._each(lambda operator: operator.tick(now_ms))
+
+    def settle(self) -> Streams:
+        """As `advance`, when the topology pauses."""
+        return self._each(lambda operator: operator.settle())
+
+    def finish(self) -> Streams:
+        """As `advance`, at the end of input."""
+        return self._each(lambda operator: operator.finish())
+
+    @property
+    def states(self) -> list[StateContext]:
+        """What the operators keep, in their order. A snapshot is taken after `settle`: what waits to leave is no state."""
+        return [operator.state for operator in self.operators if operator.state is not None]
+
+    def restored(self) -> None:
+        """All `states` have been restored."""
+        for operator in self.operators:
+            operator.restored()
+
+    def take_refused(self) -> list[RefusedRow]:
+        """The rows refused since the last call."""
+        taken = [row for operator in self.operators for row in operator.refused]
+        for operator in self.operators:
+            operator.refused.clear()
+        return taken
+
+    def take_late(self) -> list[pl.DataFrame]:
+        """The rows dropped as late since the last call, as they reached the operator that dropped them."""
+        taken = [frame for operator in self.operators for frame in operator.late_frames]
+        for operator in self.operators:
+            operator.late_frames.clear()
+        return taken
+
+    def leave_out(self, before_us: int, read_before: bool) -> None:
+        """Drop what is older than that from now on: a run before has answered for it, or if it had not read it, it is late."""
+        for operator in self.operators:
+            if hasattr(operator, "sight"):
+                operator.answered_us, operator.read_before = before_us, read_before  # type: ignore[attr-defined]
+
+    @property
+    def answered(self) -> int:
+        """Rows so dropped."""
+        return sum(operator.counters.answered for operator in self.operators)
+
+    @property
+    def late(self) -> int:
+        """Rows dropped as late so far."""
+        return sum(operator.counters.late for operator in self.operators)
+
+    def trial(self) -> Chain:
+        """The same chain up to its operators with state, to compute rows once more with; it has refused and counted nothing."""
+        operators = [_Stop() if operator.stateful else _anew(operator) for operator in self.operators]
+        return Chain(operators, self.edges)
+
+    def _push(self, frame: pl.DataFrame | None, place: int, made: Streams) -> None:
+        """Hand on what the operator at `place` has made."""
+        if frame is None:
+            return
+        readers, streams = self.edges[place]
+        for reader in readers:
+            self._push(self.operators[reader].process(frame), reader, made)
+        made.extend((stream, frame) for stream in streams)
+
+    def _each(self, let_out: Callable[[Operator], pl.DataFrame | None]) -> Streams:
+        made: Streams = []
+        for place, operator in enumerate(self.operators):
+            self._push(let_out(operator), place, made)
+        return [(stream, frame) for stream, frame in made if frame.height]
+
+
+class _Stop(Operator):
+    """Stands where an operator with state would be."""
+
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
+        return None
+
+
+def _straight(operators: int) -> list[Edges]:
+    return [Edges((place,)) for place in range(1, operators)] + [Edges((), (DEFAULT_STREAM,))]
+
+
+def merge_streams(parts: Iterable[Streams]) -> Streams:
+    """What came of several batches as one frame for each stream, in the order in which the streams came."""
+    frames: dict[str, list[pl.DataFrame]] = {}
+    for stream, frame in (pair for part in parts for pair in part):
+        frames.setdefault(stream, []).append(frame)
+    return [(stream, pl.concat(each) if len(each) > 1 else each[0]) for stream, each in frames.items()]
+
+
+def _anew(operator: Operator) -> Operator:
+    made = copy(operator)
+    made.refused, made.counters = [], Counters()
+    return made
