@@ -60,7 +60,7 @@ def index_and_add(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     def step(frame: pl.DataFrame) -> None:
         slots = index.find_or_insert(*key_hashes(frame, ["word"], 7))
         counts.reserve(index.limit)
-        kernels.add(counts["n"], slots, ones)
+        kernels.add_amounts(counts["n"], slots, ones)
 
     return step, _words(rows, 100)
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from bench.markdown import markdown
 from ouzel.reconcile import reconcile
-from ouzel.reconcile.answers import batch_answer, compared_sink
+from ouzel.reconcile.answers import batch_answer, choose_sink
 from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.session import Job, load_text
 from ouzel.spark.session import start_spark
@@ -104,7 +104,7 @@ def measure(spark: SparkSession, name: str, rows: int, folder: Path, repeat: int
     workload = WORKLOADS[name]
     write_payments(folder / "payments", int(rows * workload.fan_in))
     job = load_text(TABLE + workload.query, folder, name)
-    sink, answer, home = compared_sink(job.program), folder / "answer", folder / "record"
+    sink, answer, home = choose_sink(job.program), folder / "answer", folder / "record"
 
     def nowhere() -> None:
         batch_answer(job, sink, {}, spark).write.format("noop").mode("overwrite").save()

@@ -16,7 +16,7 @@ from ouzel.errors import PlanError, QueryError, TopologyError
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Topology
-from ouzel.runtime.run import Handle, RunState, Status, lost_state
+from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
 if TYPE_CHECKING:
     import polars as pl
@@ -138,6 +138,6 @@ def _frames(handle: Handle, settings: Settings) -> Iterator[pl.DataFrame]:
         status = handle.stop()
     if status.state is RunState.FAILED:
         raise TopologyError(status.reason)
-    lost = lost_state(status, settings)
+    lost = describe_lost_state(status, settings)
     if lost:
         raise TopologyError(f"{lost}, so the answer may lack rows; the setting state_lost='accept' takes it as it is")

@@ -131,13 +131,13 @@ def _placed(text: str, program: Program) -> Iterator[None]:
         raise
 
 
-def configured(job: Job, settings: Settings) -> Job:
+def with_settings(job: Job, settings: Settings) -> Job:
     """The job with other settings."""
     return replace(job, topology=replace(job.topology, settings=settings))
 
 
-def seeded(job: Job) -> Job:
+def draw_seed(job: Job) -> Job:
     """The job with a seed drawn for its run, unless it has one."""
     if job.settings.seed:
         return job
-    return configured(job, replace(job.settings, seed=secrets.randbits(63)))
+    return with_settings(job, replace(job.settings, seed=secrets.randbits(63)))

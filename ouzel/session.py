@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ouzel.errors import OuzelError
-from ouzel.job import Job, configured, connector_traits, load, load_text, seeded
+from ouzel.job import Job, connector_traits, draw_seed, load, load_text, with_settings
 from ouzel.runtime.run import Handle
 
-__all__ = ["Job", "configured", "connector_traits", "load", "load_text", "seeded", "start"]
+__all__ = ["Job", "connector_traits", "draw_seed", "load", "load_text", "start", "with_settings"]
 
 
 def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iterable[tuple[str, str]] = ()) -> Handle:
@@ -23,7 +23,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         from ouzel.spark.streaming import start_structured
 
         return start_structured(job, master=master, conf=conf)
-    topology = seeded(job).topology
+    topology = draw_seed(job).topology
     from ouzel.planner.streams import check_nodes
 
     check_nodes(topology)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.output import StandardOutput
-from ouzel.cli.table import PIPE_WIDTH, final, ordered, ranked_by, sorted_by_columns
+from ouzel.cli.table import PIPE_WIDTH, final, ranking_column, sort_by_columns, sort_for_reading
 from ouzel.cli.values import json_rows
 from ouzel.compiler.plan import WEIGHT
 from ouzel.compiler.types import Schema
@@ -157,7 +157,7 @@ class AtTheEnd:
 
     def finish(self) -> None:
         """Print the table."""
-        for part in sorted_by_columns(self.table.frame()).iter_slices(PRINTED_ROWS):
+        for part in sort_by_columns(self.table.frame()).iter_slices(PRINTED_ROWS):
             self.printer.add(part)
         self.printer.finish()
 
@@ -183,7 +183,7 @@ class Ends:
     def _cut(self) -> None:
         import polars as pl
 
-        rows = sorted_by_columns(self.frame())
+        rows = sort_by_columns(self.frame())
         self._frames = [pl.concat([rows.head(END_ROWS), rows.tail(END_ROWS)], rechunk=True)]
         self._held = 2 * END_ROWS
 
@@ -234,8 +234,8 @@ class Page:
         import polars as pl
 
         table = self.table.frame()
-        rows = ordered(table, self.schema, self.retracts)
-        shown = rows.head(limit) if ranked_by(self.schema, self.retracts) else rows.tail(limit)
+        rows = sort_for_reading(table, self.schema, self.retracts)
+        shown = rows.head(limit) if ranking_column(self.schema, self.retracts) else rows.tail(limit)
         while self.fresh and self.fresh[0][0] < self.clock() - FRESH_SECONDS:
             self.fresh.popleft()
         marks = [False] * shown.height
@@ -252,7 +252,7 @@ class Page:
         from rich.console import Console
 
         table = self.table.frame()
-        frame = ordered(table, self.schema, self.retracts)
+        frame = sort_for_reading(table, self.schema, self.retracts)
         console = Console(file=io.StringIO(), highlight=False, **_terminal())
         with console.capture() as drawn:
             console.print(final(frame, self.schema, self.height(table), console.width, self.vertical))

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ouzel.cli.choices import Debug, QueryArgument, ResultFormat, Set, pairs
-from ouzel.cli.failure import reported
+from ouzel.cli.failure import report_errors
 from ouzel.errors import QueryError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def batch(
 
     It answers as `ouzel run` does once the input has ended and no row is late. INSERT INTO writes: files, topics, what there is.
     """  # fmt: skip
-    with reported(debug):
+    with report_errors(debug):
         made = _load(file, pairs(settings, "--set"), offsets, (begin, end))
         if output_format and output is None:
             raise QueryError(

@@ -58,7 +58,7 @@ class Wanted:
     master: str | None
 
 
-def wanted(program: Program, request: Request) -> list[Wanted]:
+def choose_comparisons(program: Program, request: Request) -> list[Wanted]:
     """A comparison for each RECONCILE of the file, of the table asked for if one is; or one without any. What the request says goes first.
 
     A report of several has a directory for each.
@@ -85,13 +85,13 @@ def reconcile_file(request: Request) -> Exit:
     Raises:
         OuzelError: it could not be run or compared.
     """
-    job, earlier = loaded(request)
-    asked = checked(job, request, earlier.ranges if earlier else {})
+    job, earlier = load_request(request)
+    asked = check_comparisons(job, request, earlier.ranges if earlier else {})
     with _home(request.record, asked) as home:
         if request.record is None:
             _run(job, request, home)
-        return compared(
-            job, home, asked, started(job, asked), Console(highlight=False, width=_width(sys.stdout.isatty()))
+        return compare_each(
+            job, home, asked, start_session(job, asked), Console(highlight=False, width=_width(sys.stdout.isatty()))
         )
 
 
@@ -101,20 +101,20 @@ def run_and_reconcile(job: session.Job, request: Request, form: ResultFormat) ->
     Raises:
         OuzelError: it could not be run or compared.
     """
-    from ouzel.cli.run import run_job
+    from ouzel.cli.run import run_query
     from ouzel.spark.session import require
 
-    asked = checked(job, request, _read_to_the_stop(job.program))
+    asked = check_comparisons(job, request, _read_to_the_stop(job.program))
     require()  # better now than after the run
     with _home(request.record, asked) as home:
-        ended = run_job(job, request.engine, form, home, request.pairs)
+        ended = run_query(job, request.engine, form, home, request.pairs)
         if ended is Exit.FAILED or not (home / RECORD).exists():
             return ended
-        found = compared(job, home, asked, started(job, asked), console())
+        found = compare_each(job, home, asked, start_session(job, asked), console())
     return found if found is Exit.DIFFERENT else ended
 
 
-def loaded(request: Request) -> tuple[session.Job, RunRecord | None]:
+def load_request(request: Request) -> tuple[session.Job, RunRecord | None]:
     """The query, planned with the settings of the run that is or was recorded, and that run's record."""
     from ouzel.reconcile.live import is_live, snapshot
     from ouzel.reconcile.recorder import record_in
@@ -127,11 +127,11 @@ def loaded(request: Request) -> tuple[session.Job, RunRecord | None]:
     return session.load(request.file, (*(earlier.settings if earlier else ()), *request.pairs)), earlier
 
 
-def checked(job: session.Job, request: Request, ranges: Ranges) -> list[Wanted]:
+def check_comparisons(job: session.Job, request: Request, ranges: Ranges) -> list[Wanted]:
     """What is to be compared; refused before anything runs if it cannot be. `ranges` are those of a run that was or is recorded."""
     from ouzel.reconcile import check
 
-    asked = wanted(job.program, request)
+    asked = choose_comparisons(job.program, request)
     for each in asked:
         check(job, each.table, ranges, each.cut)
     masters = {each.master for each in asked}
@@ -148,7 +148,7 @@ def _read_to_the_stop(program: Program) -> Ranges:
     return {scan.table: {} for scan in scans if never_ends(scan)}
 
 
-def started(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
+def start_session(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
     """The Spark session of all comparisons."""
     from ouzel.spark.session import start_spark
 
@@ -156,7 +156,7 @@ def started(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
     return start_spark(f"reconcile {job.topology.name}", asked[0].master)
 
 
-def compared(job: session.Job, home: Path, asked: Sequence[Wanted], spark: SparkSession, out: Console) -> Exit:
+def compare_each(job: session.Job, home: Path, asked: Sequence[Wanted], spark: SparkSession, out: Console) -> Exit:
     """Each comparison in turn, printed; the exit code says whether any found what nothing explains."""
     exits = [_compared(job, home, each, spark, out, len(asked) > 1) for each in asked]
     return max(exits)
@@ -164,21 +164,21 @@ def compared(job: session.Job, home: Path, asked: Sequence[Wanted], spark: Spark
 
 def _compared(job: session.Job, home: Path, each: Wanted, spark: SparkSession, out: Console, titled: bool) -> Exit:
     from ouzel.reconcile import reconcile
-    from ouzel.reconcile.answers import compared_sink
+    from ouzel.reconcile.answers import choose_sink
     from ouzel.reconcile.standing import standing
 
-    with standing(home, compared_sink(job.program, each.table), each.cut.closed_only, say) as run:
+    with standing(home, choose_sink(job.program, each.table), each.cut.closed_only, say) as run:
         found = reconcile(
             job, run.home, spark, table=each.table, tolerance=each.tolerance, cut=each.cut, live=run.live, say=say
         )  # fmt: skip
     if titled:
         out.print(Text(f"\n{each.table}", style="bold"))
     out.print(summary(found))
-    written(found, each.report)
+    save_report(found, each.report)
     return Exit.ANSWERED if found.explained else Exit.DIFFERENT
 
 
-def written(found: Reconciliation, report: Path | None, further: bool = False) -> None:
+def save_report(found: Reconciliation, report: Path | None, further: bool = False) -> None:
     """Write the report, if there is to be one; differences `further` to those that are there."""
     if report is not None:
         from ouzel.reconcile.report import write_report
@@ -202,14 +202,14 @@ def _home(record: Path | None, asked: Sequence[Wanted]) -> Iterator[Path]:
 
 
 def _run(job: session.Job, request: Request, home: Path) -> None:
-    from ouzel.cli.run import told
+    from ouzel.cli.run import describe_events
     from ouzel.cli.status import RunProgress
     from ouzel.reconcile import record_run
 
     progress = RunProgress()
     say(f"running {job.topology.name} as a topology on {request.engine.value}")
     status = record_run(job, request.engine.value, home, request.pairs)
-    for line in told(status.events):
+    for line in describe_events(status.events):
         say(line, "yellow")
     console().print(progress.totals(status, PIPE_WIDTH))
 

@@ -25,10 +25,10 @@ def summary(found: Reconciliation) -> RenderableType:
     if found.counts:
         parts += [Text(""), _counts(found)]
     parts += [Text(note, style="yellow") for note in found.notes]
-    return Group(*parts, unexplained(found))
+    return Group(*parts, show_unexplained(found))
 
 
-def unexplained(found: Reconciliation) -> RenderableType:
+def show_unexplained(found: Reconciliation) -> RenderableType:
     """Some rows of each class that is no explanation."""
     parts: list[RenderableType] = []
     for kind, rows in found.samples.items():

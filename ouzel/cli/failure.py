@@ -29,7 +29,7 @@ class Exit(IntEnum):
 
 
 @contextmanager
-def reported(debug: bool) -> Iterator[None]:
+def report_errors(debug: bool) -> Iterator[None]:
     """Turn whatever is raised inside into one sentence on stderr and an exit code; with `debug` the stack trace comes first."""
     warnings.simplefilter("always", QueryWarning)
     warnings.showwarning = _show_warning
@@ -45,7 +45,7 @@ def reported(debug: bool) -> Iterator[None]:
     except (Exception, KeyboardInterrupt) as error:
         if debug:
             traceback.print_exc()
-        code, text = explained(error)
+        code, text = describe_error(error)
         say_error(text)
         raise typer.Exit(code) from None
 
@@ -59,7 +59,7 @@ def _printable_lines(text: str) -> str:
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
 
 
-def explained(error: BaseException) -> tuple[Exit, str]:
+def describe_error(error: BaseException) -> tuple[Exit, str]:
     """Exit code and text for an error."""
     match error:
         case QueryError() | PlanError():

@@ -13,7 +13,7 @@ import typer
 
 from ouzel.cli.batch import batch
 from ouzel.cli.choices import Conf, Debug, Engine, Master, QueryArgument, ResultFormat, Set, pairs
-from ouzel.cli.failure import reported
+from ouzel.cli.failure import report_errors
 from ouzel.cli.reconcile import reconcile
 from ouzel.planner.settings import Delivery
 
@@ -85,7 +85,7 @@ def run(
     The result of a trailing SELECT goes to stdout, everything else to stderr. On a terminal the result is a live table.
     What RECONCILE statements ask for is done when the run is over.
     """
-    with reported(debug):
+    with report_errors(debug):
         given = _settings(settings, delivery, parallelism)
         spark_settings = pairs(conf, "--conf")
         if engine is not Engine.SPARK and (master or conf):
@@ -103,9 +103,9 @@ def run(
 
             request = Request(file, engine, record, pairs=tuple(given))
             raise typer.Exit(run_and_reconcile(job, request, form))
-        from ouzel.cli.run import run_job
+        from ouzel.cli.run import run_query
 
-        raise typer.Exit(run_job(job, engine, form, record, given, master, spark_settings))
+        raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings))
 
 
 @app.command()
@@ -131,7 +131,7 @@ def explain(
     That is its logical plan, its topology of components, and the containers they run in.
     For each operator: the schema, whether it appends or retracts, its watermark, the bound of its state, its parallelism and grouping.
     """
-    with reported(debug):
+    with report_errors(debug):
         if live is not None:
             typer.echo(_standing(live))
             return

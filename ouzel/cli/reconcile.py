@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ouzel.cli.choices import Debug, Engine, Master, QueryArgument, Set, pairs
-from ouzel.cli.failure import reported
+from ouzel.cli.failure import report_errors
 
 Record = Annotated[
     Path | None,
@@ -80,7 +80,7 @@ def reconcile(
     RECONCILE statements of the file say what to compare; options win over them. The exit code is 0 if nothing differs or each difference
     is explained, and 3 otherwise.
     """
-    with reported(debug):
+    with report_errors(debug):
         every, served = _interval(watch, record), _address(metrics, watch)
         span = (_instant(between[0]), _instant(between[1])) if between else None
         if record is None and engine is Engine.HERON:

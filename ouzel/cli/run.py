@@ -24,7 +24,7 @@ from ouzel.cli.values import printable
 from ouzel.compiler.plan import Program, Sink
 from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import Handle, RunState, Status, lost_state
+from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
 MOST_EVENTS = 20
 """More than so many different events are only counted."""
@@ -32,7 +32,7 @@ MOST_EVENTS = 20
 EXITS = {RunState.FINISHED: Exit.ANSWERED, RunState.STOPPED: Exit.INTERRUPTED}
 
 
-def run_job(
+def run_query(
     job: session.Job,
     engine: Engine,
     form: ResultFormat,
@@ -130,18 +130,18 @@ def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings
     totals = progress.totals(status, console.width)
     if status.state is not RunState.FAILED:
         rows.finish()
-    for line in told(status.events):
+    for line in describe_events(status.events):
         console.print(Text(line, style="yellow"))
     console.print(totals)
     if status.state is RunState.FAILED:
         say_error(status.reason or "the topology failed")
-    elif lost_state(status, settings):
+    elif describe_lost_state(status, settings):
         say_error("state was lost, so the answer may lack rows; --set state.lost=accept takes it as it is")
         return Exit.STATE_LOST
     return EXITS.get(status.state, Exit.FAILED)
 
 
-def told(events: Iterable[Event]) -> list[str]:
+def describe_events(events: Iterable[Event]) -> list[str]:
     """Events in words, those that say the same as one with their count."""
     counts: Counter[tuple[str, str]] = Counter()
     for event in events:

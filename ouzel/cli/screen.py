@@ -16,7 +16,7 @@ from rich.text import Text
 from ouzel.cli.answer import Answer, Page
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.status import RunProgress
-from ouzel.cli.table import counted, drawn, fitting, ranked_by, records
+from ouzel.cli.table import count_in_words, draw_table, fitting, ranking_column, records
 from ouzel.runtime.run import RunState, Status
 
 if TYPE_CHECKING:
@@ -119,17 +119,17 @@ class TableScreen(StatusScreen):
         lines, every = max(3, self.console.height - FRAME_LINES), self.page.schema
         rows, fresh, height = self.page.part(lines // (len(every.names) + 1) or 1 if self.page.vertical else lines)
         fits = every if self.page.vertical else fitting(rows, every, self.console.width)
-        count = Text(counted(height), style="dim")
+        count = Text(count_in_words(height), style="dim")
         if rows.height < height:
             count.append(f", {rows.height} of them here")
         if fits != every:
             hidden = len(every.names) - len(fits.names)
             count.append(f"; {hidden} of {len(every.names)} columns do not fit", style="yellow")
-        table = self._records(rows, height) if self.page.vertical else drawn(rows, fits, fresh)
+        table = self._records(rows, height) if self.page.vertical else draw_table(rows, fits, fresh)
         return Group(head, table, count, self.progress.line(status, self.console.width))
 
     def _records(self, rows: pl.DataFrame, height: int) -> RenderableType:
-        ranked = ranked_by(self.page.schema, self.page.retracts)
+        ranked = ranking_column(self.page.schema, self.page.retracts)
         first = 1 if ranked else height - rows.height + 1
         return records(rows, self.page.schema, range(first, first + rows.height))
 

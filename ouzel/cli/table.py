@@ -29,33 +29,33 @@ PIPE_WIDTH = 10_000
 """Width of what is no terminal: nothing is cut off there."""
 
 
-def ordered(frame: pl.DataFrame, schema: Schema, retracts: bool) -> pl.DataFrame:
+def sort_for_reading(frame: pl.DataFrame, schema: Schema, retracts: bool) -> pl.DataFrame:
     """The rows in the order in which people read them.
 
     By the columns from left to right; but a table that changes and has no column of time is ranked by its last number, largest first.
     """
-    rank = ranked_by(schema, retracts)
+    rank = ranking_column(schema, retracts)
     if rank is None:
-        return sorted_by_columns(frame)
+        return sort_by_columns(frame)
     others = [name for name in schema.names if name != rank]
     return frame.sort(
         rank, *others, descending=[True, *(False for _ in others)], nulls_last=[True, *(False for _ in others)]
     )
 
 
-def ranked_by(schema: Schema, retracts: bool) -> str | None:
+def ranking_column(schema: Schema, retracts: bool) -> str | None:
     """The column that ranks a changing table, if one does."""
     if not retracts or any(isinstance(field.type, DateType | TimestampType) for field in schema):
         return None
     return next((field.name for field in reversed(schema.fields) if is_number(field.type)), None)
 
 
-def sorted_by_columns(frame: pl.DataFrame) -> pl.DataFrame:
+def sort_by_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """By the columns from left to right, NULL first."""
     return frame.sort(frame.columns) if frame.width and frame.height else frame
 
 
-def drawn(
+def draw_table(
     frame: pl.DataFrame, schema: Schema, changed: Sequence[bool] = (), gap_after: int = 0, hidden: int = 0
 ) -> Table:
     """A rich table of all rows of `frame`; those `changed` stand out; after `gap_after` rows a line says how many are `hidden`."""
@@ -126,7 +126,7 @@ def final(frame: pl.DataFrame, schema: Schema, height: int, width: int, vertical
     from rich.console import Group
     from rich.text import Text
 
-    count, gap = counted(height), 0
+    count, gap = count_in_words(height), 0
     numbers: Sequence[int] = range(1, height + 1)
     if height > MOST_ROWS:
         frame, gap = pl.concat([frame.head(ENDS), frame.tail(ENDS)]), ENDS
@@ -134,9 +134,9 @@ def final(frame: pl.DataFrame, schema: Schema, height: int, width: int, vertical
         numbers = [*numbers[:ENDS], *numbers[-ENDS:]]
     if vertical or fitting(frame, schema, width) != schema:
         return Group(records(frame, schema, numbers), Text(count, style="dim"))
-    return Group(drawn(frame, schema, gap_after=gap), Text(count, style="dim"))
+    return Group(draw_table(frame, schema, gap_after=gap), Text(count, style="dim"))
 
 
-def counted(rows: int) -> str:
+def count_in_words(rows: int) -> str:
     """How many rows, in words."""
     return "1 row" if rows == 1 else f"{rows:,} rows"

@@ -12,13 +12,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from ouzel.cli.comparing import Request, checked, loaded, say, started, written
-from ouzel.cli.differences import summary, unexplained
+from ouzel.cli.comparing import Request, check_comparisons, load_request, save_report, say, start_session
+from ouzel.cli.differences import show_unexplained, summary
 from ouzel.cli.failure import Exit
 from ouzel.cli.status import watermark_text
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.errors import OuzelError, QueryError
-from ouzel.reconcile.answers import compared_sink
+from ouzel.reconcile.answers import choose_sink
 from ouzel.reconcile.live import is_live
 from ouzel.reconcile.metrics import LOOPBACK, Metrics
 from ouzel.reconcile.watch import Round, Watch
@@ -36,18 +36,24 @@ def watch_file(request: Request, every_s: float, served: tuple[str, int] | None)
     Raises:
         OuzelError: it cannot be watched, or Spark fails.
     """
-    job, earlier = loaded(request)
-    asked = checked(job, request, earlier.ranges if earlier else {})
+    job, earlier = load_request(request)
+    asked = check_comparisons(job, request, earlier.ranges if earlier else {})
     if len(asked) > 1:
         raise QueryError("the file has several RECONCILE statements", instead="choose one with --table to watch it")
     (each,) = asked
     assert request.record is not None
     out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
     with ExitStack() as stack:
-        table = compared_sink(job.program, each.table).table
+        table = choose_sink(job.program, each.table).table
         metrics = _metrics(job.topology.name, table, served, stack)
         watch = Watch(
-            job, request.record, started(job, asked), table=each.table, tolerance=each.tolerance, cut=each.cut, say=say
+            job,
+            request.record,
+            start_session(job, asked),
+            table=each.table,
+            tolerance=each.tolerance,
+            cut=each.cut,
+            say=say,
         )
         return Watching(watch, each.report, metrics, out).follow(request.record, every_s)
 
@@ -139,9 +145,9 @@ class Watching:
             for problem in look.found.tampered:
                 self._out.print(Text(f"{problem}.", style="red"))
             if look.found.unexplained:
-                self._out.print(unexplained(look.found), Text(""))
+                self._out.print(show_unexplained(look.found), Text(""))
             assert self._watch.total is not None
-            written(
+            save_report(
                 self._watch.total, self._report, further=self._watch.by_windows and len(self._watch.total.rounds) > 1
             )
 

@@ -43,7 +43,7 @@ def decimal_of(kind: DataType) -> DecimalType | None:
     return kind if isinstance(kind, DecimalType) else None
 
 
-def adjusted_decimal(precision: int, scale: int) -> DecimalType:
+def adjust_decimal(precision: int, scale: int) -> DecimalType:
     """The decimal of an arithmetic result: beyond 38 digits the scale gives way, down to 6 (Spark's DecimalType.adjustPrecisionScale)."""
     if precision <= MAX_PRECISION:
         return DecimalType(precision, scale)

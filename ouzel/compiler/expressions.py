@@ -126,16 +126,16 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     return ()
 
 
-def walk(expression: Expression) -> Iterator[Expression]:
+def walk_expression(expression: Expression) -> Iterator[Expression]:
     """The expression and everything below it, parents first."""
     yield expression
     for child in children(expression):
-        yield from walk(child)
+        yield from walk_expression(child)
 
 
 def columns_of(expression: Expression) -> frozenset[str]:
     """Names of the columns it reads."""
-    return frozenset(part.name for part in walk(expression) if isinstance(part, Column))
+    return frozenset(part.name for part in walk_expression(expression) if isinstance(part, Column))
 
 
 def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:

@@ -192,17 +192,17 @@ class Schema:
         return {field.name: to_polars(field.type) for field in self.fields}
 
 
-def parts(kind: DataType) -> Iterator[DataType]:
+def walk_type(kind: DataType) -> Iterator[DataType]:
     """The type itself and all types inside it."""
     yield kind
     match kind:
         case ArrayType(element):
-            yield from parts(element)
+            yield from walk_type(element)
         case MapType(key, value):
-            yield from (*parts(key), *parts(value))
+            yield from (*walk_type(key), *walk_type(value))
         case RowType(fields):
             for _, field in fields:
-                yield from parts(field)
+                yield from walk_type(field)
 
 
 def to_polars(kind: DataType) -> pl.DataType:

@@ -256,7 +256,7 @@ def never(options: Options) -> bool:
     return False
 
 
-def unpaced(options: Options) -> dict[str, str]:
+def remove_rate(options: Options) -> dict[str, str]:
     """The options without 'rate': as fast as possible."""
     return {name: value for name, value in options.items() if name != "rate"}
 

@@ -25,7 +25,7 @@ from ouzel.connectors.base import (
     always,
     before,
     never,
-    unpaced,
+    remove_rate,
 )
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import TableOptions
@@ -82,7 +82,7 @@ CONNECTOR = Connector(
     Reads(
         "ouzel.connectors.datagen:DatagenSource",
         bounded=lambda options: "rows" in options,
-        batch=BatchView(unpaced, "rows"),
+        batch=BatchView(remove_rate, "rows"),
         replay=Replay.OFFSET,
         changelog=never,
         ordered=never,

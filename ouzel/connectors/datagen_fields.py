@@ -20,7 +20,7 @@ _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz012345", np.uint8)
 _DAY_US = 86_400_000_000
 
 
-def mix(numbers: np.ndarray, seed: np.uint64) -> np.ndarray:
+def mix_bits(numbers: np.ndarray, seed: np.uint64) -> np.ndarray:
     """64 random bits for each number: SplitMix64's output function."""
     with np.errstate(over="ignore"):
         z = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + seed * np.uint64(
@@ -87,7 +87,7 @@ def make_field(name: str, kind: pl.DataType, options: FieldOptions, seed: np.uin
 def _with_nulls(made: Made, share: float, seed: np.uint64) -> Made:
     def nullable(numbers: np.ndarray) -> pl.Series:
         values = made(numbers)
-        null = pl.Series(mix(numbers, seed) < np.uint64(min(share * 2.0**64, 2.0**64 - 1025)))
+        null = pl.Series(mix_bits(numbers, seed) < np.uint64(min(share * 2.0**64, 2.0**64 - 1025)))
         return values.to_frame("v").select(pl.when(~null).then(pl.col("v"))).to_series()
 
     return nullable
@@ -146,8 +146,8 @@ def _draw(options: FieldOptions, seed: np.uint64) -> Callable[[np.ndarray], np.n
     """Random bits by row number; with a cardinality, of that many different values only."""
     cardinality = options.integer("cardinality", 0)
     if not cardinality:
-        return lambda numbers: mix(numbers, seed)
-    return lambda numbers: mix(mix(numbers, seed) % np.uint64(cardinality), ~seed)
+        return lambda numbers: mix_bits(numbers, seed)
+    return lambda numbers: mix_bits(mix_bits(numbers, seed) % np.uint64(cardinality), ~seed)
 
 
 def _between(bits: np.ndarray, low: int, high: int) -> np.ndarray:
@@ -183,7 +183,7 @@ def _text(kind: pl.DataType, options: FieldOptions, draw: Callable[[np.ndarray],
 
     def made(numbers: np.ndarray) -> pl.Series:
         bits = draw(numbers)
-        words = [mix(bits, np.uint64(part)) for part in range(math.ceil(length / 12))]
+        words = [mix_bits(bits, np.uint64(part)) for part in range(math.ceil(length / 12))]
         shifts = np.arange(12, dtype=np.uint64) * np.uint64(5)
         letters = np.concatenate([_LETTERS[(word[:, None] >> shifts) & np.uint64(31)] for word in words], axis=1)
         return pl.Series(np.ascontiguousarray(letters[:, :length]).view(f"S{length}")[:, 0].tolist()).cast(kind)
@@ -193,7 +193,7 @@ def _text(kind: pl.DataType, options: FieldOptions, draw: Callable[[np.ndarray],
 
 def _inner(kind: Any, name: str, options: FieldOptions, seed: np.uint64, place: int) -> Made:
     inner = FieldOptions({}, f"{options.name}.{name}")
-    return _random(kind, inner, mix(np.array([place]), seed)[0])
+    return _random(kind, inner, mix_bits(np.array([place]), seed)[0])
 
 
 def _list(kind: pl.List, options: FieldOptions, seed: np.uint64) -> Made:

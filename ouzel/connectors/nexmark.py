@@ -35,7 +35,7 @@ from ouzel.connectors.base import (
     always,
     before,
     never,
-    unpaced,
+    remove_rate,
 )
 from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
@@ -89,9 +89,9 @@ CONNECTOR = Connector(
         Option("partitions", "Parts that can be read in parallel.", default="1", kind="integer"),
     ),
     reads=Reads(
-        "ouzel.connectors.nexmark:open_source",
+        "ouzel.connectors.nexmark:open_nexmark",
         bounded=lambda options: "events" in options,
-        batch=BatchView(unpaced, "events"),
+        batch=BatchView(remove_rate, "events"),
         replay=Replay.OFFSET,
         changelog=never,
         ordered=never,
@@ -104,7 +104,7 @@ CONNECTOR = Connector(
 )
 
 
-def open_source(request: SourceRequest) -> Source:
+def open_nexmark(request: SourceRequest) -> Source:
     """Open one table of the site.
 
     Raises:
@@ -279,7 +279,7 @@ def event_numbers(table: str, rows: Integers) -> Integers:
     return rows // share * ROUND + first + rows % share
 
 
-def rows_of(table: str, events: int) -> int:
+def count_rows(table: str, events: int) -> int:
     """How many of the first `events` events are rows of the table."""
     first, share = SHARES[table]
     return events // ROUND * share + min(share, max(0, events % ROUND - first))
@@ -301,7 +301,7 @@ class _NexmarkSource:
         self.columns, self.table = request.columns, options.text("table")
         self.seed, self.interval_us = options.integer("seed"), options.integer("interval.us")
         self.parts = max(1, options.integer("partitions"))
-        self.end = rows_of(self.table, options.integer("events")) if options.get("events") else None
+        self.end = count_rows(self.table, options.integer("events")) if options.get("events") else None
         self.rate = options.number("rate") * SHARES[self.table][1] / ROUND
         self.clocks: dict[str, _NexmarkReader] = {}
 

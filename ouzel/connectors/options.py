@@ -33,7 +33,7 @@ COMMON: tuple[Option, ...] = (
 """Options of every table that can be read."""
 
 
-def allowed_options(connector: Connector, options: Mapping[str, str]) -> tuple[Option, ...]:
+def list_options(connector: Connector, options: Mapping[str, str]) -> tuple[Option, ...]:
     """What WITH may hold for this connector, beside 'connector': its own options, its format's, and the common ones."""
     chosen = _format(connector, options)
     return (
@@ -83,7 +83,7 @@ def check_options(connector: Connector, options: Mapping[str, str]) -> None:
     Raises:
         QueryError: an option is unknown (names the nearest), missing, or has a value it cannot have.
     """
-    allowed = allowed_options(connector, options)
+    allowed = list_options(connector, options)
     for name, value in options.items():
         option = _find(allowed, name)
         if option is None:
@@ -108,7 +108,7 @@ def check_options(connector: Connector, options: Mapping[str, str]) -> None:
 
 def literal_secrets(connector: Connector, options: Mapping[str, str]) -> frozenset[str]:
     """The options that hold a secret as it is, and not where it is to be found."""
-    allowed = allowed_options(connector, options)
+    allowed = list_options(connector, options)
     known = {name: _find(allowed, name) for name, value in options.items() if not _SECRET.search(value)}
     return frozenset(name for name, option in known.items() if option is not None and option.secret)
 
@@ -201,7 +201,7 @@ class TableOptions:
 
     def __init__(self, connector: Connector, given: Mapping[str, str]) -> None:
         self.given = given
-        self._allowed = allowed_options(connector, given)
+        self._allowed = list_options(connector, given)
 
     def get(self, name: str) -> str | None:
         """The value as written, or the default, or None."""

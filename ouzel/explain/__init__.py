@@ -51,12 +51,12 @@ def explain(
         color_system="standard" if colour else None, highlight=False, soft_wrap=False,
     )  # fmt: skip
     shown: dict[str, Callable[[], Any]] = {
-        "logical": lambda: sections.logical(program),
-        "topology": lambda: sections.topology(topology),
-        "packing": lambda: sections.packing(packing, topology),
-        "batch": lambda: sections.batch(program, topology.name),
+        "logical": lambda: sections.logical_section(program),
+        "topology": lambda: sections.topology_section(topology),
+        "packing": lambda: sections.packing_section(packing, topology),
+        "batch": lambda: sections.batch_section(program, topology.name),
     }
-    for detail in wanted(details):
+    for detail in select_details(details):
         _print(console, list(shown[detail]()))
     written: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in written.splitlines()).strip("\n") + "\n"
@@ -71,15 +71,15 @@ def explain_json(
         QueryError: there is no such detail.
     """
     shown: dict[str, Callable[[], Any]] = {
-        "logical": lambda: as_json.logical(program),
-        "topology": lambda: as_json.topology(topology),
-        "packing": lambda: as_json.packing(packing),
+        "logical": lambda: as_json.describe_nodes(program),
+        "topology": lambda: as_json.describe_topology(topology),
+        "packing": lambda: as_json.describe_packing(packing),
         "batch": lambda: spark_job(program, Path("."), topology.name),
     }
-    return {detail: shown[detail]() for detail in wanted(details)}
+    return {detail: shown[detail]() for detail in select_details(details)}
 
 
-def wanted(details: tuple[str, ...]) -> tuple[str, ...]:
+def select_details(details: tuple[str, ...]) -> tuple[str, ...]:
     """The parts of DETAILS that these words ask for, in order; the usual ones when there are none.
 
     Raises:

@@ -12,14 +12,14 @@ from ouzel.planner.rules.dag import Dag
 from ouzel.planner.topology import Component, Topology
 
 
-def logical(program: Program) -> list[dict[str, Any]]:
+def describe_nodes(program: Program) -> list[dict[str, Any]]:
     """The nodes, inputs first; `inputs` are positions in this list."""
     nodes = list(Dag(program.sinks).nodes())
     numbers = {id(node): number for number, node in enumerate(nodes)}
     return [_node(node) | {"inputs": [numbers[id(upstream)] for upstream in node.inputs]} for node in nodes]
 
 
-def topology(made: Topology) -> dict[str, Any]:
+def describe_topology(made: Topology) -> dict[str, Any]:
     """The components, each after what it reads."""
     return {
         "name": made.name,
@@ -28,7 +28,7 @@ def topology(made: Topology) -> dict[str, Any]:
     }
 
 
-def packing(plan: PackingPlan) -> list[dict[str, Any]]:
+def describe_packing(plan: PackingPlan) -> list[dict[str, Any]]:
     """The containers with their tasks."""
     return [
         {

@@ -22,7 +22,7 @@ from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Topology
 from ouzel.spark.lowering import spark_job
 
 
-def logical(program: Program) -> Iterator[RenderableType]:
+def logical_section(program: Program) -> Iterator[RenderableType]:
     """The query as it was understood: one tree for each sink, inputs below their readers."""
     yield _title("Logical plan", "as written, before any rule")
     seen: set[int] = set()
@@ -32,7 +32,7 @@ def logical(program: Program) -> Iterator[RenderableType]:
         yield tree
 
 
-def topology(made: Topology) -> Iterator[RenderableType]:
+def topology_section(made: Topology) -> Iterator[RenderableType]:
     """The components, each after what it reads, with all that is fused into it."""
     tasks = len(made.tasks())
     yield _title(
@@ -44,7 +44,7 @@ def topology(made: Topology) -> Iterator[RenderableType]:
     yield from _warnings(made)
 
 
-def packing(plan: PackingPlan, made: Topology) -> Iterator[RenderableType]:
+def packing_section(plan: PackingPlan, made: Topology) -> Iterator[RenderableType]:
     """The containers, what each needs, and which tasks live in it."""
     own = f"{PADDING.cpu:g} CPU and {_memory(PADDING.ram_mb)} or {PADDING_PERCENT} % of each are for its own processes"
     yield _title("Packing", f"{made.settings.packing.replace('-', ' ')}; {own}")
@@ -57,7 +57,7 @@ def packing(plan: PackingPlan, made: Topology) -> Iterator[RenderableType]:
     yield Padding(table, (0, 0, 0, 2))
 
 
-def batch(program: Program, name: str) -> Iterator[RenderableType]:
+def batch_section(program: Program, name: str) -> Iterator[RenderableType]:
     """The PySpark job that answers the same question."""
     yield _title("Batch", "the same question as a PySpark job; `folder` is where the query's file is")
     yield Syntax("", "python", theme="ansi_dark").highlight(spark_job(program, Path("."), name))

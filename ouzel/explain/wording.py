@@ -112,13 +112,13 @@ def _literal(value: object) -> str:
         case date():
             return f"DATE '{value}'"
         case timedelta():
-            return span(value // timedelta(microseconds=1))
+            return span_in_words(value // timedelta(microseconds=1))
         case bytes():
             return f"X'{value.hex()}'"
     return str(value)
 
 
-def span(microseconds: int) -> str:
+def span_in_words(microseconds: int) -> str:
     """A span of time in its largest whole unit: `1 day`, `90 minutes`, `1500 milliseconds`."""
     for name, size in UNITS:
         if microseconds and microseconds % size == 0:
@@ -141,7 +141,7 @@ def _scan(node: Scan) -> str:
 
 
 def _watermark(node: Watermark) -> str:
-    limit = f"idle after {span(node.idle_after_ms * 1000)}" if node.idle_after_ms is not None else "never idle"
+    limit = f"idle after {span_in_words(node.idle_after_ms * 1000)}" if node.idle_after_ms is not None else "never idle"
     return f"{node.column} as {expression_text(node.expression)}, {limit}"
 
 
@@ -163,9 +163,9 @@ def _item(name: str, text: str) -> str:
 
 
 def _window(node: AssignWindow) -> str:
-    slide = f", every {span(node.slide_us)}" if node.kind is WindowKind.HOP else ""
-    offset = f", offset {span(node.offset_us)}" if node.offset_us else ""
-    return f"{node.kind.value} of {span(node.size_us)}{slide}{offset} on {node.column}"
+    slide = f", every {span_in_words(node.slide_us)}" if node.kind is WindowKind.HOP else ""
+    offset = f", offset {span_in_words(node.offset_us)}" if node.offset_us else ""
+    return f"{node.kind.value} of {span_in_words(node.size_us)}{slide}{offset} on {node.column}"
 
 
 def _aggregate(node: Aggregate | PartialAggregate | FinalAggregate) -> str:

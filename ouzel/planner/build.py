@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ouzel.compiler.plan import Program, Scan, Sink
 from ouzel.errors import NotSupported, QueryError
-from ouzel.planner.components import Part, cut
+from ouzel.planner.components import Part, cut_components
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
-from ouzel.planner.keeping import NOTHING, kept_of
+from ouzel.planner.keeping import NOTHING, find_kept
 from ouzel.planner.rules import optimise
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.settings import Delivery, Settings
@@ -30,7 +30,7 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     _check_changelogs(Dag(best.sinks))
     for sink in best.sinks:
         _check_flush(sink, settings)
-    parts = cut(Dag(best.sinks, filters, best.hints))
+    parts = cut_components(Dag(best.sinks, filters, best.hints))
     check_names(program.hints, parts)
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
@@ -68,5 +68,5 @@ def _component(part: Part, parts: dict[str, Part], program: Program, settings: S
     outputs = tuple(
         Output(part.chain[place].schema, part.chain[place].retracts, stream, place) for stream, place in part.streams
     )
-    keeps = kept_of(program)[first.table] if isinstance(first, Scan) else NOTHING
+    keeps = find_kept(program)[first.table] if isinstance(first, Scan) else NOTHING
     return Component(part.name, parallelism, inputs, outputs, part.chain, keeps=keeps)

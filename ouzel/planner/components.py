@@ -48,7 +48,7 @@ class Part:
         return self.head.table if isinstance(self.head, Scan | Sink) else None
 
 
-def cut(dag: Dag) -> tuple[Part, ...]:
+def cut_components(dag: Dag) -> tuple[Part, ...]:
     """The parts, each after those it reads. A Union is in none: its reader has several inputs."""
     chains = _chains(dag)
     names = _names(chains)

@@ -60,7 +60,7 @@ def _answered(path: Path, ended_us: int) -> int:
     return before
 
 
-def kept_of(program: Program) -> dict[str, Keeps]:
+def find_kept(program: Program) -> dict[str, Keeps]:
     """What the program keeps of each table that it reads."""
     found: dict[str, Keeps] = {}
     for sink in program.sinks:

@@ -12,7 +12,7 @@ from ouzel.reconcile.timeline import Timeline, slice_width
 from ouzel.spark.io.bounds import Ranges
 
 
-def joined(before: Reconciliation, found: Reconciliation) -> Reconciliation:
+def add_round(before: Reconciliation, found: Reconciliation) -> Reconciliation:
     """Both, the parts not overlapping: counts added up, rows shown after one another, all else as `found` has it, its differences too."""
     kinds = [kind for kind in Class if kind in before.counts or kind in found.counts]
     samples = {kind: (*before.samples.get(kind, ()), *found.samples.get(kind, ()))[:SHOWN] for kind in kinds}

@@ -15,7 +15,7 @@ from ouzel.compiler.types import Schema
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, QueryError
 from ouzel.job import Job
-from ouzel.reconcile.forms import plain
+from ouzel.reconcile.forms import comparable_form
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, read_record
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-def compared_sink(program: Program, table: str = "") -> Sink:
+def choose_sink(program: Program, table: str = "") -> Sink:
     """The sink to compare: the one of that name, else the trailing SELECT's, else the only one.
 
     Raises:
@@ -101,4 +101,7 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
 def comparable(frame: DataFrame, schema: Schema, names: Sequence[str]) -> list[Column]:
     """The frame's first columns, by position, under other names and in the form in which both answers are compared."""
     triples = zip(frame.schema, schema, names, strict=False)
-    return [plain(frame[f"`{there.name}`"], field.type, there.dataType).alias(name) for there, field, name in triples]
+    return [
+        comparable_form(frame[f"`{there.name}`"], field.type, there.dataType).alias(name)
+        for there, field, name in triples
+    ]

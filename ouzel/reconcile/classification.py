@@ -34,7 +34,7 @@ class LateExclusion:
     touched: bool
 
 
-def classified(
+def classify(
     differences: DataFrame,
     facts: Lineage,
     proof: Evidence,

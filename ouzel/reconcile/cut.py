@@ -80,7 +80,7 @@ def check_cut(sink: Sink, cut: Cut) -> None:
         )
 
 
-def begun(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
+def skip_answered_windows(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
     """The cut without the windows that a run before had answered when this one went on from it."""
     found = extent(sink)
     if not record.began or found is None or not found.windows:
@@ -94,7 +94,7 @@ def begun(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
     return replace(cut, from_us=first if cut.from_us is None else max(first, cut.from_us))
 
 
-def restricted(sink: Sink, cut: Cut) -> Sink:
+def restrict_sink(sink: Sink, cut: Cut) -> Sink:
     """The sink over no more of the input than the windows in the cut need; the same sink where there are none."""
     found = extent(sink)
     if found is None or not found.windows or (cut.from_us is None and cut.to_us is None):
@@ -112,7 +112,7 @@ def restricted(sink: Sink, cut: Cut) -> Sink:
     return Dag(Program((sink,)).sinks).rebuilt(make).sinks[0]
 
 
-def within(frame: DataFrame, sink: Sink, cut: Cut) -> DataFrame:
+def rows_within(frame: DataFrame, sink: Sink, cut: Cut) -> DataFrame:
     """The rows of an answer, whose columns are the sink's by position, that belong to the cut."""
     found = extent(sink)
     if found is None or (cut.from_us is None and cut.to_us is None):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
 
 
-def plain(column: Column, kind: DataType, there: SparkType) -> Column:
+def comparable_form(column: Column, kind: DataType, there: SparkType) -> Column:
     """The column, which Spark has as `there`, as what Spark can group by and order.
 
     A MAP is its entries in order; an interval of days its microseconds, as files hold it; an instant is UTC's wall clock.
@@ -52,7 +52,7 @@ def _each(column: Column, element: DataType, there: SparkType) -> Column:
 def _listed(column: Column, element: DataType, there: SparkType) -> Column:
     from pyspark.sql import functions as F
 
-    return F.transform(column, lambda value: plain(value, element, there))
+    return F.transform(column, lambda value: comparable_form(value, element, there))
 
 
 def _fields(column: Column, fields: tuple[tuple[str, DataType], ...], there: SparkType) -> Column:
@@ -61,7 +61,7 @@ def _fields(column: Column, fields: tuple[tuple[str, DataType], ...], there: Spa
 
     assert isinstance(there, StructType)
     parts = [
-        plain(column.getField(inner.name), kind, inner.dataType).alias(name)
+        comparable_form(column.getField(inner.name), kind, inner.dataType).alias(name)
         for (name, kind), inner in zip(fields, there.fields, strict=True)
     ]
     return F.when(column.isNotNull(), F.struct(*parts))

@@ -11,11 +11,11 @@ from ouzel.compiler.plan import Scan, Sink, SinkMode, walk
 from ouzel.connectors import writes_of
 from ouzel.errors import QueryError
 from ouzel.job import Job
-from ouzel.reconcile.marks import edited
+from ouzel.reconcile.marks import describe_edit
 from ouzel.reconcile.parts import parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.spelling import misspelt
-from ouzel.reconcile.topics import ids_of, made_anew
+from ouzel.reconcile.topics import find_recreated, ids_of
 
 SHOWN = 3
 """Files that are named; of more there is only the number."""
@@ -32,9 +32,11 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
     read = {name for parts in ranges.values() for name in parts}
     files = read | {name.rpartition("#")[0] for name in read}
     wrong = [
-        f"{path} {what}" for path, mark in record.sources.items() if path in files and (what := edited(path, mark))
+        f"{path} {what}"
+        for path, mark in record.sources.items()
+        if path in files and (what := describe_edit(path, mark))
     ]
-    anew = made_anew(record.topics, ids_of(scans.values(), ranges) if record.topics else {})
+    anew = find_recreated(record.topics, ids_of(scans.values(), ranges) if record.topics else {})
     wrong += [f"topic '{topic}' was deleted and made anew since the run" for topic in anew]
     if wrong:
         raise QueryError(
@@ -43,7 +45,7 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
         )
 
 
-def changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, further: bool) -> tuple[str, ...]:
+def find_changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, further: bool) -> tuple[str, ...]:
     """What has happened to the files of the stream's answer since the run wrote them, in words; it may have written `further` ones.
 
     Raises:
@@ -59,7 +61,7 @@ def changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, further: 
     wrong = [
         f"{Path(path).name} {what}"
         for path, mark in files.items()
-        if (what := edited(path, mark) or _grown(path, mark.size))
+        if (what := describe_edit(path, mark) or _grown(path, mark.size))
     ]
     if not further and not sink.traits.returned:
         wrong += [f"{path.name} was added since the run" for path in there if str(path) not in files]

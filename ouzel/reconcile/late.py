@@ -18,7 +18,7 @@ from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.lineage import Lineage, top_aggregate
-from ouzel.spark.lowering.without import COMPONENT, can_be_without, from_text, told
+from ouzel.spark.lowering.without import COMPONENT, can_be_without, late_columns, parse_late_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -62,7 +62,8 @@ class Dropper:
         """What the file calls what it says of a row, and what a reader calls it."""
         calls = {call.name: str(replace(call, name="")).removesuffix(" AS ") for call in self.made.calls}
         shown = {
-            name: calls.get(name, name) if self.combined else name for name, _, _ in told(self.made, self.combined)
+            name: calls.get(name, name) if self.combined else name
+            for name, _, _ in late_columns(self.made, self.combined)
         }
         return {**shown, **({ROWS: "rows"} if any(int(row.get(ROWS, 1)) > 1 for row in self.sample) else {})}
 
@@ -110,7 +111,7 @@ def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, No
         yield name, head, node
 
 
-def made_by(program: Program, topology: Topology, sink: Sink) -> tuple[str, tuple[str, ...]]:
+def find_maker(program: Program, topology: Topology, sink: Sink) -> tuple[str, tuple[str, ...]]:
     """The component that computes the aggregate which makes the sink's rows, and the keys by which rows are dealt to its tasks."""
     top = top_aggregate(sink)
     for name, head, node in by_component(program, topology):
@@ -129,7 +130,7 @@ def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:
     return bool(facts.keys) and all(dropper.aggregate is top_aggregate(sink) for dropper in found)
 
 
-def without(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool) -> Sink:
+def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool) -> Sink:
     """The sink over the input without the rows that can be left out; with `touched` only groups that have such rows."""
     by_place = {dropper.place: dropper for dropper in found if dropper.exact}
     exact = {id(node): by_place[place] for place, node in enumerate(_aggregates(sink)) if place in by_place}
@@ -162,7 +163,7 @@ def late_groups(
         spark.read.text(str(late)).select("value", F.from_json("value", schema).alias("row")).select("value", "row.*")
     )
     rows = F.coalesce(F.col(f"`{ROWS}`").cast("bigint"), F.lit(1))
-    columns = [F.expr(from_text(field.name, field.type)).alias(f"{GROUP}{field.name}") for field in keys]
+    columns = [F.expr(parse_late_column(field.name, field.type)).alias(f"{GROUP}{field.name}") for field in keys]
     return (
         lines.where(F.col(f"`{COMPONENT}`") == top.component)
         .groupBy(*columns)

@@ -57,14 +57,14 @@ class Marked:
         known = self._known.get(path)
         try:
             stat = os.stat(path)
-            if known is None or (stat.st_size > known.size and not edited(path, known)):
+            if known is None or (stat.st_size > known.size and not describe_edit(path, known)):
                 self._known[path] = mark_of(Path(path))
         except OSError:
             pass
         return self._known.get(path)
 
 
-def edited(path: str, mark: Mark) -> str:
+def describe_edit(path: str, mark: Mark) -> str:
     """What has happened to the first bytes of a file since it was marked, as words that follow its name; empty if nothing has."""
     try:
         there = mark_of(Path(path), mark.size)

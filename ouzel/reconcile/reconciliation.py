@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 from ouzel import session
 from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
-from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, compared_sink, stream_answer
+from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, choose_sink, stream_answer
 from ouzel.reconcile.classes import Class, evidence
-from ouzel.reconcile.classification import CLASS, LateExclusion, classified
+from ouzel.reconcile.classification import CLASS, LateExclusion, classify
 from ouzel.reconcile.comparison import compare, stream_side, time_us
-from ouzel.reconcile.cut import Cut, begun, check_cut, restricted, within
-from ouzel.reconcile.holding import changed_parts, check_sources
+from ouzel.reconcile.cut import Cut, check_cut, restrict_sink, rows_within, skip_answered_windows
+from ouzel.reconcile.holding import check_sources, find_changed_parts
 from ouzel.reconcile.horizon import delays
-from ouzel.reconcile.late import DROPPED, Dropper, droppers, late_groups, made_by, only_top, without
+from ouzel.reconcile.late import DROPPED, Dropper, droppers, exclude_late, find_maker, late_groups, only_top
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
-from ouzel.reconcile.timeline import Timeline, counted
+from ouzel.reconcile.timeline import Timeline, count_classes
 from ouzel.spark.io.bounds import Ranges
-from ouzel.spark.session import explained
+from ouzel.spark.session import translate_error
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -135,7 +135,7 @@ def check(job: session.Job, table: str = "", ranges: Ranges | None = None, cut: 
         QueryError: there is no table to compare, or it is not clear which.
         NotSupported: a source, sink, type or construct has no place in a reconciliation yet, or the cut means nothing for these rows.
     """
-    sink = compared_sink(job.program, table)
+    sink = choose_sink(job.program, table)
     check_cut(sink, cut)
     batch_text(batch_of(job, sink, ranges or {}))
 
@@ -170,47 +170,49 @@ def reconcile(
         OuzelError: Spark refuses or fails.
     """
     record = record or _record_of(job, home)
-    sink = compared_sink(job.program, table)
+    sink = choose_sink(job.program, table)
     check_cut(sink, cut)
     check_sources(sink, record)
     say("comparing the answers in Spark")
-    tampered = changed_parts(sink, record, home, job, live or cut.closed_only)
+    tampered = find_changed_parts(sink, record, home, job, live or cut.closed_only)
     try:
-        return _compared(job, record, home, sink, spark, tolerance, begun(cut.at(record), sink, record), tampered)
+        return _compared(
+            job, record, home, sink, spark, tolerance, skip_answered_windows(cut.at(record), sink, record), tampered
+        )
     except Exception as error:
         if tampered:
             raise QueryError(f"the stream's answer is not what the run wrote: {', '.join(tampered)}") from error
         if isinstance(error, OuzelError):
             raise
-        raise explained(error) from error
+        raise translate_error(error) from error
 
 
 def _compared(
     job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut,
     tampered: tuple[str, ...],
 ) -> Reconciliation:  # fmt: skip
-    facts, needed = lineage(sink), restricted(sink, cut)
+    facts, needed = lineage(sink), restrict_sink(sink, cut)
     lags = delays(sink)
     lag_us = None if lags is None else max(lags.values(), default=0)
-    proof = evidence(record, home, *made_by(job.program, job.topology, sink), lag_us)
+    proof = evidence(record, home, *find_maker(job.program, job.topology, sink), lag_us)
     proof = replace(proof, losses=()) if tampered else proof
 
     def batch_rows(asked: Sink) -> DataFrame:
-        return within(batch_answer(job, asked, record.ranges, spark), sink, cut)
+        return rows_within(batch_answer(job, asked, record.ranges, spark), sink, cut)
 
-    stream = within(stream_answer(job, sink, home, spark), sink, cut)
+    stream = rows_within(stream_answer(job, sink, home, spark), sink, cut)
     found = compare(stream, batch_rows(needed), facts, tolerance)
     dropped = droppers(job.program, job.topology, sink, proof.late, spark)
     groups = late_groups(dropped, sink, facts.carried, proof.late, spark)
     left: LateExclusion | None = None
     if proof.late and any(dropper.exact for dropper in dropped):
         touched = only_top(dropped, sink, facts)
-        fewer = batch_rows(without(needed, dropped, proof.late, touched))
+        fewer = batch_rows(exclude_late(needed, dropped, proof.late, touched))
         ours = stream_side(found, facts) if touched else stream
         left = LateExclusion(compare(ours, fewer, facts, tolerance).differences, touched)
-    rows = classified(found.differences, facts, proof, groups, left)
+    rows = classify(found.differences, facts, proof, groups, left)
     rows = rows if groups is None and left is None else settled(rows)
-    counts, times = counted(rows, facts, found)
+    counts, times = count_classes(rows, facts, found)
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
         _samples(rows, facts, counts), times,

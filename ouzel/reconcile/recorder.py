@@ -59,10 +59,10 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
     home.mkdir(0o700, parents=True, exist_ok=True)
     for name in (RECORD, RESULTS, LATE, LIVE):
         (home / name).unlink(missing_ok=True)
-    job = session.seeded(job)
+    job = session.draw_seed(job)
     if job.settings.late_path or engine == "spark":
         return job
-    return session.configured(job, replace(job.settings, late_path=str(home.resolve() / LATE)))
+    return session.with_settings(job, replace(job.settings, late_path=str(home.resolve() / LATE)))
 
 
 class Recorder(RowIteration):

@@ -34,7 +34,7 @@ class Timeline:
     counts: Mapping[Class, tuple[int, ...]]
 
 
-def counted(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
+def count_classes(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
     """How many classified rows each class has, and when, in one pass over them; no timeline if there is no time to count over."""
     from pyspark.sql import functions as F
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ouzel.reconcile.accumulation import joined
-from ouzel.reconcile.answers import compared_sink, stream_answer
-from ouzel.reconcile.cut import Cut, within
+from ouzel.reconcile.accumulation import add_round
+from ouzel.reconcile.answers import choose_sink, stream_answer
+from ouzel.reconcile.cut import Cut, rows_within
 from ouzel.reconcile.extent import extent
 from ouzel.reconcile.horizon import Frontier
 from ouzel.reconcile.reconciliation import TOLERANCE, Look, Reconciliation, reconcile
@@ -67,7 +67,7 @@ class Watch:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._job, self._home, self._spark, self._tolerance = job, home, spark, tolerance
-        self._sink, self._cut, self._say, self._clock = compared_sink(job.program, table), cut, say, clock
+        self._sink, self._cut, self._say, self._clock = choose_sink(job.program, table), cut, say, clock
         found = extent(self._sink)
         self._horizon = Frontier(self._sink, cut) if found is not None and found.windows else None
         self._told = False
@@ -95,7 +95,7 @@ class Watch:
         if found is not None:
             look = Look(datetime.now(UTC), record.closed_us, windows, found.matched, found.counts, seconds)
             before = self.total.rounds if self.total else ()
-            total = found if self.total is None or not self.by_windows else joined(self.total, found)
+            total = found if self.total is None or not self.by_windows else add_round(self.total, found)
             self.total = replace(total, rounds=(*before, look)[-ROUNDS:])
             self.windows += windows
         return Round(found, windows, seconds, not run.live, record.closed_us)
@@ -122,6 +122,6 @@ class Watch:
         """How many windows of this part the stream has rows of."""
         found = extent(self._sink)
         assert found is not None
-        rows = within(stream_answer(self._job, self._sink, run.home, self._spark), self._sink, part)
+        rows = rows_within(stream_answer(self._job, self._sink, run.home, self._spark), self._sink, part)
         columns = self._sink.columns or self._sink.input.schema
         return int(rows.select(f"`{rows.columns[columns.names.index(found.column)]}`").distinct().count())

@@ -77,7 +77,7 @@ DROPPED = "dropped"
 """The kind of event that tells what an end at once has dropped."""
 
 
-def dropped(status: Status, topology: Topology) -> Event:
+def make_dropped_event(status: Status, topology: Topology) -> Event:
     """What a run drops that ends at once, without coming to rest; `status` is the last that is known of it."""
     in_flight = f"{status.rows_in - status.rows_acked:,} of the {status.rows_in:,} rows in were on their way"
     if topology.settings.delivery is Delivery.AT_MOST_ONCE:
@@ -85,7 +85,7 @@ def dropped(status: Status, topology: Topology) -> Event:
     return Event(DROPPED, in_flight + _torn_windows(status, topology))
 
 
-def lost_state(status: Status, settings: Settings) -> str:
+def describe_lost_state(status: Status, settings: Settings) -> str:
     """Why the answer may lack rows: a task died with what it kept in memory, and the settings do not accept that. Else an empty text."""
     if settings.state_lost is StateLoss.ACCEPT:
         return ""

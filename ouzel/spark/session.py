@@ -38,7 +38,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     master = master or os.environ.get("SPARK_MASTER") or LOCAL
-    refuse_connect(master)
+    refuse_connect_master(master)
     given = {"spark.ui.showConsoleProgress": "false", f"spark.executorEnv.{_SAFE_PATH}": "1"}
     if master.startswith("local"):
         given["spark.driver.host"] = "127.0.0.1"
@@ -65,7 +65,7 @@ def quieten() -> None:
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
 
 
-def refuse_connect(master: str) -> None:
+def refuse_connect_master(master: str) -> None:
     """See that a master is no server of Spark Connect.
 
     Raises:
@@ -168,7 +168,7 @@ def _version() -> str:
     return str(pyspark.__version__)
 
 
-def explained(error: Exception) -> OuzelError:
+def translate_error(error: Exception) -> OuzelError:
     """What Spark raised, in one sentence: our own error if one is at its bottom."""
     text = str(error)
     ours = re.findall(r"ouzel\.errors\.\w+: (.+)", text)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PACKAGE = "ouzel-package.zip"
 
 
-def refuse_connect(spark: SparkSession) -> None:
+def refuse_connect_session(spark: SparkSession) -> None:
     """See that a session is no client of Spark Connect: that has no way to what Ouzel's readers and writers need.
 
     Raises:
@@ -40,7 +40,7 @@ def hand_on(spark: SparkSession) -> None:
     Raises:
         NotSupported: the session is a client of Spark Connect.
     """
-    refuse_connect(spark)
+    refuse_connect_session(spark)
     context = spark.sparkContext
     wheel = next((folder for folder in Path(ouzel.__file__).parents if folder.suffix == ".whl"), None)
     if wheel is not None and wheel.is_file():

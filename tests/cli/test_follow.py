@@ -10,7 +10,7 @@ import pytest
 
 from ouzel.cli.answer import NoAnswer
 from ouzel.cli.follow import STOPS, follow, interrupts
-from ouzel.cli.run import told
+from ouzel.cli.run import describe_events
 from ouzel.cli.screen import Dark
 from ouzel.runtime.protocol.messages import RESUMED, UNKNOWN_FIELD, Event
 from ouzel.runtime.run import RunState, Status
@@ -66,7 +66,7 @@ def test_where_a_start_goes_on_is_told_at_once_and_counted_at_the_end() -> None:
     handle, screen = FakeHandle(looks(1, 2, 3), Status(RunState.FINISHED, events=events)), Said()
     status = follow(handle, Rows(), screen, lambda: False)
     assert screen.said == ["the rows of windows that were open are read again"]
-    assert told(status.events) == ["resumed: the rows of windows that were open are read again (42 in all)"]
+    assert describe_events(status.events) == ["resumed: the rows of windows that were open are read again (42 in all)"]
 
 
 def test_an_interrupt_stops_the_run_and_takes_what_it_flushes() -> None:

@@ -19,7 +19,7 @@ from ouzel.planner.api import schema
 from ouzel.planner.settings import StateLoss
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status
-from ouzel.session import configured
+from ouzel.session import with_settings
 from tests.cli.fakes import FakeHandle, job
 
 FRAME = pl.DataFrame({"word": ["b", "a"], "n": [1, 2]})
@@ -176,7 +176,7 @@ def test_an_answer_that_lost_state_is_4_unless_that_is_accepted(fake: FakeSessio
     lost = Event("state-lost", "'counts' (task 3) was started again: what it kept in memory is lost")
     for accepted, code in ((StateLoss.FAIL, 4), (StateLoss.ACCEPT, 0)):
         fake.handle = FakeHandle([[FRAME]], Status(RunState.FINISHED, rows_in=2, events=(lost,)))
-        fake.job = configured(fake.job, replace(fake.job.settings, state_lost=accepted))
+        fake.job = with_settings(fake.job, replace(fake.job.settings, state_lost=accepted))
         result = ouzel("run", query, "--format", "jsonl")
         assert result.exit_code == code
         assert len(result.stdout.splitlines()) == 2

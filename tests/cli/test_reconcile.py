@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from ouzel.cli import watch as watching
-from ouzel.cli.comparing import Request, wanted
+from ouzel.cli.comparing import Request, choose_comparisons
 from ouzel.cli.failure import Exit
 from ouzel.cli.main import app
 from ouzel.cli.watch import Watching
@@ -23,7 +23,7 @@ from ouzel.compiler.plan import Program, Reconcile
 from ouzel.compiler.types import BIGINT, DATE, Field, Schema
 from ouzel.errors import OuzelError
 from ouzel.reconcile import Class, Cut, Reconciliation
-from ouzel.reconcile.accumulation import joined
+from ouzel.reconcile.accumulation import add_round
 from ouzel.reconcile.lineage import Lineage
 from ouzel.reconcile.metrics import Metrics
 from ouzel.reconcile.reconciliation import Difference
@@ -41,27 +41,27 @@ def program(*said: Reconcile) -> Program:
 
 def test_the_command_line_goes_before_the_file() -> None:
     said = Reconcile("words", 1, 2, True, 1e-3, "out", "spark://there")
-    (plain,) = wanted(program(said), Request(FILE))
+    (plain,) = choose_comparisons(program(said), Request(FILE))
     assert (plain.table, plain.cut, plain.tolerance, plain.report, plain.master) == (
         "words", Cut(1, 2, True), 1e-3, FILE.resolve().parent / "out", "spark://there",
     )  # fmt: skip
     request = Request(
         FILE, None, between=(None, 9), closed_windows=False, tolerance=0.0, report=Path("r"), master="local"
     )  # type: ignore[arg-type]
-    (over,) = wanted(program(said), request)
+    (over,) = choose_comparisons(program(said), request)
     assert (over.cut, over.tolerance, over.report, over.master) == (Cut(None, 9), 0.0, Path("r"), "local")
 
 
 def test_each_statement_is_a_comparison_and_a_table_chooses() -> None:
     file = program(Reconcile("a"), Reconcile("b"), Reconcile("a", 5))
     request = Request(FILE, report=Path("r"))
-    assert [(each.table, each.report) for each in wanted(file, request)] == [
+    assert [(each.table, each.report) for each in choose_comparisons(file, request)] == [
         ("a", Path("r/1-a")), ("b", Path("r/2-b")), ("a", Path("r/3-a")),
     ]  # fmt: skip
-    assert [each.table for each in wanted(file, replace(request, table="b"))] == ["b"]
-    (other,) = wanted(file, replace(request, table="c"))
+    assert [each.table for each in choose_comparisons(file, replace(request, table="b"))] == ["b"]
+    (other,) = choose_comparisons(file, replace(request, table="c"))
     assert (other.table, other.tolerance, other.report) == ("c", 1e-9, Path("r"))
-    assert [each.table for each in wanted(program(), Request(FILE))] == [""]
+    assert [each.table for each in choose_comparisons(program(), Request(FILE))] == [""]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_run_of_what_has_no_end_may_be_reconciled_when_it_is_stopped(
     (tmp_path / "q.sql").write_text(
         "CREATE TABLE t (a INT) WITH ('connector' = 'datagen'); SELECT a FROM t; RECONCILE result;"
     )
-    monkeypatch.setattr("ouzel.cli.run.run_job", lambda *arguments: Exit.FAILED)
+    monkeypatch.setattr("ouzel.cli.run.run_query", lambda *arguments: Exit.FAILED)
     assert CliRunner().invoke(app, ["run", str(tmp_path / "q.sql"), "--engine", "memory"]).exit_code == 1
     now = CliRunner().invoke(app, ["reconcile", str(tmp_path / "q.sql"), "--engine", "memory"])
     assert (now.exit_code, "has no end" in now.output) == (2, True)
@@ -126,7 +126,7 @@ class FakeWatch:
         if not isinstance(look, Round):
             raise look
         if look.found is not None:
-            self.total: Reconciliation | None = joined(self.total, look.found) if self.total else look.found
+            self.total: Reconciliation | None = add_round(self.total, look.found) if self.total else look.found
             self.windows += look.windows
         return look
 
@@ -217,8 +217,8 @@ def test_the_series_of_a_watch_have_the_name_of_its_table(monkeypatch: pytest.Mo
         return Exit.ANSWERED
 
     metrics, lines = list[Metrics](), list[str]()
-    monkeypatch.setattr(watching, "loaded", lambda request: (load(request.file), None))
-    monkeypatch.setattr(watching, "started", lambda job, asked: None)
+    monkeypatch.setattr(watching, "load_request", lambda request: (load(request.file), None))
+    monkeypatch.setattr(watching, "start_session", lambda job, asked: None)
     monkeypatch.setattr(watching, "Metrics", lambda *given: metrics.append(Metrics(*given)) or metrics[-1])
     monkeypatch.setattr(watching, "Watch", lambda *_, **__: FakeWatch([LAST]))
     monkeypatch.setattr(Watching, "follow", scraped)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ouzel.connectors.base import ReadBatch, ReadState, SourceRequest
-from ouzel.connectors.nexmark import event_numbers, generate, open_source, rows_of
+from ouzel.connectors.nexmark import count_rows, event_numbers, generate, open_nexmark
 from ouzel.errors import ConnectorError
 
 BID = {name: pl.Int64() for name in ("auction", "bidder", "price")} | {
@@ -20,7 +20,7 @@ BID = {name: pl.Int64() for name in ("auction", "bidder", "price")} | {
 
 def read_all(columns: dict[str, pl.DataType], batch: int, **options: str) -> list[pl.DataFrame]:
     """All rows of each partition, read `batch` at a time."""
-    source = open_source(SourceRequest("t", options, columns, Path()))
+    source = open_nexmark(SourceRequest("t", options, columns, Path()))
     frames = []
     for partition in source.partitions():
         reader, parts = source.reader(partition, None), []
@@ -33,9 +33,9 @@ def read_all(columns: dict[str, pl.DataType], batch: int, **options: str) -> lis
 
 
 def test_proportions_are_one_to_three_to_forty_six() -> None:
-    assert [rows_of(table, 5000) for table in ("person", "auction", "bid")] == [100, 300, 4600]
-    assert [rows_of(table, 53) for table in ("person", "auction", "bid")] == [2, 5, 46]
-    kinds = [event_numbers(table, np.arange(rows_of(table, 500))) for table in ("person", "auction", "bid")]
+    assert [count_rows(table, 5000) for table in ("person", "auction", "bid")] == [100, 300, 4600]
+    assert [count_rows(table, 53) for table in ("person", "auction", "bid")] == [2, 5, 46]
+    kinds = [event_numbers(table, np.arange(count_rows(table, 500))) for table in ("person", "auction", "bid")]
     assert sorted(np.concatenate(kinds)) == list(range(500))
 
 
@@ -61,7 +61,7 @@ def test_any_batching_gives_the_same_rows() -> None:
     (whole,) = read_all(BID, 10_000, table="bid", events="3000")
     (bits,) = read_all(BID, 7, table="bid", events="3000")
     assert whole.equals(bits)
-    assert whole.height == rows_of("bid", 3000)
+    assert whole.height == count_rows("bid", 3000)
 
 
 def test_partitions_share_the_rows() -> None:
@@ -73,7 +73,7 @@ def test_partitions_share_the_rows() -> None:
 def test_another_seed_gives_other_events_and_a_replay_the_same() -> None:
     first, other = (read_all(BID, 500, table="bid", events="3000", seed=seed)[0] for seed in ("1", "2"))
     assert not first.equals(other)
-    source = open_source(SourceRequest("t", {"table": "bid", "events": "3000", "seed": "1"}, BID, Path()))
+    source = open_nexmark(SourceRequest("t", {"table": "bid", "events": "3000", "seed": "1"}, BID, Path()))
     again = source.reader(source.partitions()[0], 1000).read(500)
     assert isinstance(again, ReadBatch)
     assert again.frame.equals(first.slice(1000, 500))
@@ -97,4 +97,4 @@ def test_people_and_auctions_have_their_columns() -> None:
 
 def test_an_unknown_column_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConnectorError, match="a Nexmark bid has no column 'prize'; it has auction, bidder, price"):
-        open_source(SourceRequest("bids", {"table": "bid"}, {"prize": pl.Int64()}, Path()))
+        open_nexmark(SourceRequest("bids", {"table": "bid"}, {"prize": pl.Int64()}, Path()))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel.compiler.coercion import adjusted_decimal, can_cast, can_coerce, cast_to, common_type
+from ouzel.compiler.coercion import adjust_decimal, can_cast, can_coerce, cast_to, common_type
 from ouzel.compiler.expressions import Cast, Column, Literal
 from ouzel.compiler.types import (
     BIGINT,
@@ -88,7 +88,7 @@ def test_what_converts_unasked_meets_in_the_target_or_a_wider_float(a: DataType,
 
 @given(st.integers(1, 38), st.integers(0, 38), st.integers(0, 40))
 def test_a_decimal_result_never_has_more_than_38_digits(precision: int, scale: int, more: int) -> None:
-    kind = adjusted_decimal(precision + more, min(scale, precision))
+    kind = adjust_decimal(precision + more, min(scale, precision))
     assert 0 <= kind.scale <= kind.precision <= 38
 
 

@@ -28,7 +28,7 @@ from ouzel.compiler.types import (
 )  # fmt: skip
 from ouzel.errors import QueryError
 from ouzel.explain import explain, explain_json
-from ouzel.explain.wording import expression_text, span
+from ouzel.explain.wording import expression_text, span_in_words
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings
@@ -89,7 +89,7 @@ SPANS = {
 
 @pytest.mark.parametrize("microseconds", SPANS)
 def test_spans_are_said_in_their_largest_whole_unit(microseconds: int) -> None:
-    assert span(microseconds) == SPANS[microseconds]
+    assert span_in_words(microseconds) == SPANS[microseconds]
 
 
 def explained(made: Program, *details: str, colour: bool = False, width: int = 100, **settings: object) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ouzel.errors import PlanError
 from ouzel.planner.packing import POLICIES, pack, policy
-from ouzel.planner.packing.capacity import INSTANCES_MAX, padded
+from ouzel.planner.packing.capacity import INSTANCES_MAX, add_padding
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Component, Resources, Task, Topology
@@ -47,7 +47,7 @@ def check_limits(plan: PackingPlan, topology: Topology) -> None:
     settings = topology.settings
     for container in plan.containers:
         used = [topology.component(task.component).resources for task in container.tasks]
-        needed = padded(Resources(sum(part.cpu for part in used), sum(part.ram_mb for part in used)))
+        needed = add_padding(Resources(sum(part.cpu for part in used), sum(part.ram_mb for part in used)))
         assert 0 < len(container.tasks) <= INSTANCES_MAX
         assert needed.cpu <= container.resources.cpu <= (settings.container_cpu or 1e9)
         assert needed.ram_mb <= container.resources.ram_mb <= (settings.container_ram_mb or 1e9)
@@ -89,7 +89,7 @@ def test_first_fit_decreasing_opens_no_container_too_many(topology: Topology) ->
         first = container.tasks[0]
         for earlier in plan.containers[:at]:
             used = [topology.component(task.component).resources for task in (*earlier.tasks, first)]
-            needed = padded(Resources(sum(part.cpu for part in used), sum(part.ram_mb for part in used)))
+            needed = add_padding(Resources(sum(part.cpu for part in used), sum(part.ram_mb for part in used)))
             limits = topology.settings
             full = len(earlier.tasks) == INSTANCES_MAX
             over = (limits.container_cpu and needed.cpu > limits.container_cpu) or (

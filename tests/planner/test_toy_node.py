@@ -24,7 +24,7 @@ from ouzel.compiler.plan import (
     SameColumns,
     Scan,
     by_keys,
-    unchanged,
+    identity_origins,
     walk,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
@@ -153,7 +153,7 @@ class Known(Node):
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
-        return unchanged(self)
+        return identity_origins(self)
 
     def definition(self, column: str) -> tuple[object, ...]:
         raise KeyError(column)

@@ -6,11 +6,11 @@ import socket
 
 from ouzel.runtime.process.links import PeerLink, TaskLink
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack
+from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header
 
 
 def frame(number: int, kind: int = wire_pb2.DATA, size: int = 0) -> Frame:
-    return Frame(kind, 1, memoryview(pack(kind, 1, wire_pb2.Header(id=number), size) + bytes(size)))
+    return Frame(kind, 1, memoryview(pack_header(kind, 1, wire_pb2.Header(id=number), size) + bytes(size)))
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

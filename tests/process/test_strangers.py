@@ -16,7 +16,7 @@ from ouzel.runtime.cluster.state import open_state
 from ouzel.runtime.process.hub import STRANGERS_MAX
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import PREFIX, pack
+from ouzel.runtime.wire.stream import PREFIX, pack_header
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 from tests.process.topologies import kept, numbers, packed, wait_until
 
@@ -50,14 +50,16 @@ def send(job: RunDescription, text: bytes) -> bytes:
         return said
 
 
-HELLO = pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=wire_pb2.Hello(task=1, token=b"x" * 32)))
+HELLO = pack_header(wire_pb2.HELLO, 0, wire_pb2.Header(hello=wire_pb2.Hello(task=1, token=b"x" * 32)))
 FORGED = {
     "a malformed hello": PREFIX.pack(8, 0, 0, wire_pb2.HELLO) + b"\xff" * 8,
     "a wrong token": HELLO,
     "a half frame that claims 250 MB": PREFIX.pack(16, 250 << 20, 0, wire_pb2.DATA) + b"x" * 16,
-    "rows before a hello": pack(wire_pb2.DATA, 3, wire_pb2.Header(rows=1)),
-    "a proof that nobody asked for": pack(wire_pb2.PROOF, 0, wire_pb2.Header(hello=wire_pb2.Hello(proof=b"x" * 32))),
-    "a hello without a number": pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=wire_pb2.Hello(container=2))),
+    "rows before a hello": pack_header(wire_pb2.DATA, 3, wire_pb2.Header(rows=1)),
+    "a proof that nobody asked for": pack_header(
+        wire_pb2.PROOF, 0, wire_pb2.Header(hello=wire_pb2.Hello(proof=b"x" * 32))
+    ),
+    "a hello without a number": pack_header(wire_pb2.HELLO, 0, wire_pb2.Header(hello=wire_pb2.Hello(container=2))),
 }
 
 

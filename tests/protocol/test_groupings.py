@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ouzel.planner.topology import Grouping, GroupingKind
-from ouzel.runtime.protocol.groupings import dealer, key_tasks, split, two_choices
+from ouzel.runtime.protocol.groupings import dealer, key_tasks, split_frame, two_choices
 
 WORDS = pl.DataFrame({"word": [f"w{number % 97}" for number in range(5_000)], "n": range(5_000)})
 
@@ -70,7 +70,7 @@ def test_partial_key_halves_a_hot_key() -> None:
 @given(st.lists(st.integers(0, 4), min_size=0, max_size=60))
 def test_split_is_a_partition(chosen: list[int]) -> None:
     frame = pl.DataFrame({"n": range(len(chosen))}, schema={"n": pl.Int64})
-    got = {index: rows["n"].to_list() for index, rows in split(frame, np.array(chosen, np.int64), 5)}
+    got = {index: rows["n"].to_list() for index, rows in split_frame(frame, np.array(chosen, np.int64), 5)}
     assert got == {index: [n for n, task in enumerate(chosen) if task == index] for index in set(chosen)}
 
 

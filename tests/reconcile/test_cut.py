@@ -11,13 +11,13 @@ import pytest
 from ouzel.compiler.plan import AssignWindow, Filter, Sink, walk
 from ouzel.errors import NotSupported
 from ouzel.reconcile import Class, Cut, reconcile
-from ouzel.reconcile.answers import batch_answer, compared_sink
-from ouzel.reconcile.cut import EPOCH, begun, check_cut, restricted, within
+from ouzel.reconcile.answers import batch_answer, choose_sink
+from ouzel.reconcile.cut import EPOCH, check_cut, restrict_sink, rows_within, skip_answered_windows
 from ouzel.reconcile.extent import Extent, extent
 from ouzel.reconcile.lineage import DAY_US
 from ouzel.reconcile.record import RunRecord
 from ouzel.session import load_text
-from ouzel.spark.batch.run import rows_of
+from ouzel.spark.batch.run import collect_rows
 from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, TABLE, classes, edit, run
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SIX_WINDOWS = HOURS.replace("TUMBLE(", "HOP(").replace("(ts), ", "(ts), INTERVAL
 
 def sink_of(query: str) -> Sink:
     """Of the trailing SELECT."""
-    return compared_sink(load_text(TABLE + query, Path(), "q").program)
+    return choose_sink(load_text(TABLE + query, Path(), "q").program)
 
 
 def us(*parts: int) -> int:
@@ -62,12 +62,12 @@ def test_windows_that_a_run_before_had_answered_are_not_compared() -> None:
     hourly = sink_of(f"SELECT window_start, COUNT(*) AS n {HOURS};")
     hopping = sink_of(f"SELECT window_start, COUNT(*) AS n {SIX_WINDOWS};")
     record = RunRecord("q", "", "", "heron", "at-least-once", {}, began={"flights": us(2013, 1, 1, 5) - 1})
-    assert begun(Cut(), hourly, record).from_us == us(2013, 1, 1, 5), (
+    assert skip_answered_windows(Cut(), hourly, record).from_us == us(2013, 1, 1, 5), (
         "the watermark of its last microsecond closes a window"
     )
-    assert begun(Cut(), hopping, record).from_us == us(2013, 1, 1, 4, 10)
-    assert begun(Cut(from_us=us(2014, 1, 1)), hourly, record).from_us == us(2014, 1, 1)
-    assert begun(Cut(), sink_of(ORIGINS), record) == Cut()
+    assert skip_answered_windows(Cut(), hopping, record).from_us == us(2013, 1, 1, 4, 10)
+    assert skip_answered_windows(Cut(from_us=us(2014, 1, 1)), hourly, record).from_us == us(2014, 1, 1)
+    assert skip_answered_windows(Cut(), sink_of(ORIGINS), record) == Cut()
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_closed_is_where_the_watermark_of_the_run_stood() -> None:
 
 def test_the_batch_job_is_given_only_rows_of_the_cut() -> None:
     sink, cut = sink_of(DAYS), Cut(us(2013, 1, 3), us(2013, 1, 5))
-    (window,) = (node for node in walk(restricted(sink, cut)) if isinstance(node, AssignWindow))
+    (window,) = (node for node in walk(restrict_sink(sink, cut)) if isinstance(node, AssignWindow))
     predicates = [str(node.predicate) for node in walk(window.input) if isinstance(node, Filter)]
     assert "ge(ts, 2013-01-03 00:00:00)" in " ".join(predicates)
     assert "lt(ts, 2013-01-05 00:00:00)" in " ".join(predicates)
-    assert restricted(sink, Cut()) is sink
+    assert restrict_sink(sink, Cut()) is sink
     moments = sink_of("SELECT id, ts FROM flights;")  # Spark moves a filter on a plain column by itself
-    assert restricted(moments, cut) is moments
+    assert restrict_sink(moments, cut) is moments
 
 
 def test_extents_of_a_union_must_agree() -> None:
@@ -145,15 +145,15 @@ def test_less_input_gives_the_same_rows(tmp_path: Path, spark: SparkSession) -> 
     FROM TABLE(HOP(TABLE flights, DESCRIPTOR(ts), INTERVAL '7' HOUR, INTERVAL '21' HOUR))
     GROUP BY window_start, window_end, origin;"""
     job, home = run(query, tmp_path)
-    sink, cut = compared_sink(job.program), Cut(us(2013, 1, 3, 1), us(2013, 1, 6, 22))
+    sink, cut = choose_sink(job.program), Cut(us(2013, 1, 3, 1), us(2013, 1, 6, 22))
     whole, part = (
-        rows_of(
-            within(batch_answer(job, each, {}, spark), sink, cut).drop(
+        collect_rows(
+            rows_within(batch_answer(job, each, {}, spark), sink, cut).drop(
                 "_key_window_end", "_key_window_start", "_key_origin"
             ),
             sink,
         )
-        for each in (sink, restricted(sink, cut))
+        for each in (sink, restrict_sink(sink, cut))
     )
     assert whole.height == part.height > 0
     assert whole.drop("miles").sort("window_end", "origin").equals(part.drop("miles").sort("window_end", "origin"))

@@ -15,7 +15,7 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.reconcile import reconcile, reconciliation, record_run
-from ouzel.reconcile.answers import batch_answer, compared_sink
+from ouzel.reconcile.answers import batch_answer, choose_sink
 from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.session import Job, load
 from tests.reconcile.planting import seal
@@ -69,7 +69,7 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     query.write_text(query.read_text().replace(into.format("parquet"), into.format(form)))
     job = load(query, (("batch.rows", "20000"),))
     record_run(job, "memory", directory / "record")
-    sink = compared_sink(job.program)
+    sink = choose_sink(job.program)
     batch_answer(job, sink, read_record(directory / "record").ranges, spark).write.parquet(str(directory / "batch"))
     return Recorded(job, directory / "record", directory / "batch")
 

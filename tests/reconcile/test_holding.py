@@ -13,12 +13,12 @@ import pytest
 
 from ouzel.errors import QueryError
 from ouzel.reconcile import marks
-from ouzel.reconcile.answers import compared_sink
-from ouzel.reconcile.holding import changed_parts, check_sources
-from ouzel.reconcile.marks import Marked, edited, mark_of
+from ouzel.reconcile.answers import choose_sink
+from ouzel.reconcile.holding import check_sources, find_changed_parts
+from ouzel.reconcile.marks import Marked, describe_edit, mark_of
 from ouzel.reconcile.record import RECORD, RESULTS
 from ouzel.reconcile.recorder import record_in
-from ouzel.reconcile.topics import made_anew
+from ouzel.reconcile.topics import find_recreated
 from ouzel.session import Job
 from tests.reconcile.planting import DAYS, flights, run, seal
 
@@ -30,7 +30,7 @@ INSERT INTO long SELECT id, miles FROM flights WHERE delay > 200;
 
 def told(job: Job, home: Path) -> tuple[str, ...]:
     """What has happened to the answer."""
-    return changed_parts(compared_sink(job.program), record_in(home), home, job, False)
+    return find_changed_parts(choose_sink(job.program), record_in(home), home, job, False)
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "json"])
@@ -91,7 +91,7 @@ def test_a_source_that_changed_since_is_no_difference(
     fault: Callable[[pl.DataFrame, Path], object], what: str, tmp_path: Path
 ) -> None:
     job, home = run(DAYS, tmp_path)
-    sink, record = compared_sink(job.program), record_in(home)
+    sink, record = choose_sink(job.program), record_in(home)
     check_sources(sink, record)
     os.utime(tmp_path / "flights.parquet", (1, 1))
     check_sources(sink, record)
@@ -106,10 +106,10 @@ def test_what_is_appended_is_no_edit_and_belongs_to_what_was_read_later(tmp_path
     known = Marked()
     first = known.of([str(path), str(tmp_path / "none")])[str(path)]
     path.write_text("one\ntwo\n")
-    assert not edited(str(path), first)
+    assert not describe_edit(str(path), first)
     assert known.of([str(path)])[str(path)].size == 8
     path.write_text("six\ntwo\nten\n")
-    assert edited(str(path), known.of([str(path)])[str(path)]) == "was edited since the run"
+    assert describe_edit(str(path), known.of([str(path)])[str(path)]) == "was edited since the run"
 
 
 def test_a_large_file_is_hashed_in_blocks_and_by_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,14 +119,14 @@ def test_a_large_file_is_hashed_in_blocks_and_by_its_time(tmp_path: Path, monkey
     path.write_bytes(bytes(10_000))
     mark = mark_of(path)
     os.utime(path, ns=(1, mark.written_ns))
-    assert edited(str(path), mark) == ""
+    assert describe_edit(str(path), mark) == ""
     for at in (0, 9_999):
         path.write_bytes(bytes(at) + b"1" + bytes(9_999 - at))
         os.utime(path, ns=(1, mark.written_ns))
-        assert edited(str(path), mark)
+        assert describe_edit(str(path), mark)
     path.write_bytes(bytes(10_000))
     os.utime(path, ns=(1, mark.written_ns + 1))
-    assert edited(str(path), mark), "who knows what was written between the blocks"
+    assert describe_edit(str(path), mark), "who knows what was written between the blocks"
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"query": "x"}', "[]", "null"])
@@ -138,8 +138,8 @@ def test_a_record_that_is_torn(text: str, tmp_path: Path) -> None:
 
 def test_a_topic_that_was_made_anew_has_another_id() -> None:
     known = {"clicks": {"web": "a", "app": "b"}}
-    assert made_anew(known, {"clicks": {"web": "a", "app": "c"}}) == ["app"]
-    assert made_anew(known, {"clicks": {}}) == made_anew(known, {}) == [], "no broker has said so"
+    assert find_recreated(known, {"clicks": {"web": "a", "app": "c"}}) == ["app"]
+    assert find_recreated(known, {"clicks": {}}) == find_recreated(known, {}) == [], "no broker has said so"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Project
 from ouzel.errors import NotSupported, QueryError
 from ouzel.reconcile import check
-from ouzel.reconcile.answers import compared_sink
+from ouzel.reconcile.answers import choose_sink
 from ouzel.reconcile.late import by_component
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage, batch_sink, lineage
 from ouzel.reconcile.timeline import MOST_SLICES, slice_width
@@ -22,7 +22,7 @@ TUMBLE = "FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
 
 def facts(query: str) -> Lineage:
     """Of the trailing SELECT."""
-    return lineage(compared_sink(load_text(TABLE + query, Path(), "q").program))
+    return lineage(choose_sink(load_text(TABLE + query, Path(), "q").program))
 
 
 @pytest.mark.parametrize(

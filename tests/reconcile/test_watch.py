@@ -14,7 +14,7 @@ import pytest
 
 from ouzel.errors import TopologyError
 from ouzel.reconcile import Class, Cut, standing
-from ouzel.reconcile.answers import compared_sink
+from ouzel.reconcile.answers import choose_sink
 from ouzel.reconcile.cut import EARLIEST_US, EPOCH
 from ouzel.reconcile.horizon import Frontier, delays
 from ouzel.reconcile.record import RESULTS, RunRecord, read_record
@@ -34,7 +34,7 @@ START_US = (FIRST - EPOCH) // timedelta(microseconds=1)
 
 def horizon(query: str = DAYS, cut: Cut = Cut(), table: str = TABLE) -> Frontier:
     """Of the trailing SELECT."""
-    return Frontier(compared_sink(load_text(table + query, Path(), "q").program), cut)
+    return Frontier(choose_sink(load_text(table + query, Path(), "q").program), cut)
 
 
 def at(hours: float, end: int = 0, **changes: object) -> RunRecord:
@@ -130,7 +130,7 @@ def test_windows_of_windows_need_earlier_rows() -> None:
 )
 def test_delays_are_constants_or_nothing(watermark: str, delay: int | None) -> None:
     table = TABLE.replace("ts - INTERVAL '1' HOUR", watermark)
-    sink = compared_sink(load_text(table + DAYS, Path(), "q").program)
+    sink = choose_sink(load_text(table + DAYS, Path(), "q").program)
     assert delays(sink) == (None if delay is None else {"flights": delay})
     assert bool(Frontier(sink).why_from_the_start(at(1))) is (delay is None)
     assert Frontier(sink).why_from_the_start(at(1, times={}))
@@ -268,7 +268,7 @@ def test_a_run_goes_on_after_an_error(tmp_path: Path, played: Played) -> None:
     job, whole = run(ORIGINS, tmp_path)
     for file in whole.iterdir():
         (played.home / file.name).write_bytes(file.read_bytes())
-    result = compared_sink(job.program)
+    result = choose_sink(job.program)
     sink = replace(
         result, connector="file", traits=replace(result.traits, returned=False)
     )  # what is in files is compared while the run rests
@@ -292,5 +292,5 @@ def test_a_run_that_ends_while_it_is_asked_has_its_last_record(
     answers = iter([True, False])
     played.live = False
     monkeypatch.setattr(standing, "is_live", lambda home: next(answers))
-    with standing.standing(played.home, compared_sink(job.program), True) as found:
+    with standing.standing(played.home, choose_sink(job.program), True) as found:
         assert found == standing.Standing(played.home, False)

@@ -19,7 +19,7 @@ from ouzel.errors import StateError
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.runtime.state import table as tables
 from ouzel.runtime.state.context import KeyGroups, Snapshot, StateContext, key_groups_of
-from ouzel.runtime.state.files import decode, load, save
+from ouzel.runtime.state.files import decode, load_snapshot, save
 from ouzel.runtime.state.hashing import KEY_GROUPS, key_hashes
 from ouzel.runtime.state.timers import Clock
 from tests.effort import seeds
@@ -159,7 +159,7 @@ def test_state_is_a_dictionary_whatever_is_restored_and_split(seed: int, tmp_pat
                         save(one, directory)
                 tasks = [Kept(number, count) for count in [random.randrange(1, 5)] for number in range(count)]
                 for task in tasks:
-                    task.state.restore(*([load(directory) for directory in chain] for chain in places))
+                    task.state.restore(*([load_snapshot(directory) for directory in chain] for chain in places))
                     assert task.time.value == now
                 chains = [[] for _ in tasks]
         found: dict[Key, Any] = {}
@@ -261,7 +261,7 @@ def test_a_file_that_is_torn_or_foreign_is_refused(tmp_path: Path) -> None:
     save(filled().state.snapshot(), tmp_path / "one")
     path = tmp_path / "one" / "00.arrow"
     data = path.read_bytes()
-    assert load(tmp_path / "one").operator == "toy"
+    assert load_snapshot(tmp_path / "one").operator == "toy"
     for cut in (0, 1, 7, 100, len(data) // 2, len(data) - 200):
         with pytest.raises(StateError, match=r"not all of it|does not say"):
             decode(data[:cut], "torn")
@@ -275,12 +275,12 @@ def test_a_file_that_is_torn_or_foreign_is_refused(tmp_path: Path) -> None:
         decode(sink.getvalue().to_pybytes(), "other")
     path.unlink()
     with pytest.raises(StateError, match="lacks the file of counts"):
-        load(tmp_path / "one")
+        load_snapshot(tmp_path / "one")
     later = filled()
     later.state.snapshot()
     save(later.state.snapshot(), tmp_path / "two")
     (tmp_path / "two" / "00.arrow").rename(path)
     with pytest.raises(StateError, match="is of another snapshot than the files beside it"):
-        load(tmp_path / "one")
+        load_snapshot(tmp_path / "one")
     with pytest.raises(StateError, match="holds no snapshot"):
-        load(tmp_path / "none")
+        load_snapshot(tmp_path / "none")

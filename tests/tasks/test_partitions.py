@@ -17,7 +17,7 @@ from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.tasks.journal import BatchBoundaries, FileJournal, Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import Alive, PartitionProgress, Partitions, joined
+from ouzel.runtime.tasks.partitions import Alive, PartitionProgress, Partitions, join_batches
 
 ROWS = 100
 
@@ -106,7 +106,7 @@ def test_what_is_read_again_in_parts_keeps_its_places_and_notes() -> None:
         )  # type: ignore[misc]
         for row in range(3)
     ]
-    whole = joined(joined(parts[0], parts[1]), parts[2])
+    whole = join_batches(join_batches(parts[0], parts[1]), parts[2])
     assert whole.place is not None
     assert [whole.place(row) for row in range(3)] == ["line 0", "line 1", "line 2"]
     assert whole.notes == ["note 0", "note 1", "note 2"]

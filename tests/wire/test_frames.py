@@ -43,7 +43,7 @@ from ouzel.runtime.wire.stream import (
     Frame,
     Inbound,
     Outbound,
-    pack,
+    pack_header,
 )
 
 EVERY_TYPE = Schema(
@@ -234,7 +234,10 @@ def test_what_a_stranger_says_of_its_length_is_not_believed() -> None:
 
 def test_a_large_frame_behind_an_introduction_is_read_when_the_limit_is_raised() -> None:
     left, right = pairs()
-    hello, large = pack(wire_pb2.HELLO, 0, wire_pb2.Header()), pack(wire_pb2.DATA, 1, wire_pb2.Header(), 8_000)
+    hello, large = (
+        pack_header(wire_pb2.HELLO, 0, wire_pb2.Header()),
+        pack_header(wire_pb2.DATA, 1, wire_pb2.Header(), 8_000),
+    )
     into = Inbound(STRANGERS_BYTES_MAX)
     with left, right:
         left.sendall(hello + large + bytes(8_000))

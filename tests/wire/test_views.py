@@ -49,7 +49,7 @@ def test_a_slice_with_nulls_is_left_to_offsets() -> None:
 
 
 def test_the_kernels_are_loaded_before_the_fork() -> None:
-    views.warm_up()
+    views.load_kernels()
     before = len(views._gather.signatures), len(views._long_rows.signatures)
     views.compact(arrow(pl.Series(LONG).gather([7])))
     assert (len(views._gather.signatures), len(views._long_rows.signatures)) == before

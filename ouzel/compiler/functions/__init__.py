@@ -49,9 +49,9 @@ def lookup(name: str) -> Function | None:
     return by_name().get(name.lower())
 
 
-def called(call: Call) -> Function | None:
+def function_of(call: Call) -> Function | None:
     """The function that is called: the row that the call brings along, else the registry's."""
     return call.row or lookup(call.function)
 
 
-__all__ = ["Function", "Signature", "all_functions", "by_name", "called", "families", "lookup"]
+__all__ = ["Function", "Signature", "all_functions", "by_name", "families", "function_of", "lookup"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ouzel.compiler.coercion import common_type, decimal_of, is_numeric
 from ouzel.compiler.functions import decimals, time_arithmetic
 from ouzel.compiler.functions.lowering import (
-    batched,
+    call_on_frame,
     plain,
     spark_builtin,
     spark_call,
@@ -111,7 +111,7 @@ def _multiply(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         wide = a.cast(pl.Int64) * b.cast(pl.Int64)
         error = ~wide.is_between(*bounds(signature.result))
         return with_errors(wide.cast(to_polars(signature.result), strict=False), arguments, error, OVERFLOW)
-    error = batched((a, b), _product_overflows, pl.Boolean())
+    error = call_on_frame((a, b), _product_overflows, pl.Boolean())
     return with_errors(a * b, arguments, error, OVERFLOW)
 
 
@@ -154,7 +154,7 @@ def _unless_literal(lowered: Lowered, arguments: Sequence[Lowered], value: pl.Ex
 def _modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = (argument.value for argument in arguments)
     floats = isinstance(signature.result, FloatType)
-    rest = batched((a, b), _float_rest, to_polars(signature.result)) if floats else a - a.truncdiv(b) * b
+    rest = call_on_frame((a, b), _float_rest, to_polars(signature.result)) if floats else a - a.truncdiv(b) * b
     return _unless_literal(with_errors(rest, arguments, (b == 0) & a.is_not_null(), ZERO), arguments, rest)
 
 
@@ -194,19 +194,19 @@ def _spark_divide(arguments: Sequence[str], signature: Signature) -> str:
 
 FUNCTIONS: tuple[Function, ...] = (
     Function(
-        "add", first_of(arithmetic("add"), time_arithmetic.ADD), by_kind(_add, decimals.add, time_arithmetic.add),
+        "add", first_of(arithmetic("add"), time_arithmetic.ADD), by_kind(_add, decimals.add_decimals, time_arithmetic.add_times),
         time_arithmetic.spark_add, "Sum; moves a date or timestamp by an interval. Overflow fails.", "a + b",
         check=time_arithmetic.check_whole_days,
     ),
     Function(
         "subtract", first_of(arithmetic("subtract"), time_arithmetic.SUBTRACT),
-        by_kind(_subtract, decimals.subtract, time_arithmetic.subtract), time_arithmetic.spark_subtract,
+        by_kind(_subtract, decimals.subtract_decimals, time_arithmetic.subtract_times), time_arithmetic.spark_subtract,
         "Difference; of two timestamps, the interval between them. Overflow fails.", "a - b",
         check=time_arithmetic.check_whole_days,
     ),
     Function(
         "multiply", first_of(arithmetic("multiply"), time_arithmetic.MULTIPLY),
-        by_kind(_multiply, decimals.multiply, time_arithmetic.multiply), spark_operator("*"),
+        by_kind(_multiply, decimals.multiply_decimals, time_arithmetic.multiply_interval), spark_operator("*"),
         "Product. Overflow fails.", "a * b",
     ),
     Function(

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.functions import decimals, parsing, printing
-from ouzel.compiler.functions.lowering import any_of, mapped, reasons, ufunc
+from ouzel.compiler.functions.lowering import any_of, map_rows, reasons, ufunc
 from ouzel.compiler.functions.parsing import Outcome
 from ouzel.compiler.functions.registry import Lowered
 from ouzel.compiler.types import (
@@ -40,7 +40,7 @@ def cast(operand: Lowered, source: DataType, target: DataType, safe: bool) -> Lo
     Raises:
         NotSupported: Spark has no such cast either, or it is not here yet.
     """
-    value, error = convert(operand.value, source, target, safe)
+    value, error = convert_value(operand.value, source, target, safe)
     error = None if error is None else error.fill_null(False)
     if safe and error is not None:
         import polars as pl
@@ -50,14 +50,14 @@ def cast(operand: Lowered, source: DataType, target: DataType, safe: bool) -> Lo
     return Lowered(value, any_of(operand.error, error), reason)
 
 
-def convert(value: pl.Expr, source: DataType, target: DataType, safe: bool) -> Outcome:
+def convert_value(value: pl.Expr, source: DataType, target: DataType, safe: bool) -> Outcome:
     """The conversion itself; elements of arrays, maps and rows convert one by one."""
     kind = to_polars(target)
     if source == target or isinstance(source, NullType):
         return value.cast(kind), None
     match source, target:
         case ArrayType(a), ArrayType(b):
-            return _elements(value, lambda item: convert(item, a, b, safe), safe)
+            return _elements(value, lambda item: convert_value(item, a, b, safe), safe)
         case MapType(k, v), MapType(m, w):
             return _elements(value, lambda item: _entry(item, ((k, m), (v, w)), safe), safe)
         case RowType(old_fields), RowType(new_fields):
@@ -95,7 +95,7 @@ def _entry(item: pl.Expr, kinds: tuple[tuple[DataType, DataType], ...], safe: bo
 def _row(value: pl.Expr, pairs: tuple[tuple[DataType, DataType, str, str], ...], safe: bool) -> Outcome:
     import polars as pl
 
-    outcomes = [_settled(convert(value.struct.field(name), old, new, safe), safe) for old, new, name, _ in pairs]
+    outcomes = [_settled(convert_value(value.struct.field(name), old, new, safe), safe) for old, new, name, _ in pairs]
     fields = [part.alias(label) for (part, _), (*_, label) in zip(outcomes, pairs, strict=True)]
     row = pl.when(value.is_not_null()).then(pl.struct(*fields))
     return row, any_of(*(error for _, error in outcomes if error is not None))
@@ -106,7 +106,7 @@ def _to_boolean(value: pl.Expr, source: DataType, target: DataType) -> Outcome |
         case IntegerType() | FloatType():
             return value != 0, None
         case DecimalType():
-            return decimals.unscaled(value) != 0, None
+            return decimals.unscale(value) != 0, None
         case VarcharType():
             return parsing.boolean(value)
     return None
@@ -129,7 +129,7 @@ def _to_integer(value: pl.Expr, source: DataType, target: DataType) -> Outcome |
             inside = (wide > low - 1 if target.bits < 64 else wide >= low) & (wide < high + 1)
             return pl.when(inside).then(wide.truncate()).cast(kind, strict=False), ~inside
         case DecimalType(_, scale):
-            whole = decimals.unscaled(value).truncdiv(pl.lit(10**scale, pl.Int128))
+            whole = decimals.unscale(value).truncdiv(pl.lit(10**scale, pl.Int128))
             return whole.cast(kind, strict=False), ~whole.is_between(low, high)
         case VarcharType():
             return parsing.integer(value, kind)
@@ -147,7 +147,7 @@ def _to_float(value: pl.Expr, source: DataType, target: DataType) -> Outcome | N
         case BooleanType() | IntegerType() | FloatType() | DecimalType():
             return value.cast(kind), None
         case VarcharType():
-            return parsing.floating(value, kind)
+            return parsing.parse_float(value, kind)
         case TimestampType(True):
             return ufunc("divide")(value.to_physical().cast(pl.Float64), pl.lit(float(SECOND_US))).cast(kind), None
     return None
@@ -163,16 +163,16 @@ def _to_decimal(value: pl.Expr, source: DataType, target: DataType) -> Outcome |
         case IntegerType(bits):
             return _rescaled(value.cast(pl.Int128), 0, target, {8: 3, 16: 5, 32: 10, 64: 19}[bits])
         case DecimalType(precision, scale):
-            return _rescaled(decimals.unscaled(value), scale, target, precision)
+            return _rescaled(decimals.unscale(value), scale, target, precision)
         case TimestampType(True):
             return _rescaled(value.to_physical().cast(pl.Int128), 6, target)
         case FloatType():
             wide = value.cast(pl.Float64)
             finite = pl.when(wide.is_finite()).then(wide)  # Spark gives NULL for the others
-            both = mapped((finite,), lambda number: parsing.to_decimal(repr(number), target), to_polars(target))
+            both = map_rows((finite,), lambda number: parsing.to_decimal(repr(number), target), to_polars(target))
             return both.struct.field("value"), both.struct.field("failed")
         case VarcharType():
-            both = mapped((value,), lambda text: parsing.to_decimal(text, target), to_polars(target))
+            both = map_rows((value,), lambda text: parsing.to_decimal(text, target), to_polars(target))
             return both.struct.field("value"), both.struct.field("failed")
     return None
 
@@ -182,12 +182,12 @@ def _rescaled(number: pl.Expr, scale: int, target: DecimalType, digits: int = 38
     import polars as pl
 
     if target.precision - target.scale >= digits - scale + (1 if target.scale < scale else 0):
-        return decimals.rescaled(number, scale, target.scale).reinterpret(dtype=to_polars(target)), None
+        return decimals.rescale(number, scale, target.scale).reinterpret(dtype=to_polars(target)), None
     safe = number
     if target.scale > scale:  # multiply only what then still fits 38 digits
-        safe = pl.when(decimals.fits(number, 38 - (target.scale - scale))).then(number)
-    moved = decimals.rescaled(safe, scale, target.scale)
-    inside = decimals.fits(moved, target.precision).fill_null(False)
+        safe = pl.when(decimals.fits_precision(number, 38 - (target.scale - scale))).then(number)
+    moved = decimals.rescale(safe, scale, target.scale)
+    inside = decimals.fits_precision(moved, target.precision).fill_null(False)
     return decimals.from_unscaled(moved, target), number.is_not_null() & ~inside
 
 
@@ -198,11 +198,11 @@ def _to_varchar(value: pl.Expr, source: DataType, target: DataType) -> Outcome |
         case BooleanType() | IntegerType() | DecimalType():
             return value.cast(pl.String), None
         case FloatType(bits):
-            return printing.floating(value, bits), None
+            return printing.print_float(value, bits), None
         case DateType():
             return value.dt.to_string("%Y-%m-%d"), None
         case TimestampType():
-            return printing.timestamp(value), None
+            return printing.print_timestamp(value), None
         case BytesType():
             return printing.text_of_bytes(value), None
     return None
@@ -235,7 +235,7 @@ def _to_timestamp(value: pl.Expr, source: DataType, target: DataType) -> Outcome
         case TimestampType():
             return value.to_physical().cast(kind), None
         case VarcharType():
-            return parsing.timestamp(value, target.local)
+            return parsing.parse_timestamp(value, target.local)
         case IntegerType() if target.local:
             seconds = value.cast(pl.Int64)
             limit = 2**63 // SECOND_US
@@ -243,7 +243,7 @@ def _to_timestamp(value: pl.Expr, source: DataType, target: DataType) -> Outcome
             clipped = pl.when(seconds > limit).then(2**63 - 1).when(seconds < -limit).then(-(2**63)).otherwise(clipped)
             return clipped.cast(kind), None
         case DecimalType() if target.local:
-            return mapped((value,), _wrapped_micros, kind).struct.field("value"), None
+            return map_rows((value,), _wrapped_micros, kind).struct.field("value"), None
         case FloatType() if target.local:
             micros = value.cast(pl.Float64) * SECOND_US
             inside = (micros >= -(2.0**63)) & (micros < 2.0**63)
@@ -253,7 +253,7 @@ def _to_timestamp(value: pl.Expr, source: DataType, target: DataType) -> Outcome
 
 def _wrapped_micros(seconds: Decimal) -> int:
     """Microseconds in 64 bits; what is beyond wraps round, as Java's BigDecimal.longValue does in Spark's cast."""
-    micros = decimals.unscaled_micros(seconds)
+    micros = decimals.truncate_to_micros(seconds)
     return (micros + 2**63) % 2**64 - 2**63
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.coercion import can_coerce, common_type
 from ouzel.compiler.functions.lowering import (
-    batched,
+    call_on_frame,
     constant_of,
-    grouped,
-    mapped,
+    map_rows,
+    parenthesize,
     plain,
     spark_builtin,
     spark_call,
@@ -118,7 +118,7 @@ def _spark_item(arguments: Sequence[str], signature: Signature) -> str:
 
 
 def _looked_up(entries: pl.Expr, key: pl.Expr, kind: pl.DataType) -> pl.Expr:
-    return batched((entries, key), lambda rows: _find_in_maps(rows, kind), kind)
+    return call_on_frame((entries, key), lambda rows: _find_in_maps(rows, kind), kind)
 
 
 def _find_in_maps(rows: pl.DataFrame, kind: pl.DataType) -> pl.Series:
@@ -159,7 +159,7 @@ def _contains(array: pl.Expr, item: pl.Expr) -> pl.Expr:
 
 
 def _position(array: pl.Expr, item: pl.Expr) -> pl.Expr:
-    return batched((array, item), _find_in_lists, to_polars(BIGINT))
+    return call_on_frame((array, item), _find_in_lists, to_polars(BIGINT))
 
 
 def _find_in_lists(rows: pl.DataFrame) -> pl.Series:
@@ -206,7 +206,7 @@ def _join(array: pl.Expr, separator: pl.Expr, missing: pl.Expr | None = None) ->
         return whole.fill_null("").set(unknown, None)
 
     arguments = (array, separator) if missing is None else (array, separator, missing)
-    return batched(arguments, batch, pl.String())
+    return call_on_frame(arguments, batch, pl.String())
 
 
 def _slice_types(array: ArrayType, rest: Sequence[DataType]) -> Signature | None:
@@ -230,7 +230,7 @@ def _slice(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 
 
 def _sequence(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
-    both = mapped([argument.value for argument in arguments], steps, to_polars(signature.result))
+    both = map_rows([argument.value for argument in arguments], steps, to_polars(signature.result))
     return with_errors(
         both.struct.field("value"), arguments, both.struct.field("failed"), "SEQUENCE with a step that never arrives"
     )
@@ -331,7 +331,7 @@ def _row(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 
 
 def _spark_row(arguments: Sequence[str], signature: Signature) -> str:
-    fields = (f'{grouped(text)}.alias("f{number}")' for number, text in enumerate(arguments))
+    fields = (f'{parenthesize(text)}.alias("f{number}")' for number, text in enumerate(arguments))
     return f"F.struct({', '.join(fields)})"
 
 

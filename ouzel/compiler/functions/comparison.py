@@ -10,7 +10,7 @@ from ouzel.compiler.functions.lowering import (
     any_of,
     bare,
     eager,
-    grouped,
+    parenthesize,
     plain,
     reasons,
     spark_call,
@@ -84,7 +84,7 @@ def _extreme(better: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> KernelLowering:
 
 
 def _spark_in(arguments: Sequence[str], signature: Signature) -> str:
-    return f"{grouped(arguments[0])}.isin({', '.join(map(bare, arguments[1:]))})"
+    return f"{parenthesize(arguments[0])}.isin({', '.join(map(bare, arguments[1:]))})"
 
 
 def _spark_distinct(arguments: Sequence[str], signature: Signature) -> str:
@@ -92,11 +92,11 @@ def _spark_distinct(arguments: Sequence[str], signature: Signature) -> str:
 
 
 def _spark_same(arguments: Sequence[str], signature: Signature) -> str:
-    return f"{grouped(arguments[0])}.eqNullSafe({arguments[1]})"
+    return f"{parenthesize(arguments[0])}.eqNullSafe({arguments[1]})"
 
 
 def _spark_between(arguments: Sequence[str], signature: Signature) -> str:
-    return f"{grouped(arguments[0])}.between({bare(arguments[1])}, {bare(arguments[2])})"
+    return f"{parenthesize(arguments[0])}.between({bare(arguments[1])}, {bare(arguments[2])})"
 
 
 FUNCTIONS: tuple[Function, ...] = (

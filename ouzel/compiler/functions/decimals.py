@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.coercion import MAX_PRECISION, adjusted_decimal
-from ouzel.compiler.functions.lowering import mapped, with_errors
+from ouzel.compiler.coercion import MAX_PRECISION, adjust_decimal
+from ouzel.compiler.functions.lowering import map_rows, with_errors
 from ouzel.compiler.functions.registry import Lowered, Signature
 from ouzel.compiler.types import DecimalType, to_polars
 
@@ -25,12 +25,12 @@ _SCALA = Context(prec=SIGN_DIGITS, rounding=ROUND_HALF_EVEN)
 OVERFLOW = "decimal overflow"
 
 
-def unscaled(value: pl.Expr) -> pl.Expr:
+def unscale(value: pl.Expr) -> pl.Expr:
     """The 128-bit integer behind a decimal."""
     return value.to_physical()
 
 
-def fits(number: pl.Expr, precision: int) -> pl.Expr:
+def fits_precision(number: pl.Expr, precision: int) -> pl.Expr:
     """Whether an unscaled number has at most `precision` digits; NULL for NULL."""
     import polars as pl
 
@@ -42,10 +42,10 @@ def from_unscaled(number: pl.Expr, kind: DecimalType) -> pl.Expr:
     """An unscaled number as a decimal; NULL where it has too many digits."""
     import polars as pl
 
-    return pl.when(fits(number, kind.precision)).then(number).reinterpret(dtype=to_polars(kind))
+    return pl.when(fits_precision(number, kind.precision)).then(number).reinterpret(dtype=to_polars(kind))
 
 
-def half_up(number: pl.Expr, divisor: pl.Expr) -> pl.Expr:
+def divide_half_up(number: pl.Expr, divisor: pl.Expr) -> pl.Expr:
     """`number / divisor` rounded half away from zero; the divisor is at most 10**37."""
     quotient = number.truncdiv(divisor)
     rest = number - quotient * divisor
@@ -59,17 +59,17 @@ def int_type() -> pl.DataType:
     return pl.Int128()
 
 
-def rescaled(number: pl.Expr, source: int, target: int) -> pl.Expr:
+def rescale(number: pl.Expr, source: int, target: int) -> pl.Expr:
     """An unscaled number of scale `source` at scale `target`, HALF_UP; the caller sees to it that digits suffice."""
     import polars as pl
 
     if source == target:
         return number
     step = pl.lit(10 ** abs(target - source), pl.Int128)
-    return number * step if target > source else half_up(number, step)
+    return number * step if target > source else divide_half_up(number, step)
 
 
-def rounded(value: Decimal, kind: DecimalType) -> Decimal:
+def round_decimal(value: Decimal, kind: DecimalType) -> Decimal:
     """`value` at the scale of `kind`, HALF_UP. Raises ArithmeticError when it has too many digits."""
     result = value.quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, _EXACT)
     if result.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):
@@ -77,14 +77,14 @@ def rounded(value: Decimal, kind: DecimalType) -> Decimal:
     return result
 
 
-def negated(number: Decimal) -> Decimal:
+def negate_decimal(number: Decimal) -> Decimal:
     """The number with the other sign, as Spark does it: through Scala's BigDecimal, which keeps 34 digits and rounds the last half even."""
     return _SCALA.minus(number)
 
 
 def by_value(function: Callable[[Decimal], Decimal], arguments: Sequence[Lowered], kind: DecimalType) -> Lowered:
     """A decimal function of one argument done in Python, rounded to `kind`."""
-    both = mapped((arguments[0].value,), lambda number: rounded(function(number), kind), to_polars(kind))
+    both = map_rows((arguments[0].value,), lambda number: round_decimal(function(number), kind), to_polars(kind))
     return with_errors_of((both.struct.field("value"), both.struct.field("failed")), arguments)
 
 
@@ -92,11 +92,11 @@ def negate(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`-a`."""
     assert isinstance(signature.result, DecimalType)
     if signature.result.precision > SIGN_DIGITS:
-        return by_value(negated, arguments, signature.result)
+        return by_value(negate_decimal, arguments, signature.result)
     return with_errors(-arguments[0].value, arguments)
 
 
-def unscaled_micros(seconds: Decimal) -> int:
+def truncate_to_micros(seconds: Decimal) -> int:
     """Seconds as whole microseconds, cut towards zero."""
     return int(seconds.scaleb(6, _EXACT))
 
@@ -104,24 +104,24 @@ def unscaled_micros(seconds: Decimal) -> int:
 def add_type(a: DecimalType, b: DecimalType) -> DecimalType:
     """The type of `a + b` and `a - b`."""
     scale = max(a.scale, b.scale)
-    return adjusted_decimal(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale)
+    return adjust_decimal(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale)
 
 
 def multiply_type(a: DecimalType, b: DecimalType) -> DecimalType:
     """The type of `a * b`."""
-    return adjusted_decimal(a.precision + b.precision + 1, a.scale + b.scale)
+    return adjust_decimal(a.precision + b.precision + 1, a.scale + b.scale)
 
 
 def divide_type(a: DecimalType, b: DecimalType) -> DecimalType:
     """The type of `a / b`."""
     scale = max(6, a.scale + b.precision + 1)
-    return adjusted_decimal(a.precision - a.scale + b.scale + scale, scale)
+    return adjust_decimal(a.precision - a.scale + b.scale + scale, scale)
 
 
 def modulo_type(a: DecimalType, b: DecimalType) -> DecimalType:
     """The type of `a % b`."""
     scale = max(a.scale, b.scale)
-    return adjusted_decimal(min(a.precision - a.scale, b.precision - b.scale) + scale, scale)
+    return adjust_decimal(min(a.precision - a.scale, b.precision - b.scale) + scale, scale)
 
 
 def _types(signature: Signature) -> tuple[DecimalType, DecimalType, DecimalType]:
@@ -137,32 +137,32 @@ def by_pair(
 ) -> tuple[pl.Expr, pl.Expr]:
     """Value and error of a decimal operation done in Python, rounded to `kind`."""
     row = [argument.value for argument in arguments]
-    both = mapped(row, lambda a, b: rounded(function(a, b), kind), to_polars(kind))
+    both = map_rows(row, lambda a, b: round_decimal(function(a, b), kind), to_polars(kind))
     return both.struct.field("value"), both.struct.field("failed")
 
 
-def add(arguments: Sequence[Lowered], signature: Signature, sign: int = 1) -> Lowered:
+def add_decimals(arguments: Sequence[Lowered], signature: Signature, sign: int = 1) -> Lowered:
     """`a + b`, or `a - b` with `sign` -1."""
     a, b, result = _types(signature)
     scale = max(a.scale, b.scale)
     if max(a.precision - a.scale, b.precision - b.scale) + scale + 1 <= MAX_PRECISION:
-        left = rescaled(unscaled(arguments[0].value), a.scale, scale)
-        right = rescaled(unscaled(arguments[1].value), b.scale, scale)
+        left = rescale(unscale(arguments[0].value), a.scale, scale)
+        right = rescale(unscale(arguments[1].value), b.scale, scale)
         return with_errors(from_unscaled(left + right if sign > 0 else left - right, result), arguments)
     exact = _EXACT.add if sign > 0 else _EXACT.subtract
     return with_errors_of(by_pair(exact, arguments, result), arguments)
 
 
-def subtract(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+def subtract_decimals(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`a - b`."""
-    return add(arguments, signature, -1)
+    return add_decimals(arguments, signature, -1)
 
 
-def multiply(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+def multiply_decimals(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`a * b`."""
     a, b, result = _types(signature)
     if a.precision + b.precision + 1 <= MAX_PRECISION:
-        product = unscaled(arguments[0].value) * unscaled(arguments[1].value)
+        product = unscale(arguments[0].value) * unscale(arguments[1].value)
         return with_errors(from_unscaled(product, result), arguments)
     return with_errors_of(by_pair(_EXACT.multiply, arguments, result), arguments)
 
@@ -170,11 +170,11 @@ def multiply(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 def divide(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`a / b`; by zero fails."""
     a, b, result = _types(signature)
-    divisor = unscaled(arguments[1].value)
+    divisor = unscale(arguments[1].value)
     zero = (divisor == 0) & arguments[0].value.is_not_null()
     shift = result.scale + b.scale - a.scale
     if a.precision + shift <= MAX_PRECISION and b.precision < MAX_PRECISION and shift >= 0:
-        number = half_up(rescaled(unscaled(arguments[0].value), 0, shift), divisor)
+        number = divide_half_up(rescale(unscale(arguments[0].value), 0, shift), divisor)
         return with_errors(from_unscaled(number, result), arguments, zero, "division by zero")
     value, failed = by_pair(_QUOTIENT.divide, arguments, result)
     return with_errors(value, arguments, zero | failed, f"division by zero or {OVERFLOW}")
@@ -184,10 +184,10 @@ def modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`a % b`, with the sign of `a`; by zero fails."""
     a, b, result = _types(signature)
     scale = max(a.scale, b.scale)
-    divisor = unscaled(arguments[1].value)
+    divisor = unscale(arguments[1].value)
     zero = (divisor == 0) & arguments[0].value.is_not_null()
     if max(a.precision - a.scale, b.precision - b.scale) + scale <= MAX_PRECISION:
-        left, right = rescaled(unscaled(arguments[0].value), a.scale, scale), rescaled(divisor, b.scale, scale)
+        left, right = rescale(unscale(arguments[0].value), a.scale, scale), rescale(divisor, b.scale, scale)
         value = from_unscaled(left - left.truncdiv(right) * right, result)
         return with_errors(value, arguments, zero, "division by zero")
     value, failed = by_pair(_EXACT.remainder, arguments, result)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.functions.casts import convert
+from ouzel.compiler.functions.casts import convert_value
 from ouzel.compiler.functions.lowering import constant_of, with_errors
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, SparkLowering
 from ouzel.compiler.functions.search import literal_at, text_at
@@ -35,7 +35,7 @@ DEFAULT = "yyyy-MM-dd HH:mm:ss"
 _UNREADABLE = "text that does not fit the date pattern"
 
 
-def parts(pattern: str) -> Iterator[tuple[str, bool]]:
+def split_pattern(pattern: str) -> Iterator[tuple[str, bool]]:
     """The pattern's runs of letters (True) and literal text (False)."""
     for found in re.finditer(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'", pattern):
         if found[0] == "'" or found[0].startswith("["):
@@ -53,7 +53,7 @@ def strftime(pattern: str, known: dict[str, str]) -> str:
         NotSupported: a letter that is not `known`.
     """
     out = ""
-    for text, letters in parts(pattern):
+    for text, letters in split_pattern(pattern):
         if letters and text not in known:
             raise NotSupported(
                 f"the date pattern '{pattern}' uses {text}", instead=f"use {' '.join(known)} and text in quotes"
@@ -67,7 +67,7 @@ def strftime(pattern: str, known: dict[str, str]) -> str:
 def shape(pattern: str) -> str:
     """A regular expression for the texts that a pattern reads."""
     out = ""
-    for text, letters in parts(pattern):
+    for text, letters in split_pattern(pattern):
         out += _DIGITS.get(_READ[text], r"\d\d") if letters else re.escape(text)
     return f"^{out.replace(chr(92) + 'd', '[0-9]')}$"
 
@@ -114,7 +114,7 @@ def _reading(local: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:
     def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         text = arguments[0].value
         if len(arguments) == 1:
-            value, error = convert(text, VARCHAR, signature.result, False)
+            value, error = convert_value(text, VARCHAR, signature.result, False)
             return with_errors(value, arguments, error, _UNREADABLE)
         value, error = read(text, _pattern(arguments))
         return with_errors(value.cast(to_polars(signature.result)), arguments, error, _UNREADABLE)

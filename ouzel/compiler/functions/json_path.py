@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.functions.lowering import mapped, spark_call, with_errors
+from ouzel.compiler.functions.lowering import map_rows, spark_call, with_errors
 from ouzel.compiler.functions.printing import java_double
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.functions.search import literal_at, text_at
@@ -92,7 +92,7 @@ def _lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     path = arguments[1].literal
     assert isinstance(path, str)
     steps = path_steps(path)
-    both = mapped((arguments[0].value,), lambda text: look(text, steps), to_polars(VARCHAR))
+    both = map_rows((arguments[0].value,), lambda text: look(text, steps), to_polars(VARCHAR))
     return with_errors(both.struct.field("value"), arguments)
 
 

@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import called
+from ouzel.compiler.functions import function_of
 from ouzel.compiler.functions.casts import cast
 from ouzel.compiler.functions.conditional import choose
-from ouzel.compiler.functions.lowering import any_of, unscaled_int
+from ouzel.compiler.functions.lowering import any_of, unscale_int
 from ouzel.compiler.functions.registry import Lowered, Signature
 from ouzel.compiler.types import DataType, DecimalType, IntervalType, to_polars
 from ouzel.errors import NotSupported
@@ -35,7 +35,7 @@ def lower(expression: Expression) -> Lowered:
         case Column(name=name):
             return Lowered(pl.col(name))
         case Literal(value=value):
-            return Lowered(literal(value, expression.type), literal=value)
+            return Lowered(lower_literal(value, expression.type), literal=value)
         case Call():
             return _call(expression)
         case Cast(operand=operand, safe=safe):
@@ -50,14 +50,14 @@ def lower(expression: Expression) -> Lowered:
 
 
 def _call(call: Call) -> Lowered:
-    function = called(call)
+    function = function_of(call)
     if function is None:
         raise NotSupported(f"{call.function.upper()} cannot be computed in a stream")
     signature = Signature(tuple(argument.type for argument in call.arguments), call.type)
     return function.kernel([lower(argument) for argument in call.arguments], signature)
 
 
-def literal(value: object, kind: DataType) -> pl.Expr:
+def lower_literal(value: object, kind: DataType) -> pl.Expr:
     """A typed constant."""
     import polars as pl
 
@@ -66,7 +66,7 @@ def literal(value: object, kind: DataType) -> pl.Expr:
     polars_type = to_polars(kind)
     match value:
         case Decimal() if isinstance(kind, DecimalType):
-            return pl.lit(unscaled_int(value, kind.scale), dtype=pl.Int128).reinterpret(dtype=polars_type)
+            return pl.lit(unscale_int(value, kind.scale), dtype=pl.Int128).reinterpret(dtype=polars_type)
         case datetime():
             return pl.lit(_micros(value), dtype=pl.Int64).cast(polars_type)
         case timedelta():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.functions.lowering import any_of, eager, grouped, plain, reasons, spark_method, spark_operator
+from ouzel.compiler.functions.lowering import any_of, eager, parenthesize, plain, reasons, spark_method, spark_operator
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, SparkLowering
 from ouzel.compiler.functions.signatures import anything, predicate
 from ouzel.compiler.types import BOOLEAN
@@ -24,7 +24,7 @@ def both(left: Lowered, right: Lowered) -> Lowered:
     return _lazily(left, right, left.value & right.value, lambda: left.value.fill_null(True))
 
 
-def either(left: Lowered, right: Lowered) -> Lowered:
+def disjunction(left: Lowered, right: Lowered) -> Lowered:
     """`left OR right`."""
     return _lazily(left, right, left.value | right.value, lambda: ~left.value.fill_null(False))
 
@@ -39,7 +39,7 @@ def _and(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 def _or(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     result = arguments[0]
     for argument in arguments[1:]:
-        result = either(result, argument)
+        result = disjunction(result, argument)
     return result
 
 
@@ -54,7 +54,7 @@ def _joined(symbol: str) -> SparkLowering:
 
 
 def _truth(value: str, negated: bool = False) -> SparkLowering:
-    return lambda arguments, signature: f"{'~' * negated}{grouped(arguments[0])}.eqNullSafe(F.lit({value}))"
+    return lambda arguments, signature: f"{'~' * negated}{parenthesize(arguments[0])}.eqNullSafe(F.lit({value}))"
 
 
 _ONE = predicate(1, 1)
@@ -67,7 +67,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "or", predicate(2, 1000), _or, _joined("|"), "TRUE if one is; what comes after a TRUE is not looked at.",
         "a OR b", null_in_null_out=False,
     ),
-    Function("not", _ONE, plain(lambda a: ~a), lambda a, signature: f"~{grouped(a[0])}", "The opposite.", "NOT a"),
+    Function("not", _ONE, plain(lambda a: ~a), lambda a, signature: f"~{parenthesize(a[0])}", "The opposite.", "NOT a"),
     Function(
         "is_true", _ONE, eager(lambda a: a.fill_null(False)), _truth("True"), "Whether it is TRUE; never NULL.",
         "a IS TRUE", null_in_null_out=False,

@@ -105,14 +105,14 @@ def by_row(function: RowFunction, reason: str = "") -> KernelLowering:
     def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         from ouzel.compiler.types import to_polars
 
-        both = mapped([argument.value for argument in arguments], function, to_polars(signature.result))
+        both = map_rows([argument.value for argument in arguments], function, to_polars(signature.result))
         error = both.struct.field("failed") if reason else None
         return with_errors(both.struct.field("value"), arguments, error, reason)
 
     return lower
 
 
-def batched(
+def call_on_frame(
     arguments: Sequence[pl.Expr], function: Callable[[pl.DataFrame], pl.Series], result: pl.DataType
 ) -> pl.Expr:
     """Call `function` with a frame of the arguments' values (columns "0", "1" ...) and take the Series it gives for the rows."""
@@ -134,12 +134,12 @@ def ufunc(name: str) -> Callable[..., pl.Expr]:
     def build(*values: pl.Expr) -> pl.Expr:
         import polars as pl
 
-        return batched(values, lambda rows: applied(name, *rows.get_columns()), pl.Float64())
+        return call_on_frame(values, lambda rows: apply_ufunc(name, *rows.get_columns()), pl.Float64())
 
     return build
 
 
-def applied(name: str, *columns: pl.Series) -> pl.Series:
+def apply_ufunc(name: str, *columns: pl.Series) -> pl.Series:
     """`ufunc` of columns."""
     import numpy as np
     import polars as pl
@@ -153,7 +153,7 @@ def applied(name: str, *columns: pl.Series) -> pl.Series:
     return answer
 
 
-def mapped(arguments: Sequence[pl.Expr], function: RowFunction, result: pl.DataType) -> pl.Expr:
+def map_rows(arguments: Sequence[pl.Expr], function: RowFunction, result: pl.DataType) -> pl.Expr:
     """A struct of `value` and `failed` for each row; see `by_row`."""
     import polars as pl
 
@@ -163,16 +163,16 @@ def mapped(arguments: Sequence[pl.Expr], function: RowFunction, result: pl.DataT
         values, failed = _call(function, [_plain_values(column) for column in columns], hashable)
         storage = _storage(result)
         if isinstance(result, pl.Decimal):
-            values = [None if value is None else unscaled_int(value, result.scale) for value in values]
+            values = [None if value is None else unscale_int(value, result.scale) for value in values]
         value = pl.Series("value", values, dtype=storage, strict=False)
         if storage != result:
             value = value.reinterpret(dtype=result) if isinstance(result, pl.Decimal) else value.cast(result)
         return pl.DataFrame([value, pl.Series("failed", failed, dtype=pl.Boolean)]).to_struct("row")
 
-    return batched(arguments, batch, pl.Struct({"value": result, "failed": pl.Boolean}))
+    return call_on_frame(arguments, batch, pl.Struct({"value": result, "failed": pl.Boolean}))
 
 
-def unscaled_int(value: Decimal, scale: int) -> int:
+def unscale_int(value: Decimal, scale: int) -> int:
     """A decimal's digits at a scale it has, as an integer."""
     return int(value.scaleb(scale, _EXACT))
 
@@ -219,7 +219,7 @@ def relabelled(lowered: Lowered, value: pl.Expr) -> Lowered:
 # --- text of PySpark
 
 
-def grouped(text: str) -> str:
+def parenthesize(text: str) -> str:
     """`text` in parentheses if an operator or a method call beside it would otherwise tear it apart."""
     loose = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
     return f"({text})" if isinstance(ast.parse(text, mode="eval").body, loose) else text
@@ -259,7 +259,7 @@ def spark_call(name: str, *bare: int) -> SparkLowering:
 
 def spark_builtin(name: str) -> SparkLowering:
     """A builtin of Spark SQL that has no DataFrame function of its own."""
-    return lambda arguments, signature: f"F.call_function({', '.join([quoted(name), *arguments])})"
+    return lambda arguments, signature: f"F.call_function({', '.join([quote(name), *arguments])})"
 
 
 def spark_operator(symbol: str) -> SparkLowering:
@@ -271,17 +271,17 @@ def spark_operator(symbol: str) -> SparkLowering:
         # a bare constant reads better, and next to a Column of that type means the same
         whole = right == f"F.lit({short})" or right.endswith('.cast("bigint")')
         right = short if whole and "F.col" in left and short.replace(".", "", 1).isdigit() else bare(right)
-        return f"{grouped(left)} {symbol} {grouped(right)}"
+        return f"{parenthesize(left)} {symbol} {parenthesize(right)}"
 
     return lower
 
 
 def spark_method(name: str) -> SparkLowering:
     """A method of Column: `first.name(rest)`."""
-    return lambda arguments, signature: f"{grouped(arguments[0])}.{name}({', '.join(arguments[1:])})"
+    return lambda arguments, signature: f"{parenthesize(arguments[0])}.{name}({', '.join(arguments[1:])})"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """The text as a Python string literal, whatever it holds: in double quotes, unless it holds more of those than of single ones."""
     mark = "'" if text.count('"') > text.count("'") else '"'
     return mark + "".join(_escaped(character, mark) for character in text) + mark
@@ -295,9 +295,9 @@ def _escaped(character: str, mark: str) -> str:
 
 def column_name(name: str) -> str:
     """The name as `F.col` reads it: in backticks if it would be taken apart."""
-    return name if name.isidentifier() and name.isascii() else backticked(name)
+    return name if name.isidentifier() and name.isascii() else backtick(name)
 
 
-def backticked(name: str) -> str:
+def backtick(name: str) -> str:
     """The name as Spark's SQL reads it, whatever it holds."""
     return "`" + name.replace("`", "``") + "`"

@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.coercion import adjusted_decimal, is_numeric
+from ouzel.compiler.coercion import adjust_decimal, is_numeric
 from ouzel.compiler.expressions import Expression, Literal
 from ouzel.compiler.functions import decimals
 from ouzel.compiler.functions.arithmetic import OVERFLOW, ZERO, bounds
 from ouzel.compiler.functions.lowering import (
-    applied,
+    apply_ufunc,
     bare,
-    batched,
     by_row,
-    grouped,
-    mapped,
+    call_on_frame,
+    map_rows,
+    parenthesize,
     plain,
     spark_builtin,
     spark_call,
@@ -53,7 +53,7 @@ def _abs(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         return with_errors(value.abs(), arguments, value == bounds(signature.result)[0], OVERFLOW)
     if isinstance(signature.result, DecimalType) and signature.result.precision > decimals.SIGN_DIGITS:
         return decimals.by_value(
-            lambda number: number if number >= 0 else decimals.negated(number), arguments, signature.result
+            lambda number: number if number >= 0 else decimals.negate_decimal(number), arguments, signature.result
         )
     return with_errors(value.abs(), arguments)
 
@@ -65,7 +65,7 @@ def _whole_types(types: Sequence[DataType]) -> Signature | None:
         return None
     kind = found.parameters[0]
     if isinstance(kind, DecimalType):
-        return Signature((kind,), adjusted_decimal(kind.precision - kind.scale + 1, 0))
+        return Signature((kind,), adjust_decimal(kind.precision - kind.scale + 1, 0))
     return Signature((BIGINT if isinstance(kind, IntegerType) else DOUBLE,), BIGINT)
 
 
@@ -89,7 +89,7 @@ def _whole(up: bool) -> KernelLowering:
             return _to_long(value.ceil() if up else value.floor(), arguments)
         assert isinstance(kind, DecimalType)
         assert isinstance(signature.result, DecimalType)
-        number, step = decimals.unscaled(value), pl.lit(10**kind.scale, pl.Int128)
+        number, step = decimals.unscale(value), pl.lit(10**kind.scale, pl.Int128)
         whole = number.truncdiv(step)
         rest = number - whole * step
         moved = whole + (rest > 0).cast(pl.Int128) if up else whole - (rest < 0).cast(pl.Int128)
@@ -122,17 +122,19 @@ def _round(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     value, kind = arguments[0].value, signature.result
     digits = arguments[1].value if len(arguments) == 2 else pl.lit(0, pl.Int32)
     if isinstance(kind, DecimalType):
-        both = mapped((value, digits), lambda a, n: decimals.rounded(half_up(a, n), kind), to_polars(kind))
+        both = map_rows(
+            (value, digits), lambda a, n: decimals.round_decimal(round_half_up(a, n), kind), to_polars(kind)
+        )
         return with_errors(both.struct.field("value"), arguments, both.struct.field("failed"), decimals.OVERFLOW)
     if isinstance(kind, IntegerType):
         if len(arguments) == 1:
             return with_errors(value, arguments)
         low, high = bounds(kind)
-        both = mapped(
-            (value, digits), lambda a, n: _within(int(half_up(Decimal(a), min(n, 0))), low, high), to_polars(kind)
+        both = map_rows(
+            (value, digits), lambda a, n: _within(int(round_half_up(Decimal(a), min(n, 0))), low, high), to_polars(kind)
         )
         return with_errors(both.struct.field("value"), arguments, both.struct.field("failed"), OVERFLOW)
-    return with_errors(batched((value, digits), _round_floats, to_polars(kind)), arguments)
+    return with_errors(call_on_frame((value, digits), _round_floats, to_polars(kind)), arguments)
 
 
 def _within(number: int, low: int, high: int) -> int:
@@ -141,7 +143,7 @@ def _within(number: int, low: int, high: int) -> int:
     return number
 
 
-def half_up(number: Decimal, digits: int) -> Decimal:
+def round_half_up(number: Decimal, digits: int) -> Decimal:
     """Rounded half away from zero to so many digits after the point (before it, if negative)."""
     if digits < -100 or digits > 400:
         return number if digits > 0 else Decimal(0)
@@ -158,17 +160,17 @@ def _round_floats(rows: pl.DataFrame) -> pl.Series:
     moved = wide.abs() * scale
     tie = ((moved - moved.floor()) - 0.5).abs() < 1e-4
     quick = (digits.is_between(0, 22) & (moved < 2.0**40) & ~tie & (value.dtype == pl.Float64)).fill_null(False)
-    near = applied("divide", (moved + 0.5).floor(), scale) * wide.sign()
+    near = apply_ufunc("divide", (moved + 0.5).floor(), scale) * wide.sign()
     near = near.zip_with((near != 0) | (wide != 0), wide)
     if quick.all():
         return near.cast(value.dtype)
     wide_rows = pl.DataFrame([wide.alias("0"), digits.alias("1")])
-    slow = wide_rows.select(both=mapped((pl.col("0"), pl.col("1")), _rounded_float, pl.Float64()))["both"]
+    slow = wide_rows.select(both=map_rows((pl.col("0"), pl.col("1")), _rounded_float, pl.Float64()))["both"]
     return near.zip_with(quick, slow.struct.field("value")).cast(value.dtype)
 
 
 def _rounded_float(number: float, digits: int) -> float:
-    return (float(half_up(Decimal(repr(number)), digits)) or 0.0) if math.isfinite(number) else number
+    return (float(round_half_up(Decimal(repr(number)), digits)) or 0.0) if math.isfinite(number) else number
 
 
 def _doubles(build: Callable[..., pl.Expr], name: str, doc: str, usage: str, *aliases: str, count: int = 1) -> Function:
@@ -210,7 +212,7 @@ def _bits(operation: str) -> KernelLowering:
 
 
 def _spark_bits(name: str) -> Callable[[Sequence[str], Signature], str]:
-    return lambda arguments, signature: f"{grouped(arguments[0])}.{name}({arguments[1]})"
+    return lambda arguments, signature: f"{parenthesize(arguments[0])}.{name}({arguments[1]})"
 
 
 def _shift(value: int, count: int, bits: int) -> int:

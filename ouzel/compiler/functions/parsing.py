@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from ouzel.compiler.functions.lowering import batched, mapped
+from ouzel.compiler.functions.lowering import call_on_frame, map_rows
 from ouzel.compiler.types import DATE, DecimalType, TimestampType, to_polars
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def integer(text: pl.Expr, kind: pl.DataType) -> Outcome:
     return value, value.is_null() & text.is_not_null()
 
 
-def floating(text: pl.Expr, kind: pl.DataType) -> Outcome:
+def parse_float(text: pl.Expr, kind: pl.DataType) -> Outcome:
     """Java's floating-point literals, and inf, infinity and nan in any case."""
     return _two_steps(
         text, kind, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$", lambda s: s.cast(kind, strict=False), _to_float
@@ -74,7 +74,7 @@ def _to_float(text: str) -> float:
 
 def to_decimal(text: str, kind: DecimalType) -> Decimal:
     """A decimal number, rounded HALF_UP to the scale. Raises ValueError or ArithmeticError if it is none or has too many digits."""
-    from ouzel.compiler.functions.decimals import rounded
+    from ouzel.compiler.functions.decimals import round_decimal
 
     trimmed = text.strip(BLANKS)
     if not _NUMBER.fullmatch(trimmed):
@@ -84,7 +84,7 @@ def to_decimal(text: str, kind: DecimalType) -> Decimal:
         number = Decimal(0)
     if number.adjusted() > 100:
         raise ArithmeticError(text)
-    return rounded(number, kind)
+    return round_decimal(number, kind)
 
 
 def date(text: pl.Expr) -> Outcome:
@@ -109,7 +109,7 @@ def days(year: int, month: int, day: int) -> int:
     return Date(year - 400 * shift, month, day).toordinal() - _EPOCH_DAY + shift * 146_097
 
 
-def timestamp(text: pl.Expr, local: bool) -> Outcome:
+def parse_timestamp(text: pl.Expr, local: bool) -> Outcome:
     """yyyy-[m]m-[d]d[ T][h]h:[m]m:[s]s.ffffff and a zone, each part from the right optional; a TIMESTAMP ignores the zone."""
 
     def fast(series: pl.Series) -> pl.Series:
@@ -170,8 +170,8 @@ def _two_steps(
         rest = column.is_not_null() & quick.is_null()
         if not rest.any():
             return quick
-        both = rows.select(both=mapped((pl.col("0"),), slow, kind))["both"]
+        both = rows.select(both=map_rows((pl.col("0"),), slow, kind))["both"]
         return quick.zip_with(~rest, both.struct.field("value"))
 
-    value = batched((text,), batch, kind)
+    value = call_on_frame((text,), batch, kind)
     return value, value.is_null() & text.is_not_null()

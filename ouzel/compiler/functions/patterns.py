@@ -28,7 +28,7 @@ class Regex:
     can_be_empty: bool
 
 
-def refused(pattern: str, part: str) -> NotSupported:
+def refuse_construct(pattern: str, part: str) -> NotSupported:
     """The error for a construct that is not taken."""
     return NotSupported(
         f"the regular expression '{pattern}' uses {part}",
@@ -46,7 +46,7 @@ def java_regex(pattern: str) -> Regex:
     flags = "(?i)" if pattern.startswith("(?i)") else ""
     body = pattern.removeprefix("(?i)")
     if flags and not body.isascii():
-        raise refused(pattern, "(?i) on letters beyond ASCII")
+        raise refuse_construct(pattern, "(?i) on letters beyond ASCII")
     translated = "".join(_translate(pattern, body))
     try:
         compiled = re.compile(flags + translated.replace("\0", _END_PYTHON), re.ASCII)
@@ -85,15 +85,15 @@ def _literal(letter: str) -> str:
 def _check(pattern: str, body: str, position: int) -> None:
     rest = body[position:]
     if rest.startswith("(?") and not rest.startswith("(?:"):
-        raise refused(pattern, rest[:3])
+        raise refuse_construct(pattern, rest[:3])
     if re.match(r"[*+?}]\+", rest):
-        raise refused(pattern, "possessive repetition")
+        raise refuse_construct(pattern, "possessive repetition")
     if rest[0] == "{" and not re.match(r"\{\d+(,\d*)?\}", rest, re.ASCII):
-        raise refused(pattern, "a brace that counts nothing")
+        raise refuse_construct(pattern, "a brace that counts nothing")
     if rest[0] == "}" and not re.search(r"\{\d+(,\d*)?$", body[:position], re.ASCII):
-        raise refused(pattern, "a brace that counts nothing")
+        raise refuse_construct(pattern, "a brace that counts nothing")
     if rest[0] == "]":
-        raise refused(pattern, "] outside a class")
+        raise refuse_construct(pattern, "] outside a class")
 
 
 def _escape(pattern: str, letter: str, inside: bool) -> str:
@@ -107,7 +107,7 @@ def _escape(pattern: str, letter: str, inside: bool) -> str:
         return _CONTROLS[letter]
     if letter and not letter.isalnum():
         return re.escape(letter)
-    raise refused(pattern, f"\\{letter}")
+    raise refuse_construct(pattern, f"\\{letter}")
 
 
 def _class(pattern: str, body: str, start: int) -> tuple[str, int]:
@@ -119,7 +119,7 @@ def _class(pattern: str, body: str, start: int) -> tuple[str, int]:
     while position < len(body) and body[position] != "]":
         letter = body[position]
         if letter == "[" or body.startswith("&&", position):
-            raise refused(pattern, "a class in a class")
+            raise refuse_construct(pattern, "a class in a class")
         if letter == "\\":
             parts.append(_escape(pattern, body[position + 1 : position + 2], True))
             position += 2
@@ -127,7 +127,7 @@ def _class(pattern: str, body: str, start: int) -> tuple[str, int]:
         parts.append("\\" + letter if letter in "&~#^" else letter)
         position += 1
     if position >= len(body) or parts[-1] in ("[", "^"):
-        raise refused(pattern, "an empty or open class")
+        raise refuse_construct(pattern, "an empty or open class")
     return "".join(parts) + "]", position + 1
 
 

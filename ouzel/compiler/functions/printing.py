@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.functions.lowering import batched, mapped
+from ouzel.compiler.functions.lowering import call_on_frame, map_rows
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def floating(value: pl.Expr, bits: int) -> pl.Expr:
+def print_float(value: pl.Expr, bits: int) -> pl.Expr:
     """A float as Java prints it: 0.001 to 10,000,000 plainly, others as 1.0E7; the shortest digits that read back as the same number.
 
     (Java before 19 prints a digit more than the shortest for a few numbers, such as 2.0E-3; so does Spark on such a Java.)
@@ -23,10 +23,10 @@ def floating(value: pl.Expr, bits: int) -> pl.Expr:
         quick = column.cast(pl.String)
         if plain.fill_null(True).all():
             return quick
-        odd = rows.select(both=mapped((pl.col("0"),), lambda number: _scientific(number, bits), pl.String()))["both"]
+        odd = rows.select(both=map_rows((pl.col("0"),), lambda number: _scientific(number, bits), pl.String()))["both"]
         return quick.zip_with(plain, odd.struct.field("value"))
 
-    return batched((value,), batch, pl.String())
+    return call_on_frame((value,), batch, pl.String())
 
 
 def _scientific(number: float, bits: int) -> str:
@@ -48,7 +48,7 @@ def java_double(number: float) -> str:
     return repr(number) if number == 0 or 1e-3 <= abs(number) < 1e7 else _scientific(number, 64)
 
 
-def timestamp(value: pl.Expr) -> pl.Expr:
+def print_timestamp(value: pl.Expr) -> pl.Expr:
     """yyyy-MM-dd HH:mm:ss, and the fraction of a second without trailing zeros if there is one."""
     text = value.dt.replace_time_zone(None).dt.to_string("%Y-%m-%d %H:%M:%S%.f")
     return text.str.replace(r"(\.\d*?)0+$", "$1")
@@ -58,5 +58,5 @@ def text_of_bytes(value: pl.Expr) -> pl.Expr:
     """Bytes read as UTF-8; what is none shows as U+FFFD."""
     import polars as pl
 
-    both = mapped((value,), lambda data: data.decode("utf-8", "replace"), pl.String())
+    both = map_rows((value,), lambda data: data.decode("utf-8", "replace"), pl.String())
     return both.struct.field("value")

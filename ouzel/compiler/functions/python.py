@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.functions.lowering import quoted
+from ouzel.compiler.functions.lowering import quote
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.types import DataType, to_polars
 from ouzel.errors import NotSupported, OuzelError
@@ -177,5 +177,5 @@ def _spark(python: Python, arguments: Sequence[str], signature: Signature) -> st
             instead="define it at the top of a module that is installed there",
         )
     where = f"{python.__module__}:{python.__qualname__}"
-    given = ", ".join((quoted(where), quoted(to_spark_type(signature.result)), *arguments))
+    given = ", ".join((quote(where), quote(to_spark_type(signature.result)), *arguments))
     return f"python_function({given})"

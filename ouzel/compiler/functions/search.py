@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression, Literal
-from ouzel.compiler.functions.lowering import constant_of, grouped, mapped, plain, quoted, spark_call, with_errors
+from ouzel.compiler.functions.lowering import constant_of, map_rows, parenthesize, plain, quote, spark_call, with_errors
 from ouzel.compiler.functions.patterns import Regex, java_regex, java_replacement, like_regex
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.functions.signatures import overloads
@@ -66,7 +66,9 @@ def _like(fold_case: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:
             folded = pattern.lower() if fold_case else pattern
             return with_errors(_matches(text, folded, escape), arguments)
         other = arguments[1].value.str.to_lowercase() if fold_case else arguments[1].value
-        both = mapped((text, other), lambda a, b: bool(re.match(like_regex(b, escape) + r"\Z", a)), to_polars(BOOLEAN))
+        both = map_rows(
+            (text, other), lambda a, b: bool(re.match(like_regex(b, escape) + r"\Z", a)), to_polars(BOOLEAN)
+        )
         return with_errors(both.struct.field("value"), arguments, both.struct.field("failed"), _BAD_LIKE)
 
     return lower
@@ -89,7 +91,7 @@ def _spark_like(name: str) -> Callable[[Sequence[str], Signature], str]:
     def lower(arguments: Sequence[str], signature: Signature) -> str:
         bare = constant_of(arguments[1])
         if len(arguments) == 2 and bare != arguments[1]:
-            return f"{grouped(arguments[0])}.{name}({bare})"
+            return f"{parenthesize(arguments[0])}.{name}({bare})"
         return f"F.{name}({', '.join(arguments)})"
 
     return lower
@@ -122,7 +124,7 @@ def _regex_of(argument: Lowered) -> Regex:
 
 
 def _by_python(function: Callable[[str], object], arguments: Sequence[Lowered], kind: DataType) -> Lowered:
-    both = mapped((arguments[0].value,), function, to_polars(kind))
+    both = map_rows((arguments[0].value,), function, to_polars(kind))
     return with_errors(both.struct.field("value"), arguments)
 
 
@@ -212,7 +214,7 @@ def _regex_text(text: str) -> str:
     import ast
 
     value = ast.literal_eval(constant_of(text))
-    return quoted("".join("\\" + letter if letter in _SPECIAL else letter for letter in value))
+    return quote("".join("\\" + letter if letter in _SPECIAL else letter for letter in value))
 
 
 _SPECIAL = frozenset("\\^$.|?*+()[]{}")

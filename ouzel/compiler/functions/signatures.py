@@ -15,7 +15,7 @@ from ouzel.compiler.types import (
     MapType,
     NullType,
     RowType,
-    parts,
+    walk_type,
 )
 
 
@@ -89,4 +89,4 @@ def is_orderable(kind: DataType) -> bool:
 
 def is_comparable(kind: DataType) -> bool:
     """Whether `=` is defined: any type without a map in it."""
-    return not any(isinstance(part, MapType) for part in parts(kind))
+    return not any(isinstance(part, MapType) for part in walk_type(kind))

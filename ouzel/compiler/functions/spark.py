@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.functions import called
-from ouzel.compiler.functions.lowering import bare, grouped, quoted
+from ouzel.compiler.functions import function_of
+from ouzel.compiler.functions.lowering import bare, parenthesize, quote
 from ouzel.compiler.functions.lowering import column_name as column_name
 from ouzel.compiler.functions.registry import Signature
 from ouzel.compiler.functions.spark_types import to_spark_type
@@ -36,21 +36,21 @@ def to_spark(expression: Expression) -> str:
     """
     match expression:
         case Column(name=name):
-            return f"F.col({quoted(column_name(name))})"
+            return f"F.col({quote(column_name(name))})"
         case Literal(value=value):
-            return literal(value, expression.type)
+            return spark_literal(value, expression.type)
         case Call():
             return _call(expression, [to_spark(argument) for argument in _widened_by_spark(expression)])
         case Cast(operand=operand, safe=safe):
             name = "try_cast" if safe else "cast"
-            return f"{grouped(to_spark(operand))}.{name}({quoted(to_spark_type(expression.type))})"
+            return f"{parenthesize(to_spark(operand))}.{name}({quote(to_spark_type(expression.type))})"
         case Case(branches=branches, otherwise=otherwise):
             whens = ".".join(f"when({to_spark(condition)}, {bare(to_spark(value))})" for condition, value in branches)
             return f"F.{whens}.otherwise({bare(to_spark(otherwise))})"
         case GetField() if is_path(expression):
-            return f"F.col({quoted('.'.join(map(column_name, _path(expression))))})"
+            return f"F.col({quote('.'.join(map(column_name, _path(expression))))})"
         case GetField(operand=operand, field=field):
-            return f"{grouped(to_spark(operand))}.getField({quoted(field)})"
+            return f"{parenthesize(to_spark(operand))}.getField({quote(field)})"
     raise NotSupported(f"{type(expression).__name__} has no Spark form")
 
 
@@ -86,42 +86,42 @@ WIDENING = frozenset({"add", "subtract", "multiply", "divide", "eq", "ne", "lt",
 
 
 def _call(call: Call, arguments: Sequence[str]) -> str:
-    function = called(call)
+    function = function_of(call)
     if function is None:
         raise NotSupported(f"{call.function.upper()} has no Spark form")
     signature = Signature(tuple(argument.type for argument in call.arguments), call.type)
     return function.spark(arguments, signature)
 
 
-def literal(value: object, kind: DataType) -> str:
+def spark_literal(value: object, kind: DataType) -> str:
     """A typed constant."""
     if value is None:
         return "F.lit(None)" if isinstance(kind, NullType) else f'F.lit(None).cast("{to_spark_type(kind)}")'
     match kind:
         case BooleanType() | IntegerType(32) | VarcharType():
-            return f"F.lit({quoted(value) if isinstance(value, str) else repr(value)})"
+            return f"F.lit({quote(value) if isinstance(value, str) else repr(value)})"
         case FloatType(64) if isinstance(value, float):
             plain = value == value and abs(value) != float("inf")
             return f"F.lit({value!r})" if plain else f'F.lit(float("{value}"))'
         case BytesType() if isinstance(value, bytes):
-            return f"F.unhex(F.lit({quoted(value.hex().upper())}))"
+            return f"F.unhex(F.lit({quote(value.hex().upper())}))"
         case IntervalType(months):
             return _interval(value, months)
-    return f"F.lit({_plain(value, kind)}).cast({quoted(to_spark_type(kind))})"
+    return f"F.lit({_plain(value, kind)}).cast({quote(to_spark_type(kind))})"
 
 
 def _plain(value: object, kind: DataType) -> str:
     match value:
         case datetime():
             shown = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
-            return quoted(shown.isoformat(" "))
+            return quote(shown.isoformat(" "))
         case date():
-            return quoted(value.isoformat())
+            return quote(value.isoformat())
         case float():
             return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
         case int() if isinstance(kind, IntegerType):
             return repr(value)
-    return quoted(str(value))
+    return quote(str(value))
 
 
 def _interval(value: object, months: bool) -> str:

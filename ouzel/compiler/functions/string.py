@@ -51,7 +51,7 @@ def characters(number: pl.Expr) -> pl.Expr:
     return number.cast(pl.Int32)
 
 
-def find(text: pl.Expr, sought: pl.Expr) -> pl.Expr:
+def find_text(text: pl.Expr, sought: pl.Expr) -> pl.Expr:
     """The position of the first occurrence, counted in code points from 1; 0 if there is none."""
     import polars as pl
 
@@ -65,7 +65,7 @@ def _locate_from(sought: pl.Expr, text: pl.Expr, start: pl.Expr) -> pl.Expr:
     import polars as pl
 
     skipped = start.fill_null(0).cast(pl.Int64) - 1
-    rest = find(text.str.slice(skipped.clip(lower_bound=0)), sought)
+    rest = find_text(text.str.slice(skipped.clip(lower_bound=0)), sought)
     found = pl.when(sought == "").then(1).when(rest > 0).then(rest + skipped).otherwise(0)
     known = text.is_not_null() & sought.is_not_null()
     # a NULL start gives 0 before anything else is looked at: Spark's StringLocate
@@ -93,7 +93,7 @@ def too_long(text: pl.Expr, count: pl.Expr) -> pl.Expr:
     return text.str.len_bytes().cast(pl.Int64) * count.cast(pl.Int64) > TEXT_MAX
 
 
-def repeated(text: pl.Expr, count: pl.Expr) -> pl.Expr:
+def repeat_text(text: pl.Expr, count: pl.Expr) -> pl.Expr:
     """`text` `count` times over; NULL if that is too long."""
     import polars as pl
 
@@ -111,7 +111,7 @@ def _padding(text: pl.Expr, size: pl.Expr, pad: pl.Expr) -> tuple[pl.Expr, pl.Ex
     width = pad.str.len_chars().cast(pl.Int64)
     times = pl.when(width > 0).then((missing + width - 1).truncdiv(pl.max_horizontal(width, 1))).otherwise(0)
     kept = pl.when(wanted.is_not_null()).then(text.str.slice(0, wanted))
-    return kept, repeated(pad, times).str.slice(0, missing)
+    return kept, repeat_text(pad, times).str.slice(0, missing)
 
 
 def _too_wide(text: pl.Expr, size: pl.Expr, pad: pl.Expr | None = None) -> pl.Expr:
@@ -303,10 +303,10 @@ FUNCTIONS: tuple[Function, ...] = (
         "replace", overloads(((V, V, V), V), ((V, V), V)), _replaced, spark_call("replace"),
         "Every occurrence of a text replaced, or removed.", "REPLACE(text, sought [, new])",
     ),
-    Function("repeat", _COUNTED, failing(repeated, too_long, _TOO_LONG), spark_call("repeat"),
+    Function("repeat", _COUNTED, failing(repeat_text, too_long, _TOO_LONG), spark_call("repeat"),
         "The text a number of times.", "REPEAT(text, count)"),
     Function(
-        "space", overloads(((INT,), V)), failing(lambda a: repeated(_blank(), a), lambda a: a > TEXT_MAX, _TOO_LONG),
+        "space", overloads(((INT,), V)), failing(lambda a: repeat_text(_blank(), a), lambda a: a > TEXT_MAX, _TOO_LONG),
         spark_builtin("space"), "A number of blanks.",
         "SPACE(count)",
     ),
@@ -318,16 +318,16 @@ FUNCTIONS: tuple[Function, ...] = (
         "RPAD(text, length [, pad])",
     ),
     Function(
-        "position", overloads(((V, V), INT)), plain(lambda a, b: find(b, a)), _spark_locate,
+        "position", overloads(((V, V), INT)), plain(lambda a, b: find_text(b, a)), _spark_locate,
         "Where a text first occurs in another, from 1; 0 if nowhere.", "POSITION(sought IN text), LOCATE(sought, text)",
     ),
     Function(
         "locate", overloads(((V, V, INT), INT), ((V, V), INT)),
-        eager(lambda a, b, c=None: find(b, a) if c is None else _locate_from(a, b, c)), _spark_locate,
+        eager(lambda a, b, c=None: find_text(b, a) if c is None else _locate_from(a, b, c)), _spark_locate,
         "As POSITION, from a start on.", "LOCATE(sought, text [, start])", null_in_null_out=False,
     ),
     Function(
-        "instr", overloads(((V, V), INT)), plain(find), spark_call("instr"),
+        "instr", overloads(((V, V), INT)), plain(find_text), spark_call("instr"),
         "Where the second text first occurs in the first, from 1; 0 if nowhere.", "INSTR(text, sought)",
     ),
     Function(

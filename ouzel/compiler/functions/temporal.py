@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression, Literal
-from ouzel.compiler.functions.lowering import by_row, constant_of, plain, quoted, spark_call, with_errors
+from ouzel.compiler.functions.lowering import by_row, constant_of, plain, quote, spark_call, with_errors
 from ouzel.compiler.functions.parsing import days
 from ouzel.compiler.functions.registry import Function, Lowered, Signature, SparkLowering
 from ouzel.compiler.functions.search import literal_at, text_at
@@ -78,7 +78,7 @@ def _spark_date_trunc(arguments: Sequence[str], signature: Signature) -> str:
 def _unit_text(text: str) -> str:
     import ast
 
-    return quoted(unit_of(ast.literal_eval(constant_of(text))).upper())
+    return quote(unit_of(ast.literal_eval(constant_of(text))).upper())
 
 
 def _micros(value: pl.Expr) -> pl.Expr:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Expression, Literal
-from ouzel.compiler.functions.lowering import grouped, spark_operator, with_errors
+from ouzel.compiler.functions.lowering import parenthesize, spark_operator, with_errors
 from ouzel.compiler.functions.registry import Lowered, Signature
 from ouzel.compiler.functions.signatures import overloads
 from ouzel.compiler.types import (
@@ -74,7 +74,7 @@ def add_months(value: pl.Expr, months: pl.Expr) -> pl.Expr:
     return value.dt.offset_by(pl.format("{}mo", safe))
 
 
-def add(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+def add_times(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`a + b`, at least one of them an interval."""
     if isinstance(signature.parameters[0], IntervalType):
         swapped = Signature(signature.parameters[::-1], signature.result)
@@ -82,7 +82,7 @@ def add(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     return _move(arguments, signature, 1)
 
 
-def subtract(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+def subtract_times(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """`a - b`: a point less an interval, or two points or intervals apart."""
     if signature.parameters[0] == signature.parameters[1] == DATE:
         days = arguments[0].value.to_physical().cast(_int64()) - arguments[1].value.to_physical().cast(_int64())
@@ -116,7 +116,7 @@ def _wrapped(point: Lowered, interval: Lowered, total: pl.Expr, sign: int) -> pl
     return ((start ^ total) & ((step_us ^ total) if sign > 0 else (start ^ step_us))) < 0
 
 
-def multiply(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+def multiply_interval(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """An interval times a whole number."""
     import polars as pl
 
@@ -150,7 +150,7 @@ def spark_subtract(arguments: Sequence[str], signature: Signature) -> str:
 
 def _narrowed(text: str, signature: Signature) -> str:
     if signature.result == DATE and INTERVAL in signature.parameters:
-        return f'{grouped(text)}.cast("date")'
+        return f'{parenthesize(text)}.cast("date")'
     if signature.parameters == (DATE, DATE):
-        return f'{grouped(text)}.cast("interval day to second")'
+        return f'{parenthesize(text)}.cast("interval day to second")'
     return text

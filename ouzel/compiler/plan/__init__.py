@@ -30,9 +30,9 @@ from ouzel.compiler.plan.base import (
     SameColumns,
     Unary,
     by_keys,
+    identity_origins,
     names_above,
     names_below,
-    unchanged,
     walk,
 )
 from ouzel.compiler.plan.late import Without
@@ -80,8 +80,8 @@ __all__ = [
     "WindowKind",
     "Without",
     "by_keys",
+    "identity_origins",
     "names_above",
     "names_below",
-    "unchanged",
     "walk",
 ]

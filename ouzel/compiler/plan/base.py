@@ -264,7 +264,7 @@ class SameColumns(Unary):
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
-        return unchanged(self)
+        return identity_origins(self)
 
     def definition(self, column: str) -> tuple[object, ...]:
         raise KeyError(column)
@@ -282,7 +282,7 @@ class SameColumns(Unary):
         return self.input.unique_keys
 
 
-def unchanged(node: Node, number: int = 0) -> dict[str, tuple[int, str]]:
+def identity_origins(node: Node, number: int = 0) -> dict[str, tuple[int, str]]:
     """`origins` of a node that hands on all columns of that input."""
     return {name: (number, name) for name in node.inputs[number].schema.names}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ouzel.compiler.expressions import Column, Expression, columns_of, is_trivial, substitute
-from ouzel.compiler.plan.base import Names, Node, RowWise, SameColumns, names_above, unchanged
+from ouzel.compiler.plan.base import Names, Node, RowWise, SameColumns, identity_origins, names_above
 from ouzel.compiler.types import DataType, Field, Schema
 
 
@@ -115,7 +115,7 @@ class Unnest(RowWise):
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
-        return unchanged(self)
+        return identity_origins(self)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - dict(self.names).keys()) | columns_of(self.array),)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.plan.base import Names, Node, RowWise, unchanged
+from ouzel.compiler.plan.base import Names, Node, RowWise, identity_origins
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
 
@@ -44,7 +44,7 @@ class AssignWindow(RowWise):
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
-        return unchanged(self)
+        return identity_origins(self)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - set(self.names)) | {self.column},)

@@ -10,14 +10,14 @@ from sqlglot import exp
 
 from ouzel.compiler import expressions
 from ouzel.compiler.coercion import cast_to
-from ouzel.compiler.expressions import Column, Expression, rewrite, walk
+from ouzel.compiler.expressions import Column, Expression, rewrite, walk_expression
 from ouzel.compiler.functions.aggregates import AggregateFunction, resolve_aggregate, resolves
 from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.advice import of_aggregate
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
-from ouzel.compiler.sql.output import OutputColumn, outputs_of, project, star_of, unaliased
+from ouzel.compiler.sql.output import OutputColumn, outputs_of, project, star_of, strip_alias
 from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
@@ -273,7 +273,7 @@ def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[OutputColumn])
         return _KeyBinder(source, binder.relation, binder.types).bind(item), f"{_HIDDEN}key"
     assert chosen.node is not None
     value = (
-        _KeyBinder(source, binder.relation, binder.types).bind(unaliased(chosen.node))
+        _KeyBinder(source, binder.relation, binder.types).bind(strip_alias(chosen.node))
         if star_of(chosen.node) is None
         else chosen.expression
     )
@@ -317,7 +317,7 @@ class _Grouping:
             return Column(part.type, by_value[part]) if part in by_value else part
 
         changed = rewrite(expression, to_key)
-        for part in walk(changed):
+        for part in walk_expression(changed):
             if (
                 isinstance(part, Column)
                 and part.name not in self.keys.names

@@ -364,7 +364,7 @@ class Binder:
         texts = [argument.name for argument in node.expressions]
         if kind == "interval":
             return self._located(node, lambda: literals.interval(texts[0], tuple(texts[1:])))
-        return self._located(node, lambda: literals.typed_literal(kind, texts[0]))
+        return self._located(node, lambda: literals.parse_typed_literal(kind, texts[0]))
 
     def _located(self, node: exp.Expr, make: Callable[[], _Made]) -> _Made:
         try:

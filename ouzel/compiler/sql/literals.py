@@ -60,7 +60,7 @@ def number(text: str) -> Literal:
     return Literal(DecimalType(precision, scale), exact)
 
 
-def typed_literal(kind: str, text: str) -> Literal:
+def parse_typed_literal(kind: str, text: str) -> Literal:
     """`DATE '2013-01-01'`, `TIMESTAMP '2013-01-01 10:00:00'`; `kind` is the lower-case type.
 
     Raises:

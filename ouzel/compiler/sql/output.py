@@ -36,7 +36,7 @@ def outputs_of(binder: Binder, items: Sequence[exp.Expr]) -> list[OutputColumn]:
         star = star_of(item)
         if star is None:
             name = output_name(item, len(outputs))
-            outputs.append(OutputColumn(name, binder.bind(unaliased(item)), item))
+            outputs.append(OutputColumn(name, binder.bind(strip_alias(item)), item))
         else:
             spread = spread_star(binder.source, item, binder.relation)
             outputs += [OutputColumn(column.name, binder.relation.column(column), item) for column in spread]
@@ -66,7 +66,7 @@ def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[
     return found
 
 
-def unaliased(item: exp.Expr) -> exp.Expr:
+def strip_alias(item: exp.Expr) -> exp.Expr:
     """The expression of a select item."""
     return item.this if isinstance(item, exp.Alias) else item
 

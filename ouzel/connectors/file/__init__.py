@@ -26,7 +26,7 @@ from ouzel.errors import QueryError
 def _check(options: Mapping[str, str]) -> None:
     chosen = options.get("format")
     if chosen == "csv":
-        csv.check(options, headed=True)
+        csv.check_csv_options(options, headed=True)
     if chosen == "parquet" and options.get("follow") == "true":
         raise QueryError(
             "a Parquet file is written once and cannot be followed",

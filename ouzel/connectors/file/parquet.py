@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, before
-from ouzel.connectors.formats.conversion import Change, convert
+from ouzel.connectors.formats.conversion import Change, convert_columns
 from ouzel.connectors.formats.widening import match_columns, widen
 from ouzel.errors import ConnectorError
 
@@ -27,7 +27,7 @@ def read_footer(path: str) -> pq.FileMetaData:
         raise ConnectorError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
 
 
-def held_types(footer: pq.FileMetaData) -> dict[str, pl.DataType]:
+def file_types(footer: pq.FileMetaData) -> dict[str, pl.DataType]:
     """The file's columns and their types."""
     return dict(pl.Schema(footer.schema.to_arrow_schema()))
 
@@ -101,7 +101,7 @@ class ParquetReader:
     def _fit(self, raw: pl.DataFrame) -> None:
         """Give the columns their types and order, and set aside rows that do not fit."""
         request = self._request
-        decoded = convert(raw, self._data, self._changes, request.required & self._data.keys())
+        decoded = convert_columns(raw, self._data, self._changes, request.required & self._data.keys())
         numbers = raw[_ROW] if decoded.kept is None else raw[_ROW][decoded.kept]
         self._bad = [(raw[_ROW][index], reason) for index, reason in decoded.bad]
         known = {"file": pl.Series([self._path]).new_from_index(0, len(numbers)), "row": numbers.cast(pl.Int64) + 1}

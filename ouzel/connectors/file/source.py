@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ouzel.connectors.base import Committed, OffsetRange, Partition, Reader, SourceRequest
 from ouzel.connectors.file import CONNECTOR
-from ouzel.connectors.file.parquet import ParquetReader, held_types, read_footer, row_ranges
+from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.options import TableOptions
@@ -49,7 +49,7 @@ class FileSource:
         columns = {name: kind for name, kind in self._request.columns.items() if name not in self._request.metadata}
         names: dict[str, None] = {}
         for path, footer in footers.items():
-            held = held_types(footer)
+            held = file_types(footer)
             match_columns(held, columns, path)
             names |= dict.fromkeys(held)
         require_columns(list(names), columns, ", ".join(footers) if len(footers) < 3 else self._options.text("path"))

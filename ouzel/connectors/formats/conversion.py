@@ -21,7 +21,7 @@ _ZONED = ("%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%
 _SCALE_KEPT = 12
 
 
-def from_text(kind: pl.DataType) -> Change:
+def parse_column(kind: pl.DataType) -> Change:
     """How text becomes `kind`; NULL where it does not parse or does not fit.
 
     Timestamps are ISO-8601 or 'yyyy-MM-dd HH:mm:ss[.ffffff]', a zone in them is converted to UTC; bytes are base64; decimals round half up.
@@ -93,7 +93,7 @@ def _mixed_timestamps(text: pl.Series) -> pl.Series:
     return text.to_frame().select(pl.coalesce(*local, *zoned, day).alias(text.name)).to_series()
 
 
-def convert(
+def convert_columns(
     raw: pl.DataFrame, columns: Mapping[str, pl.DataType], changes: Mapping[str, Change], required: Iterable[str] = ()
 ) -> Decoded:
     """The columns, in order, with `changes` applied.
@@ -111,10 +111,10 @@ def convert(
         if name in required and frame[name].null_count():
             for row in frame[name].is_null().arg_true().to_list():
                 bad.setdefault(row, f"column '{name}' may not be NULL")
-    return without(frame, bad)
+    return drop_bad_rows(frame, bad)
 
 
-def without(frame: pl.DataFrame, bad: Mapping[int, str]) -> Decoded:
+def drop_bad_rows(frame: pl.DataFrame, bad: Mapping[int, str]) -> Decoded:
     """The frame less its bad rows."""
     if not bad:
         return Decoded(frame)

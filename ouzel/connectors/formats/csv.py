@@ -11,9 +11,9 @@ import polars as pl
 
 from ouzel.connectors.base import Alias, Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
-from ouzel.connectors.formats.conversion import convert, from_text, merge, sql_name
+from ouzel.connectors.formats.conversion import convert_columns, merge, parse_column, sql_name
 from ouzel.connectors.formats.csv_facts import AFTER_QUOTE, AT, FIELD, FIELDS, KIND, LINE_END, PLAIN, UNCLOSED
-from ouzel.connectors.formats.csv_records import count_fields, find_ends, judge_records, split
+from ouzel.connectors.formats.csv_records import count_fields, find_ends, judge_records, split_fields
 from ouzel.errors import ConnectorError, QueryError
 
 FORMAT = Format(
@@ -94,7 +94,7 @@ class Dialect:
         if facts[KIND] in FAULTS:
             fault = FAULTS[int(facts[KIND])].format(_called(int(facts[FIELD]), names))
             raise ValueError(f"{fault}: {_shown(record[int(facts[AT]) :])}")
-        fields = split(record.removesuffix(b"\r"), self.quote.encode(), self.delimiter.encode())
+        fields = split_fields(record.removesuffix(b"\r"), self.quote.encode(), self.delimiter.encode())
         try:
             return [None if field is None else field.decode() for field in fields]
         except UnicodeDecodeError as error:
@@ -103,7 +103,7 @@ class Dialect:
             ) from None
 
 
-def check(options: Mapping[str, str], headed: bool) -> None:
+def check_csv_options(options: Mapping[str, str], headed: bool) -> None:
     """See that the options make sense; `headed` is whether this connector's data can have a header.
 
     Raises:
@@ -136,7 +136,7 @@ class CsvDecoder:
                 raise ConnectorError(
                     f"the format 'csv' cannot hold column '{name}' of type {sql_name(kind)}; use 'json'"
                 )
-        self._changes = {name: from_text(kind) for name, kind in columns.items() if not isinstance(kind, pl.String)}
+        self._changes = {name: parse_column(kind) for name, kind in columns.items() if not isinstance(kind, pl.String)}
         self._empty_is_null = self.dialect.null == ""
         self._name(self.dialect.columns)
 
@@ -196,7 +196,7 @@ class CsvDecoder:
             pl.when(~pl.col(name).is_in([*words[name]])).then(pl.col(name)).alias(name) if name in words else name
             for name in self.columns
         )
-        return convert(raw, self.columns, self._changes, self.required)
+        return convert_columns(raw, self.columns, self._changes, self.required)
 
     def _parse(self, records: Records) -> pl.DataFrame | None:
         """All at once; None where that fails."""

@@ -28,7 +28,7 @@ _FIELD_START, _BARE, _QUOTED, _QUOTE_IN_QUOTED = 0, 1, 2, 3
 
 
 @compiled(types.int64(BYTES, types.int64, types.int64, types.int64, PLACES_OUT, PLACES_OUT))
-def find_ends(data, quote, delimiter, limit, ends, lines):  # type: ignore[no-untyped-def]
+def scan_ends(data, quote, delimiter, limit, ends, lines):  # type: ignore[no-untyped-def]
     """Fill in the places of line ends that end a record and how many lines there are up to each; returns how many.
 
     Inside quotes a line end is text, up to `limit` bytes into the record.

@@ -18,7 +18,7 @@ def find_ends(data: np.ndarray, quote: int, delimiter: int, limit: int) -> tuple
         csv_kernels,  # Numba takes 0.3 s: a client, which reads no records, does without
     )
 
-    found = csv_kernels.find_ends(data, quote, delimiter, limit, ends, lines)
+    found = csv_kernels.scan_ends(data, quote, delimiter, limit, ends, lines)
     return ends[:found], lines[:found]
 
 
@@ -31,7 +31,7 @@ def judge_records(data: np.ndarray, starts: np.ndarray, ends: np.ndarray, quote:
     return facts
 
 
-def split(record: bytes, quote: bytes, delimiter: bytes) -> list[bytes | None]:
+def split_fields(record: bytes, quote: bytes, delimiter: bytes) -> list[bytes | None]:
     """The fields of one record that has no faults; None is a field of no bytes, without even quotes."""
     fields: list[bytes | None] = []
     at = 0

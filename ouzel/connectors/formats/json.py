@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
-from ouzel.connectors.formats.conversion import Change, convert, from_text, merge, misfit
+from ouzel.connectors.formats.conversion import Change, convert_columns, merge, misfit, parse_column
 from ouzel.connectors.formats.json_names import EXACT, exact_names, is_in_other_case, match_fields
 from ouzel.connectors.formats.json_unseen import Unseen
 from ouzel.connectors.formats.json_values import (
@@ -28,10 +28,10 @@ from ouzel.connectors.formats.json_values import (
     Unwritten,
     Whole,
     WrittenDecoder,
-    from_json,
     holds_floats,
     is_finite,
     is_plain,
+    json_to_python,
     to_json,
 )
 
@@ -94,7 +94,7 @@ class JsonDecoder:
             self._changes[name] = lambda numbers: numbers.cast(kind, strict=False)
         elif isinstance(kind, _TEXT) and not (isinstance(kind, pl.Decimal) and kind.precision > 15):
             self._raw[name] = pl.String()
-            self._changes[name] = from_text(kind)
+            self._changes[name] = parse_column(kind)
         else:
             return False
         return True
@@ -102,7 +102,9 @@ class JsonDecoder:
     def decode(self, records: Records) -> Decoded:
         """Decode all of them: at once what is beyond doubt, the others one by one."""
         raw = self._parse(records) if self._flat else None
-        decoded = self._decode(records) if raw is None else convert(raw, self.columns, self._changes, self.required)
+        decoded = (
+            self._decode(records) if raw is None else convert_columns(raw, self.columns, self._changes, self.required)
+        )
         return replace(decoded, notes=self._unseen.look(records, decoded.frame))
 
     def _parse(self, records: Records) -> pl.DataFrame | None:
@@ -146,7 +148,7 @@ class JsonDecoder:
             frame, places = self._reader.read(records.pick(sound))
             good = np.array(sound, np.int64)[places]
         if len(good) == len(records):
-            return convert(frame, self.columns, {}, self.required)
+            return convert_columns(frame, self.columns, {}, self.required)
         return self._sift(records, frame, good)
 
     def _sift(self, records: Records, frame: pl.DataFrame, done: np.ndarray) -> Decoded:
@@ -164,7 +166,7 @@ class JsonDecoder:
         indices = np.concatenate([done, np.array([*found], np.int64)])
         order = np.argsort(indices)
         rows = pl.concat([frame, pl.DataFrame(more)])[order] if more else pl.DataFrame(height=len(order))
-        decoded = convert(rows, self.columns, {}, self.required)
+        decoded = convert_columns(rows, self.columns, {}, self.required)
         return merge(decoded, indices[order].tolist(), bad, len(records))
 
 
@@ -209,7 +211,7 @@ def _values(
     for name, kind in columns.items():
         held = found.get(fields[name])
         try:
-            values[name] = from_json(held, kind)
+            values[name] = json_to_python(held, kind)
         except Unwritten:
             raise
         except (ValueError, ArithmeticError):

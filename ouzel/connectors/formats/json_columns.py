@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ouzel.connectors.formats import json_scan as scan
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.conversion import from_text
+from ouzel.connectors.formats.conversion import parse_column
 from ouzel.connectors.formats.json_leaves import make_decimals, make_texts
 from ouzel.connectors.formats.json_values import FLOAT_WORDS, map_parts
 
@@ -190,7 +190,7 @@ class _Columns:
         return made
 
     def _parsed(self, type_: pl.DataType, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
-        return from_text(type_)(make_texts(self._data, kind, begin, size))
+        return parse_column(type_)(make_texts(self._data, kind, begin, size))
 
     def _floats(self, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         made = _numbers(begin.view(np.float64), kind, pl.Float64())

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.connectors.formats.conversion import from_text
+from ouzel.connectors.formats.conversion import parse_column
 
 _EXACT = Context(prec=80)
 _BITS: dict[Any, int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, pl.Int64: 64}
@@ -127,7 +127,7 @@ def is_finite(values: pl.Series) -> bool:
     return bool(values.is_finite().all())
 
 
-def from_json(value: Any, kind: pl.DataType) -> Any:
+def json_to_python(value: Any, kind: pl.DataType) -> Any:
     """What `json.loads` gave (fractions as Number) as the Python value of a column of `kind`.
 
     Raises:
@@ -138,12 +138,12 @@ def from_json(value: Any, kind: pl.DataType) -> Any:
     parts = map_parts(kind)
     if parts:
         pairs = _expect(value, dict).items()
-        return [{"key": _key(key, parts[0]), "value": from_json(inner, parts[1])} for key, inner in pairs]
+        return [{"key": _key(key, parts[0]), "value": json_to_python(inner, parts[1])} for key, inner in pairs]
     if isinstance(kind, pl.List):
-        return [from_json(inner, kind.inner) for inner in _expect(value, list)]  # type: ignore[arg-type]
+        return [json_to_python(inner, kind.inner) for inner in _expect(value, list)]  # type: ignore[arg-type]
     if isinstance(kind, pl.Struct):
         found = _expect(value, dict)
-        return {field.name: from_json(found.get(field.name), field.dtype) for field in kind.fields}  # type: ignore[arg-type]
+        return {field.name: json_to_python(found.get(field.name), field.dtype) for field in kind.fields}  # type: ignore[arg-type]
     return _READERS[type(kind)](value, kind)
 
 
@@ -155,7 +155,7 @@ def _expect(value: Any, kind: type) -> Any:
 
 def _key(text: str, kind: pl.DataType) -> Any:
     """A map's key: JSON has only text there."""
-    parsed = from_text(kind)(pl.Series("key", [text])) if not isinstance(kind, pl.String) else [text]
+    parsed = parse_column(kind)(pl.Series("key", [text])) if not isinstance(kind, pl.String) else [text]
     if parsed[0] is None:
         raise ValueError(text)
     return parsed[0]
@@ -201,7 +201,7 @@ def _decimal(value: Any, kind: pl.DataType) -> Decimal:
 def _parsed(value: Any, kind: pl.DataType) -> Any:
     if isinstance(value, Number) or not isinstance(value, str):
         raise ValueError(value)
-    parsed = from_text(kind)(pl.Series("value", [value]))[0]
+    parsed = parse_column(kind)(pl.Series("value", [value]))[0]
     if parsed is None:
         raise ValueError(value)
     return parsed

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from ouzel.connectors.formats.base import Decoded, Format, Records
-from ouzel.connectors.formats.conversion import without
+from ouzel.connectors.formats.conversion import drop_bad_rows
 from ouzel.errors import ConnectorError
 
 FORMAT = Format(
@@ -52,7 +52,7 @@ class RawDecoder:
         except pl.exceptions.ComputeError:  # somewhere in it is no UTF-8: look at each
             bad: dict[int, str] = {}
             texts = [_decoded(index, value, bad) for index, value in enumerate(records.values())]
-            return without(pl.DataFrame({name: texts}, schema={name: kind}), bad)
+            return drop_bad_rows(pl.DataFrame({name: texts}, schema={name: kind}), bad)
 
 
 def _side_by_side(records: Records) -> pl.Series:

@@ -35,7 +35,7 @@ _SIGNED: dict[type[pl.DataType], pl.DataType] = {
 """What holds an unsigned integer."""
 
 
-def fits(held: pl.DataType, declared: pl.DataType) -> bool:
+def fits_column(held: pl.DataType, declared: pl.DataType) -> bool:
     """Whether a column of the declared type has a place for every value of the type that the file holds."""
     held = _SIGNED.get(type(held), held)
     match held, declared:
@@ -44,11 +44,11 @@ def fits(held: pl.DataType, declared: pl.DataType) -> bool:
         case pl.Struct(), pl.Struct():
             there = {field.name.lower(): field.dtype for field in held.fields}
             return all(
-                field.name.lower() in there and fits(_made(there[field.name.lower()]), _made(field.dtype))
+                field.name.lower() in there and fits_column(_made(there[field.name.lower()]), _made(field.dtype))
                 for field in declared.fields
             )
         case pl.List(), pl.List():
-            return fits(_made(held.inner), _made(declared.inner))
+            return fits_column(_made(held.inner), _made(declared.inner))
         case pl.Decimal(), pl.Decimal():
             return 0 <= declared.scale - held.scale <= declared.precision - held.precision
         case _, pl.Decimal():
@@ -79,7 +79,7 @@ def match_columns(held: Mapping[str, pl.DataType], columns: Mapping[str, pl.Data
         there[name.lower()] = name
     found = {name: there[name.lower()] for name in columns if name.lower() in there}
     for name, own in found.items():
-        if not fits(held[own], columns[name]):
+        if not fits_column(held[own], columns[name]):
             raise ConnectorError(
                 f"{where} holds column '{own}' as {sql_name(held[own])}, and the table declares it {sql_name(columns[name])}, "
                 "which cannot take every value of it; declare it as the file has it, and CAST it in the query"

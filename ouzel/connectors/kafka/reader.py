@@ -11,7 +11,7 @@ import polars as pl
 from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.conversion import Change, convert, from_text
+from ouzel.connectors.formats.conversion import Change, convert_columns, parse_column
 from ouzel.connectors.formats.csv import CsvDecoder
 from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
@@ -153,7 +153,7 @@ class RecordDecoder:
             return pl.DataFrame([columns[name].alias(name) for name in request.columns]), bad
         columns[self._key] = pl.Series(self._key, [message.key() for message in messages], pl.Binary())
         raw = pl.DataFrame([column.alias(name) for name, column in columns.items()])
-        fitted = convert(
+        fitted = convert_columns(
             raw, request.columns, {self._key: _key_change(request.columns[self._key])}, request.required & {self._key}
         )
         bad += [
@@ -166,7 +166,7 @@ class RecordDecoder:
 def _key_change(kind: pl.DataType) -> Change:
     if isinstance(kind, pl.Binary):
         return lambda keys: keys
-    change = from_text(kind)
+    change = parse_column(kind)
     return lambda keys: change(keys.cast(pl.String, strict=False))
 
 

@@ -26,7 +26,7 @@ def total(parts: Iterable[Resources]) -> Resources:
     return Resources(sum(part.cpu for part in parts), sum(part.ram_mb for part in parts))
 
 
-def padded(used: Resources) -> Resources:
+def add_padding(used: Resources) -> Resources:
     """What a container needs in all, when its instances need `used`."""
     cpu = max(PADDING.cpu, used.cpu * PADDING_PERCENT / 100)
     ram_mb = max(PADDING.ram_mb, -(-used.ram_mb * PADDING_PERCENT // 100))
@@ -52,7 +52,7 @@ class Capacity:
 
     def needs(self, tasks: Iterable[Task]) -> Resources:
         """Resources of a container with these tasks, padding included."""
-        return padded(total(self.asks[task.component] for task in tasks))
+        return add_padding(total(self.asks[task.component] for task in tasks))
 
     def holds(self, tasks: Iterable[Task]) -> bool:
         """Whether one container may have these tasks."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ouzel.errors import PlanError
 from ouzel.planner.packing.capacity import Capacity
 from ouzel.planner.packing.plan import PackingPlan
-from ouzel.planner.packing.repacking import changed
+from ouzel.planner.packing.repacking import change_plan
 from ouzel.planner.topology import Task, Topology
 
 
@@ -45,7 +45,7 @@ class FirstFitDecreasing:
         def first(open_to: Sequence[list[Task]]) -> list[Task]:
             return open_to[0]
 
-        return changed(current, changes, self.capacity, first)
+        return change_plan(current, changes, self.capacity, first)
 
     def close(self) -> None:
         """Nothing is held."""

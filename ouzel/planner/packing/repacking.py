@@ -13,7 +13,7 @@ Choice = Callable[[Sequence[list[Task]]], list[Task]]
 """Which of the containers with room takes the next task; they come by id."""
 
 
-def changed(current: PackingPlan, changes: Mapping[str, int], capacity: Capacity, choose: Choice) -> PackingPlan:
+def change_plan(current: PackingPlan, changes: Mapping[str, int], capacity: Capacity, choose: Choice) -> PackingPlan:
     """The plan with `changes` (component -> how many tasks more or, if negative, fewer).
 
     Removed are a component's tasks with the highest indexes, so that indexes stay 0 to n - 1 and state is split as for n tasks;

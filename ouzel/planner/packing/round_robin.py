@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ouzel.errors import PlanError
 from ouzel.planner.packing.capacity import Capacity
 from ouzel.planner.packing.plan import Container, PackingPlan
-from ouzel.planner.packing.repacking import changed
+from ouzel.planner.packing.repacking import change_plan
 from ouzel.planner.topology import Resources, Task, Topology
 
 
@@ -43,7 +43,7 @@ class RoundRobin:
         def emptiest(open_to: Sequence[list[Task]]) -> list[Task]:
             return min(open_to, key=len)
 
-        return _alike(changed(current, changes, self.capacity, emptiest).containers)
+        return _alike(change_plan(current, changes, self.capacity, emptiest).containers)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -19,7 +19,9 @@ def _align(node: Node, shared: Set[int]) -> Node:
     if not isinstance(node, Union):
         return node
     names = node.schema.names
-    branches = tuple(branch if _is_own(branch, names, shared) else named(branch, names) for branch in node.branches)
+    branches = tuple(
+        branch if _is_own(branch, names, shared) else rename_columns(branch, names) for branch in node.branches
+    )
     return replace(node, branches=branches)
 
 
@@ -27,7 +29,7 @@ def _is_own(branch: Node, names: tuple[str, ...], shared: Set[int]) -> bool:
     return isinstance(branch, Project) and branch.schema.names == names and id(branch) not in shared
 
 
-def named(branch: Node, names: tuple[str, ...]) -> Project:
+def rename_columns(branch: Node, names: tuple[str, ...]) -> Project:
     """The branch with these column names."""
     pairs = zip(names, branch.schema, strict=True)
     return Project(branch, tuple((name, Column(field.type, field.name)) for name, field in pairs))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Set
 from dataclasses import replace
 
-from ouzel.compiler.expressions import Column, is_trivial, substitute, walk
+from ouzel.compiler.expressions import Column, is_trivial, substitute, walk_expression
 from ouzel.compiler.plan import Filter, Node, Project
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.predicates import can_fail, conjunction
@@ -34,6 +34,6 @@ def _fuse(node: Node, shared: Set[int]) -> Node:
 
 
 def _computes_once(upper: Project, lower: Project) -> bool:
-    parts = (part for _, value in upper.items for part in walk(value))
+    parts = (part for _, value in upper.items for part in walk_expression(value))
     uses = Counter(part.name for part in parts if isinstance(part, Column))
     return all(is_trivial(value) or uses[name] <= 1 for name, value in lower.items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ouzel.compiler.expressions import Call, Expression, walk
+from ouzel.compiler.expressions import Call, Expression, walk_expression
 from ouzel.compiler.types import BOOLEAN
 
 
@@ -25,9 +25,9 @@ def conjunction(parts: Sequence[Expression]) -> Expression:
 
 def is_deterministic(expression: Expression) -> bool:
     """Whether the same row always gives the same value."""
-    from ouzel.compiler.functions import called
+    from ouzel.compiler.functions import function_of
 
-    calls = (called(part) for part in walk(expression) if isinstance(part, Call))
+    calls = (function_of(part) for part in walk_expression(expression) if isinstance(part, Call))
     return all(function is None or function.deterministic for function in calls)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 
 from ouzel.compiler.plan import Node, Union
-from ouzel.planner.rules.align_union_branches import named
+from ouzel.planner.rules.align_union_branches import rename_columns
 from ouzel.planner.rules.dag import Dag
 
 
@@ -30,7 +30,7 @@ def _separate(node: Node, shared: Set[int]) -> Node:
 def _apart(nodes: Sequence[tuple[Node, tuple[str, ...]]]) -> Iterator[Node]:
     seen: set[int] = set()
     for node, names in nodes:
-        yield named(node, names) if id(node) in seen else node
+        yield rename_columns(node, names) if id(node) in seen else node
         seen.add(id(node))
 
 

@@ -21,7 +21,7 @@ from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.messages import Event, Waiting
-from ouzel.runtime.run import RowIteration, RunState, Status, dropped, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
@@ -239,7 +239,7 @@ class HeronHandle(RowIteration):
     def _cut(self) -> Status:
         """How the run stands that ends at once."""
         known = self._status
-        events = (*known.events, dropped(known, self._job.topology))
+        events = (*known.events, make_dropped_event(known, self._job.topology))
         return replace(known, state=RunState.STOPPED, events=events)
 
     def _last_words(self, last: Status | None) -> Status:

@@ -52,7 +52,7 @@ def warm_up() -> None:
 
     del google, grpc, numba, polars, pyarrow, ouzel
     families()
-    views.warm_up()
+    views.load_kernels()
     gc.freeze()
 
 

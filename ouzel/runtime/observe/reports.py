@@ -35,7 +35,7 @@ def batches(messages: Iterable[M]) -> Iterator[list[M]]:
         yield batch
 
 
-def parts(counts: TaskReport, ranges: Iterable[Range], events: Iterable[wire_pb2.Event]) -> Iterator[TaskReport]:
+def split_report(counts: TaskReport, ranges: Iterable[Range], events: Iterable[wire_pb2.Event]) -> Iterator[TaskReport]:
     """A report, cut up. The counts come last: who hears that a task has finished knows its ranges. A failure comes first, by itself."""
     if counts.failed:
         yield counts
@@ -126,7 +126,7 @@ class _Life:
         if self.is_told or self.counts is None:
             return
         events = [event for event in self.events if event.sequence > self.told_event]
-        yield from parts(self.counts, self.spans.since(self.told_version), events)
+        yield from split_report(self.counts, self.spans.since(self.told_version), events)
         self.told_version, self.told_event, self.is_told = self.spans.version, self.last_event, True
 
     def again(self) -> None:

@@ -17,7 +17,7 @@ from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import BIGINT, DOUBLE, DataType, DecimalType, FloatType
 from ouzel.runtime.operators import kernels
-from ouzel.runtime.operators.buffers import Ints, Mask, Values, counts_of, numbers, to_series, valid_rows, wide_words
+from ouzel.runtime.operators.buffers import Ints, Mask, Values, count_array, numbers, to_series, valid_rows, wide_words
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
@@ -111,10 +111,10 @@ class Count(Accumulators):
         self.types = {"count": np.int64}
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
-        kernels.add(self.columns["count"], batch.slots, weights)
+        kernels.add_amounts(self.columns["count"], batch.slots, weights)
 
     def merge(self, batch: SlottedRows) -> None:
-        kernels.add(self.columns["count"], batch.slots, counts_of(self._merged(batch, "count")))
+        kernels.add_amounts(self.columns["count"], batch.slots, count_array(self._merged(batch, "count")))
 
     def export(self, slots: Slots) -> list[pl.Series]:
         return [pl.Series(f"{self.call.name}$count", self.columns["count"][slots])]
@@ -134,7 +134,7 @@ class _Limbs(Accumulators):
 
     def merge(self, batch: SlottedRows) -> None:
         for name in (*(f"limb{place}" for place in range(self.digits)), "count"):
-            kernels.add(self.columns[name], batch.slots, counts_of(self._merged(batch, name)))
+            kernels.add_amounts(self.columns[name], batch.slots, count_array(self._merged(batch, name)))
         self._carry(batch.touched)
 
     def export(self, slots: Slots) -> list[pl.Series]:
@@ -249,9 +249,9 @@ class FloatTotal(Accumulators):
             kernels.add_floats(*self.columns.arrays, batch.slots, numbers(self._merged(batch, name)), ones)
         names = ("nan", "infinity", "minus_infinity") if self.retracting else ()
         for name in names:
-            kernels.add(self.columns[name], batch.slots, counts_of(self._merged(batch, name)))
-        counts = counts_of(self._merged(batch, "count"))
-        kernels.add(self.columns["count"], batch.slots, counts - 2)  # each of the two above counted as a value
+            kernels.add_amounts(self.columns[name], batch.slots, count_array(self._merged(batch, name)))
+        counts = count_array(self._merged(batch, "count"))
+        kernels.add_amounts(self.columns["count"], batch.slots, counts - 2)  # each of the two above counted as a value
 
     def export(self, slots: Slots) -> list[pl.Series]:
         columns = {

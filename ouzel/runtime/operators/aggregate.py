@@ -17,7 +17,7 @@ from ouzel.compiler.types import BIGINT
 from ouzel.planner.rules.share_panes import PANE
 from ouzel.runtime.operators.accumulators import SlottedRows
 from ouzel.runtime.operators.base import Operator, RefusedRow
-from ouzel.runtime.operators.buffers import Ints, Mask, Values, joined, numbers, picked
+from ouzel.runtime.operators.buffers import Ints, Mask, Values, concatenate_picked, numbers, pick_rows
 from ouzel.runtime.operators.groups import Groups
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
@@ -69,7 +69,7 @@ class PartialAggregation(Operator):
         batch = groups.locate(frame, groups.weights(frame, partial=False), None)
         groups.fold(batch)
         columns = groups.export(batch.touched)
-        keys = picked(frame, groups.keys, batch.first).get_columns() if groups.keys else []
+        keys = pick_rows(frame, groups.keys, batch.first).get_columns() if groups.keys else []
         groups.remove(batch.touched)
         return pl.DataFrame([*keys, *columns])
 
@@ -258,7 +258,7 @@ class ChangingAggregation(Aggregation):
         here = self._exist(slots)
         if any(values.refused is not None for values in new):
             changed_to_bad = here & ~_refused(before.results, len(slots))
-            here &= ~self._refuse(picked(before.frame, self._groups.keys, before.rows), new, changed_to_bad)
+            here &= ~self._refuse(pick_rows(before.frame, self._groups.keys, before.rows), new, changed_to_bad)
         changed = before.there != here
         for old_values, new_values in zip(before.results, new, strict=True):
             changed |= old_values.differ(new_values)
@@ -273,9 +273,9 @@ class ChangingAggregation(Aggregation):
         columns: list[pl.Series] = []
         if self._groups.keys:
             rows = np.concatenate([before.rows[minus], before.rows[plus]])
-            columns += picked(before.frame, self._groups.keys, rows).get_columns()
+            columns += pick_rows(before.frame, self._groups.keys, rows).get_columns()
         for call, old_values, new_values in zip(self._node.calls, before.results, new, strict=True):
-            columns.append(joined([(old_values, minus), (new_values, plus)], call.name))
+            columns.append(concatenate_picked([(old_values, minus), (new_values, plus)], call.name))
         weights = np.ones(minus.size + plus.size, np.int64)
         weights[: minus.size] = -1
         return pl.DataFrame([*columns, pl.Series(WEIGHT, weights)])
@@ -326,7 +326,7 @@ class DelayedAggregation(ChangingAggregation):
 
     def _compact(self, before: Before) -> Before:
         before.frame = (
-            picked(before.frame, self._groups.keys, before.rows) if self._groups.keys else before.frame.head(1)
+            pick_rows(before.frame, self._groups.keys, before.rows) if self._groups.keys else before.frame.head(1)
         )
         before.rows = np.arange(len(before.slots)) if self._groups.keys else before.rows * 0
         return before
@@ -378,7 +378,10 @@ class ClosingAggregation(Aggregation):
             good = np.flatnonzero(~self._refuse(keys, results, np.ones(len(slots), np.bool_)))
         else:
             good = np.arange(len(slots))
-        columns = [joined([(values, good)], call.name) for call, values in zip(self._node.calls, results, strict=True)]
+        columns = [
+            concatenate_picked([(values, good)], call.name)
+            for call, values in zip(self._node.calls, results, strict=True)
+        ]
         kept = (keys if good.size == len(slots) else keys[good]).get_columns() if self._groups.keys else []
         return pl.DataFrame([*kept, *columns])
 

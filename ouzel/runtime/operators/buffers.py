@@ -40,7 +40,7 @@ _WIDTHS: dict[type[pl.DataType], npt.DTypeLike] = {
 }  # fmt: skip
 
 
-def picked(frame: pl.DataFrame, names: Sequence[str], rows: Ints) -> pl.DataFrame:
+def pick_rows(frame: pl.DataFrame, names: Sequence[str], rows: Ints) -> pl.DataFrame:
     """These rows of these columns; column by column, for a frame would wake Polars' pool for it."""
     places = pl.Series(rows.astype(np.uint32))
     return pl.DataFrame([frame.get_column(name)[places] for name in names])
@@ -120,7 +120,7 @@ def _mask(valid: Mask | None, size: int) -> Mask:
     return np.ones(size, np.bool_) if valid is None else valid
 
 
-def joined(parts: list[tuple[Values, Array]], name: str) -> pl.Series:
+def concatenate_picked(parts: list[tuple[Values, Array]], name: str) -> pl.Series:
     """The picked rows (positions) of each part, one after the other, as one column."""
     first = parts[0][0]
     if isinstance(first.data, pl.Series):
@@ -161,6 +161,6 @@ def _polars(kind: DataType) -> pl.DataType:
     return to_polars(kind)
 
 
-def counts_of(series: pl.Series) -> Ints:
+def count_array(series: pl.Series) -> Ints:
     """An Int64 column without NULLs as an array."""
     return np.ascontiguousarray(numbers(series), dtype=np.int64)

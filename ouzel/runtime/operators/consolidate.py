@@ -9,7 +9,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators import kernels
-from ouzel.runtime.operators.buffers import Ints, counts_of
+from ouzel.runtime.operators.buffers import Ints, count_array
 from ouzel.runtime.operators.groups import ones
 from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
@@ -22,7 +22,7 @@ def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
     row with -1 if rows were only taken back; or nothing. A frame without WEIGHT has weight 1 in each row.
     """
     weighted = frame.columns[-1:] == [WEIGHT]
-    weights = counts_of(frame[WEIGHT]) if weighted else ones(frame.height)
+    weights = count_array(frame[WEIGHT]) if weighted else ones(frame.height)
     columns = frame.columns[:-1] if weighted else frame.columns
     rows, total = _added_up(frame, columns, weights)
     if keys:
@@ -34,7 +34,7 @@ def _added_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tup
     """The last place of each row whose weights do not cancel, in order, and its weight."""
     groups, number = _grouped(frame, columns)
     total = np.zeros(number, np.int64)
-    kernels.add(total, groups, weights)
+    kernels.add_amounts(total, groups, weights)
     last = np.empty(number, np.int64)
     last[groups] = np.arange(frame.height)
     left = np.flatnonzero(total)

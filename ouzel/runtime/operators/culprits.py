@@ -36,7 +36,7 @@ def reason(part: Expression) -> str:
     return f"{lower(part).reason} in {part.written}" if part.written else lower(part).reason
 
 
-def explained(part: Expression) -> str:
+def describe_culprit(part: Expression) -> str:
     """The line it was written in, with carets, and what to write instead; as far as known."""
     shown = part.written.shown if part.written else ""
     return "\n".join(text for text in (shown, _advice(part)) if text)

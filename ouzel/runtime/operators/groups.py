@@ -22,7 +22,15 @@ from ouzel.runtime.operators.accumulators import (
     WideTotal,
 )
 from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
-from ouzel.runtime.operators.buffers import Ints, Values, counts_of, has_numbers, joined, true_rows, valid_rows
+from ouzel.runtime.operators.buffers import (
+    Ints,
+    Values,
+    concatenate_picked,
+    count_array,
+    has_numbers,
+    true_rows,
+    valid_rows,
+)
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
@@ -111,13 +119,13 @@ class Groups:
 
     def fold(self, batch: SlottedRows) -> None:
         """Add rows of the aggregate's input."""
-        kernels.add(self.columns["rows"], batch.slots, batch.weights)
+        kernels.add_amounts(self.columns["rows"], batch.slots, batch.weights)
         for call in self.calls:
             call.fold(batch, _weights_of(call.call, batch))
 
     def merge(self, batch: SlottedRows) -> None:
         """Add partial aggregates."""
-        kernels.add(self.columns["rows"], batch.slots, batch.weights)
+        kernels.add_amounts(self.columns["rows"], batch.slots, batch.weights)
         for call in self.calls:
             call.merge(batch)
 
@@ -137,7 +145,7 @@ class Groups:
         name = (
             (ROWS if self._merges_rows else None) if partial else (WEIGHT if frame.columns[-1:] == [WEIGHT] else None)
         )
-        return counts_of(frame[name]) if name else ones(frame.height)
+        return count_array(frame[name]) if name else ones(frame.height)
 
     def results(self, slots: Slots) -> list[Values]:
         """Each call's value for these groups."""
@@ -188,7 +196,7 @@ class Apart:
         """What Aggregate gives of them, and ROWS, how many rows each stands for."""
         rows = pl.Series(ROWS, self._groups.columns["rows"][self._slots])
         values = zip(self._groups.calls, self._groups.results(self._slots), strict=True)
-        results = [joined([(value, self._slots)], state.call.name) for state, value in values]
+        results = [concatenate_picked([(value, self._slots)], state.call.name) for state, value in values]
         return pl.DataFrame([*self._keys, rows, *results])
 
 

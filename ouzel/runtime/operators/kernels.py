@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from ouzel.runtime.state.kernels import INT, INT_OUT, WORD, WORD_OUT, kernel
-from ouzel.runtime.state.kernels import add as add
+from ouzel.runtime.state.kernels import add_amounts as add_amounts
 
 FLOAT = types.Array(types.float64, 1, "C", readonly=True)
 FLOAT_OUT = types.Array(types.float64, 1, "C")

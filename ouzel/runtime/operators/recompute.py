@@ -9,7 +9,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.buffers import counts_of
+from ouzel.runtime.operators.buffers import count_array
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.operators.groups import ones
 from ouzel.runtime.state.context import StateContext
@@ -47,7 +47,7 @@ class RecomputeAndDifference(Operator):
         """What was said of the batch's keys and holds no more with -1, what is new with +1."""
         if not frame.height:
             return None
-        weights = counts_of(frame[WEIGHT]) if frame.columns[-1:] == [WEIGHT] else ones(frame.height)
+        weights = count_array(frame[WEIGHT]) if frame.columns[-1:] == [WEIGHT] else ones(frame.height)
         key = key_hashes(frame, self._keys, self._seed)
         owners = self._table.locate(key)
         _, touched, first = self._table.touch(owners)

@@ -41,7 +41,7 @@ class ResultTable:
         new = np.flatnonzero(self._rows.missing(slots))
         if new.size:
             self._rows.put(slots[new], rows[new])
-        kernels.add(self._weights["weight"], slots, net[WEIGHT].to_numpy())
+        kernels.add_amounts(self._weights["weight"], slots, net[WEIGHT].to_numpy())
         gone = slots[self._weights["weight"][slots] == 0]
         if gone.size:
             self._index.remove(gone)

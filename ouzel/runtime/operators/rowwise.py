@@ -14,7 +14,7 @@ from ouzel.compiler.plan import WEIGHT, Filter, Project, Unnest, Watermark
 from ouzel.compiler.types import DataType, DateType, MapType, RowType
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
-from ouzel.runtime.operators.culprits import culprits, explained, reason
+from ouzel.runtime.operators.culprits import culprits, describe_culprit, reason
 from ouzel.runtime.protocol.lag import Sight
 
 _ERROR = "$error"
@@ -25,7 +25,7 @@ def weight_of(frame: pl.DataFrame) -> list[str]:
     return [WEIGHT] if frame.columns[-1:] == [WEIGHT] else []
 
 
-def refuse(operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str, detail: str = "") -> None:
+def refuse_rows(operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str, detail: str = "") -> None:
     """Put the rows of `frame` where `bad` on the operator's list."""
     rows = frame.filter(bad)
     operator.counters.refused += rows.height
@@ -78,7 +78,7 @@ class _Computing(Operator):
                 mask = series.to_numpy()
                 fresh = mask if bad is None else mask & ~bad
                 for part, rows in culprits(expression, frame, fresh):
-                    refuse(self, frame, rows, reason(part), explained(part))
+                    refuse_rows(self, frame, rows, reason(part), describe_culprit(part))
                 bad = mask if bad is None else mask | bad
         return None if bad is None else ~bad
 

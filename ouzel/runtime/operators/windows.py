@@ -9,7 +9,7 @@ from ouzel.compiler.plan import WEIGHT, AssignWindow
 from ouzel.compiler.types import TIMESTAMP, DateType
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, numbers, to_series, valid_rows
-from ouzel.runtime.operators.rowwise import refuse, us_of, weight_of
+from ouzel.runtime.operators.rowwise import refuse_rows, us_of, weight_of
 
 
 def _timeless(node: AssignWindow) -> tuple[str, str]:
@@ -35,7 +35,7 @@ class WindowAssignment(Operator):
         column = frame[self._node.column]
         valid = valid_rows(column)
         if valid is not None:
-            refuse(self, frame, ~valid, *_timeless(self._node))
+            refuse_rows(self, frame, ~valid, *_timeless(self._node))
             frame = frame.filter(valid)
             column = frame[self._node.column]
         if not frame.height:

@@ -17,7 +17,7 @@ from threading import Condition, Lock, Thread
 
 from ouzel.runtime.process.hub import SOCKET_BYTES
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import Closed, Frame, Inbound, Outbound, pack
+from ouzel.runtime.wire.stream import Closed, Frame, Inbound, Outbound, pack_header
 
 INBOX_BYTES_MAX = 16 << 20
 """With more than this unhandled (or than the low watermark, if that is less) nothing is read: it waits in the stream manager."""
@@ -39,7 +39,7 @@ def connect(path: Path, hello: wire_pb2.Hello) -> socket.socket:
     try:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BYTES)
         connection.connect(str(path))
-        connection.sendall(pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
+        connection.sendall(pack_header(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
         connection.setblocking(False)
     except OSError:
         connection.close()

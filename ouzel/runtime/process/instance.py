@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
-from ouzel.runtime.observe.reports import EVENTS_KEPT, parts
+from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
@@ -107,7 +107,7 @@ class Reporter:
             ranges += self._changed_ranges(metrics)
         events = [event for event in self._events if event.sequence > self._events_told]
         self._events_told = self._events_made
-        for part in parts(counts, ranges, events):
+        for part in split_report(counts, ranges, events):
             yield wire_pb2.Report(task=part)
 
     def _counts(self) -> wire_pb2.TaskReport:

@@ -17,7 +17,7 @@ import polars as pl
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack, padding
+from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header, padding
 
 SOCKET_NAME = "client.sock"
 
@@ -48,7 +48,7 @@ class ResultSender:
         header = wire_pb2.Header(source=self._task, rows=frame.height, id=batch_id)
         try:
             connection = self._connected()
-            connection.sendall(pack(wire_pb2.DATA, 0, header, len(body)))
+            connection.sendall(pack_header(wire_pb2.DATA, 0, header, len(body)))
             connection.sendall(body)
             connection.sendall(bytes(padding(len(body))))
         except OSError as error:

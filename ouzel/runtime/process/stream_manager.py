@@ -24,7 +24,7 @@ from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.protocol.back_pressure import Pause, Pressure, Tell
 from ouzel.runtime.protocol.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import Closed, Frame, pack
+from ouzel.runtime.wire.stream import Closed, Frame, pack_header
 
 TICK_MS = 50.0
 REPORT_MS = 200.0
@@ -173,7 +173,7 @@ class StreamManager:
     def _say(connection: Connection, kind: wire_pb2.Kind, hello: wire_pb2.Hello) -> None:
         """So short a frame always fits at the beginning of a connection."""
         try:
-            connection.socket.send(pack(kind, 0, wire_pb2.Header(hello=hello)))
+            connection.socket.send(pack_header(kind, 0, wire_pb2.Header(hello=hello)))
         except OSError as error:
             raise Closed from error
 
@@ -182,7 +182,7 @@ class StreamManager:
         connection.acknowledged = count
         header = wire_pb2.Header(hello=wire_pb2.Hello(container=self._container, received=count))
         with contextlib.suppress(OSError):
-            connection.socket.send(pack(wire_pb2.WELCOME, 0, header))
+            connection.socket.send(pack_header(wire_pb2.WELCOME, 0, header))
 
     # The physical plan
 
@@ -278,7 +278,7 @@ def _dial(address: wire_pb2.Address, hello: wire_pb2.Hello) -> socket.socket:
     try:
         connection.settimeout(_DIAL_S)
         connection.connect((address.host, address.port) if address.port else address.path)
-        connection.sendall(pack(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
+        connection.sendall(pack_header(wire_pb2.HELLO, 0, wire_pb2.Header(hello=hello)))
     except OSError:
         connection.close()
         raise
@@ -290,7 +290,7 @@ def _who(hello: wire_pb2.Hello) -> bytes:
 
 
 def _control(kind: wire_pb2.Kind, destination: int, header: wire_pb2.Header) -> Frame:
-    return Frame(kind, destination, memoryview(pack(kind, destination, header)))
+    return Frame(kind, destination, memoryview(pack_header(kind, destination, header)))
 
 
 def run_stream_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:

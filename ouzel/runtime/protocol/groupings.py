@@ -48,11 +48,13 @@ def dealer(grouping: Grouping, tasks: int, local: Sequence[int], salt: str, seed
         return lambda frame, _id, _task: [(0, frame)]
     match grouping.kind:
         case GroupingKind.FIELDS:
-            return lambda frame, _id, _task: split(frame, key_tasks(frame, grouping.fields, tasks, seed), tasks)
+            return lambda frame, _id, _task: split_frame(frame, key_tasks(frame, grouping.fields, tasks, seed), tasks)
         case GroupingKind.PARTIAL_KEY:
-            return lambda frame, _id, _task: split(frame, two_choices(frame, grouping.fields, tasks, seed), tasks)
+            return lambda frame, _id, _task: split_frame(frame, two_choices(frame, grouping.fields, tasks, seed), tasks)
         case GroupingKind.CUSTOM:
-            return lambda frame, _id, _task: split(frame, np.asarray(grouping.chooser(frame, tasks)) % tasks, tasks)
+            return lambda frame, _id, _task: split_frame(
+                frame, np.asarray(grouping.chooser(frame, tasks)) % tasks, tasks
+            )
     chosen = list(local) if grouping.kind is GroupingKind.LOCAL_OR_SHUFFLE and local else list(everyone)
     reader = name_id(salt)
     return lambda frame, frame_id, _task: [(chosen[mix(frame_id, reader) % len(chosen)], frame)]
@@ -81,7 +83,7 @@ def _least_loaded(hashes: RowPositions, tasks: int, chosen: RowPositions) -> Non
         chosen[row] = index
 
 
-def split(frame: pl.DataFrame, chosen: RowPositions, tasks: int) -> Dealt:
+def split_frame(frame: pl.DataFrame, chosen: RowPositions, tasks: int) -> Dealt:
     """The frame cut by each row's task index, rows in their order."""
     order, ends = np.empty(frame.height, np.uint32), np.zeros(tasks, np.int64)
     _sort_by_task(chosen.astype(np.int64, copy=False), ends, order)

@@ -19,7 +19,7 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
-from ouzel.runtime.run import RowIteration, RunState, Status, dropped, not_at_rest
+from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.simulator.world import World
 
 IDLE_S = 0.001
@@ -163,7 +163,7 @@ class MemoryHandle(RowIteration):
                 if idle:
                     time.sleep(IDLE_S)
             if not self._world.done:
-                self._world.events.append(dropped(self.status(), self._world.topology))
+                self._world.events.append(make_dropped_event(self.status(), self._world.topology))
             self._end(RunState.FAILED if self._world.failed else self._ended, self._world.failed)
         except OuzelError as error:
             self._end(RunState.FAILED, str(error))

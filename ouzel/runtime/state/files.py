@@ -52,7 +52,7 @@ def save(snapshot: Snapshot, directory: Path) -> None:
     name_synced(partial, directory)
 
 
-def load(directory: Path) -> Snapshot:
+def load_snapshot(directory: Path) -> Snapshot:
     """The snapshot that was written into a directory.
 
     Raises:

@@ -45,7 +45,7 @@ class KeyIndex:
     def find(self, low: Words, high: Words) -> Slots:
         """The slot of each key, -1 where there is none."""
         slots = np.empty(low.size, np.int64)
-        kernels.find(self._table, self._keys, low, high, slots)
+        kernels.find_slots(self._table, self._keys, low, high, slots)
         return slots
 
     def remove(self, slots: Slots) -> None:
@@ -55,7 +55,7 @@ class KeyIndex:
     def slots(self) -> Slots:
         """The slots in use, ascending."""
         slots = np.empty(len(self), np.int64)
-        kernels.occupied(self._table, slots)
+        kernels.list_occupied(self._table, slots)
         slots.sort()
         return slots
 

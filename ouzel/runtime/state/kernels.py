@@ -65,7 +65,7 @@ def find_or_insert(table, keys, free, counts, low, high, slots, start):  # type:
 
 
 @kernel(types.void(WORD_OUT, PAIRS, WORD, WORD, INT_OUT))
-def find(table, keys, low, high, slots):  # type: ignore[no-untyped-def]
+def find_slots(table, keys, low, high, slots):  # type: ignore[no-untyped-def]
     """Fill `slots`; -1 for a key that is not there."""
     mask = np.uint64(table.size - 1)
     for row in range(low.size):
@@ -119,7 +119,7 @@ def rehash(old, new):  # type: ignore[no-untyped-def]
 
 
 @kernel(types.void(WORD, INT_OUT))
-def occupied(table, slots):  # type: ignore[no-untyped-def]
+def list_occupied(table, slots):  # type: ignore[no-untyped-def]
     """Fill `slots`, one for each key held, in no order."""
     number = 0
     for entry in table:
@@ -158,7 +158,7 @@ def touch(slots, mark, base, groups, touched, first):  # type: ignore[no-untyped
 
 
 @kernel(types.void(INT_OUT, INT, INT))
-def add(total, slots, amounts):  # type: ignore[no-untyped-def]
+def add_amounts(total, slots, amounts):  # type: ignore[no-untyped-def]
     """Add each row's amount."""
     for row in range(slots.size):
         total[slots[row]] += amounts[row]
@@ -191,7 +191,7 @@ def unlink(nodes, head, following, previous, owner):  # type: ignore[no-untyped-
 
 
 @kernel(types.int64(INT, INT, INT, INT_OUT))
-def walk(owners, head, following, found):  # type: ignore[no-untyped-def]
+def walk_lists(owners, head, following, found):  # type: ignore[no-untyped-def]
     """Fill `found` with the nodes of the owners' lists; returns how many."""
     number = 0
     for owner in owners:

@@ -66,7 +66,7 @@ class RowBag(Kept):
 
     def add(self, slots: Slots, weights: npt.NDArray[np.int64]) -> None:
         """Add the weights of rows; who adds looks with `sweep` which have come to nothing."""
-        kernels.add(self.weights, slots, weights)
+        kernels.add_amounts(self.weights, slots, weights)
 
     def sweep(self, slots: Slots) -> None:
         """Forget those of these slots whose weight is 0."""
@@ -122,7 +122,7 @@ class RowBag(Kept):
     def _walk(self, owners: Slots) -> Slots:
         some = owners[self._heads["head"][owners] != 0]
         found = np.empty(len(self.index) if some.size else 0, np.int64)
-        return found[: kernels.walk(some, self._heads["head"], self._links["next"], found)]
+        return found[: kernels.walk_lists(some, self._heads["head"], self._links["next"], found)]
 
     def _ordered(self, slots: Slots) -> Slots:
         return self._held.order(slots)

@@ -33,9 +33,9 @@ from ouzel.runtime.protocol.messages import (
 from ouzel.runtime.protocol.quarantine import MOST_IN_HAND, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import InputClock, Moment
-from ouzel.runtime.tasks.killers import killed, parts
+from ouzel.runtime.tasks.killers import find_killers, process_in_parts
 from ouzel.runtime.tasks.late import late_lines
-from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
+from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 
 TELL_SPOUTS_MS = 100
 """At most so often a sink says upstream how far it has written."""
@@ -159,7 +159,7 @@ class ChainBolt(TaskMachine):
     def _handle(self, group: list[Data]) -> None:
         self.counts.rows_in += sum(message.frame.height for message in group)
         made = self._compute(group)
-        refuse(self, self.refusals, uncomputed(self, self.chain))
+        refuse_records(self, self.refusals, take_uncomputed(self, self.chain))
         written = self.sink.written if self.sink else 0
         frame_id = mix(*(message.id for message in group))
         roots = tuple({root: None for message in group for root in message.roots})
@@ -182,8 +182,12 @@ class ChainBolt(TaskMachine):
         (message,), name = group, self.task.component
         port = self._port(message)
         frame = self._aligned(message.frame, port)
-        made = merge_streams(self.chain.process(part, port) for part in parts(self.quarantine, message.id, frame))
-        refuse(self, self.refusals, killed(self.quarantine.killers(message.id), frame, f"'{name}'", lambda _: name))
+        made = merge_streams(
+            self.chain.process(part, port) for part in process_in_parts(self.quarantine, message.id, frame)
+        )
+        refuse_records(
+            self, self.refusals, find_killers(self.quarantine.killers(message.id), frame, f"'{name}'", lambda _: name)
+        )
         return made
 
     def _by_port(self, group: list[Data]) -> Iterable[tuple[int, pl.DataFrame]]:
@@ -305,7 +309,7 @@ class ChainBolt(TaskMachine):
 
     def _emit_all(self, made: Streams) -> None:
         """Emit what no input frame stands behind: this task holds it itself."""
-        refuse(self, self.refusals, uncomputed(self, self.chain))
+        refuse_records(self, self.refusals, take_uncomputed(self, self.chain))
         for stream, frame in made:
             for part in frame.iter_slices(self.settings.handle_rows):
                 if self.sink:

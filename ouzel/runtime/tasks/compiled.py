@@ -23,7 +23,7 @@ from ouzel.runtime.tasks.setting import Results, Setting
 from ouzel.runtime.tasks.source import SourceSpout
 
 
-def compiled_task(task: Task, setting: Setting, component: Component, links: Links) -> TaskMachine:
+def make_compiled_task(task: Task, setting: Setting, component: Component, links: Links) -> TaskMachine:
     """The machine of a component with a chain of plan nodes.
 
     Raises:

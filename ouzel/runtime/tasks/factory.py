@@ -24,10 +24,10 @@ def make_task(task: Task, setting: Setting) -> TaskMachine:
     links = _links(setting, task, component)
     if component.chain:
         from ouzel.runtime.tasks.compiled import (
-            compiled_task,
+            make_compiled_task,
         )  # SQL's operators: 0.2 s that a hand-written topology need not pay
 
-        return compiled_task(task, setting, component, links)
+        return make_compiled_task(task, setting, component, links)
     settings = setting.topology.settings
     if isinstance(component.user, Spout):
         return UserSpout(task, links, settings, setting.epoch, component.user, component)

@@ -15,19 +15,19 @@ from ouzel.runtime.tasks.origins import place_of
 from ouzel.runtime.tasks.refusals import GO_ON
 
 
-def parts(quarantine: Quarantine, batch: int, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+def process_in_parts(quarantine: Quarantine, batch: int, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """The rows of one batch that do not kill: at once, or in parts if it is under suspicion; each in hand until the next is asked for."""
     for start, end in quarantine.parts(batch, frame.height):
         yield frame if end - start == frame.height else frame[start:end]
 
 
-def without(killers: Collection[int], batch: ReadBatch, partition: str) -> ReadBatch:
+def drop_killers(killers: Collection[int], batch: ReadBatch, partition: str) -> ReadBatch:
     """The batch without these rows."""
     left = [row for row in range(batch.frame.height) if row not in killers]
     return replace(batch, frame=batch.frame[left], place=lambda row: place_of(batch, partition, left[row]))
 
 
-def killed(
+def find_killers(
     killers: Mapping[int, int], frame: pl.DataFrame, task: str, place: Callable[[int], str]
 ) -> list[RefusedRecord]:
     """The rows of a batch that kill, with their places."""

@@ -13,7 +13,7 @@ MOST_PLACED = 16
 """Of one batch so many records are looked for, if each is kept; other rows get the place of the batch."""
 
 
-def placed(
+def locate_records(
     refused: list[RefusedRecord], chain: Chain, batch: ReadBatch, partition: str, most: int
 ) -> list[RefusedRecord]:
     """The same rows in the order of their records, the first `most` with the record's place, the others with that of the batch."""

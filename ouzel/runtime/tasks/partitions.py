@@ -104,7 +104,7 @@ class PartitionProgress:
     def _read_again(self, cut: BatchBoundaries) -> ReadBatch | ReadState | Unreachable:
         batch = self.reader.read(max(1, cut.end - cut.start), cut.end)
         if isinstance(batch, ReadBatch):
-            self._part = joined(self._part, batch) if self._part else batch
+            self._part = join_batches(self._part, batch) if self._part else batch
         elif batch is not ReadState.END:
             return batch
         if batch is not ReadState.END and self._part and self._part.end < cut.end:
@@ -181,7 +181,7 @@ class Alive:
                     heappush(self._heap, (progress.watermark_us, number, progress))
 
 
-def joined(first: ReadBatch, second: ReadBatch) -> ReadBatch:
+def join_batches(first: ReadBatch, second: ReadBatch) -> ReadBatch:
     """Two batches of one partition, the second right after the first, as one."""
     frame, rows = pl.concat([first.frame, second.frame]), first.frame.height
     before, after = first.place, second.place

@@ -50,7 +50,7 @@ def row_refusals(setting: Setting) -> Refusals:
     return Refusals(settings.error_policy, setting.directory / settings.error_table)
 
 
-def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[RefusedRecord]) -> None:
+def refuse_records(machine: TaskMachine, refusals: Refusals, records: Sequence[RefusedRecord]) -> None:
     """Count a task's refused records, carry out the policy, and tell the user of the first.
 
     Raises:
@@ -62,7 +62,7 @@ def refuse(machine: TaskMachine, refusals: Refusals, records: Sequence[RefusedRe
         machine.tell_user("bad-record", f"{records[0].where}: {records[0].reason}", len(records))
 
 
-def uncomputed(machine: TaskMachine, chain: Chain) -> list[RefusedRecord]:
+def take_uncomputed(machine: TaskMachine, chain: Chain) -> list[RefusedRecord]:
     """The rows that a task's chain could not compute since the last call."""
     return [
         RefusedRecord(machine.task.component, row.reason, row.row, "\n".join(filter(None, (row.detail, GO_ON))))

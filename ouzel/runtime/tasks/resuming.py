@@ -82,7 +82,7 @@ class StatelessPrefix:
             self.offset = self._marks.popleft()[0]
 
 
-def told_at_start(past: Past, keeps: Keeps, resumes: bool) -> str:
+def describe_resumption(past: Past, keeps: Keeps, resumes: bool) -> str:
     """What the user should know of where a source that resumes goes on; '' if it is simply where it was."""
     if past.strange:
         lost = "what it counts" if keeps.forever else "of windows that were open there it"
@@ -94,7 +94,7 @@ def told_at_start(past: Past, keeps: Keeps, resumes: bool) -> str:
     return ""
 
 
-def told_at_stop(keeps: Keeps) -> str:
+def describe_open_state(keeps: Keeps) -> str:
     """What the user should know when all is handled and the run may end there; '' if nothing is left open."""
     if keeps.forever:
         return "what is counted does not survive the end of this run: the next start reads all of it again"

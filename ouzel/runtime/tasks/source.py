@@ -33,11 +33,11 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.awaited import Awaited
-from ouzel.runtime.tasks.killers import killed, parts, without
-from ouzel.runtime.tasks.origins import MOST_PLACED, place_of, placed
+from ouzel.runtime.tasks.killers import drop_killers, find_killers, process_in_parts
+from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
 from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
-from ouzel.runtime.tasks.refusals import Refusals, refuse, uncomputed
-from ouzel.runtime.tasks.resuming import lasting, told_at_start, told_at_stop
+from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
+from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption, lasting
 
 COMMIT_MS = 1_000
 """How often offsets are committed."""
@@ -106,7 +106,7 @@ class SourceSpout(TaskMachine):
         self._answered_us = partitions.answered_us
         if self._answered_us is not None:
             self.counts.began_us = partitions.past.closed_us
-        if not epoch and (text := told_at_start(partitions.past, partitions.keeps, self._resumes)):
+        if not epoch and (text := describe_resumption(partitions.past, partitions.keeps, self._resumes)):
             again = sum(max(0, progress.read_before - progress.at) for progress in self._progress)
             self.tell_user(RESUMED, f"{task.component}: {text}", again)
 
@@ -175,7 +175,7 @@ class SourceSpout(TaskMachine):
         progress.silence.broken()
         self.counts.rows_in += batch.frame.height + len(batch.bad)
         unread = [RefusedRecord.of(bad) for bad in batch.bad]
-        refuse(self, self._read_refusals, unread)
+        refuse_records(self, self._read_refusals, unread)
         for note in batch.notes:
             self.tell_user(UNKNOWN_FIELD, f"'{self.task.component}': {note}")
         if self._answered_us is not None:
@@ -191,13 +191,19 @@ class SourceSpout(TaskMachine):
 
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
-        made = merge_streams(self._seen(progress, part) for part in parts(self.quarantine, frame_id, frame))
+        made = merge_streams(self._seen(progress, part) for part in process_in_parts(self.quarantine, frame_id, frame))
         killers = self.quarantine.killers(frame_id)
-        computed = without(killers, batch, partition) if killers else batch
+        computed = drop_killers(killers, batch, partition) if killers else batch
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
-        refuse(self, self._row_refusals, placed(uncomputed(self, self.chain), self.chain, computed, partition, most))
+        refuse_records(
+            self,
+            self._row_refusals,
+            locate_records(take_uncomputed(self, self.chain), self.chain, computed, partition, most),
+        )
         name = f"'{self.task.component}'"
-        refuse(self, self._row_refusals, killed(killers, frame, name, lambda row: place_of(batch, partition, row)))
+        refuse_records(
+            self, self._row_refusals, find_killers(killers, frame, name, lambda row: place_of(batch, partition, row))
+        )
         return made
 
     def _seen(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:
@@ -343,7 +349,7 @@ class SourceSpout(TaskMachine):
     def _rested(self) -> None:
         if self._uncommitted:
             self._commit()
-        text = told_at_stop(self._partitions.keeps)
+        text = describe_open_state(self._partitions.keeps)
         if text and self._resumes and not self._told_of_open:
             self._told_of_open = True
             self.tell_user("open", f"{self.task.component}: {text}")

@@ -20,8 +20,8 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, Moment
 from ouzel.runtime.tasks.killers import whole
-from ouzel.runtime.tasks.refusals import Refusals, refuse
-from ouzel.runtime.tasks.user_code import fitted, schemas, told
+from ouzel.runtime.tasks.refusals import Refusals, refuse_records
+from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
 
 
 class UserSpout(TaskMachine):
@@ -36,7 +36,7 @@ class UserSpout(TaskMachine):
         self.spout, self._outputs = spout, schemas(component)
         self._ended = False
         self._pause = 0
-        with told(task):
+        with blame_component(task):
             spout.open(Context(task.component, task.id, task.index, component.parallelism))
 
     def poll(self, now_ms: float) -> list[Instruction]:
@@ -44,7 +44,7 @@ class UserSpout(TaskMachine):
         self._begin(now_ms)
         room = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
         if room and not (self.acker.is_behind(now_ms) or self._ended or self._pause):
-            with told(self.task), self.outside():
+            with blame_component(self.task), self.outside():
                 self._ended = self.spout.next_batch(self) is False
         self._end_if_done()
         self._release()
@@ -55,7 +55,7 @@ class UserSpout(TaskMachine):
         message_id: object = None, task: int | None = None,
     ) -> None:  # fmt: skip
         """Collector.emit for a spout: with a message id the batch is tracked."""
-        frame = fitted(self.task, self._outputs, stream, frame)
+        frame = fit_frame(self.task, self._outputs, stream, frame)
         self.counts.rows_in += frame.height
         if message_id is not None:
             self.emit_root([(stream, frame)], frame.height, message_id, index=task)
@@ -144,7 +144,7 @@ class UserBolt(TaskMachine):
         self._open: WeakKeyDictionary[Batch, _Opened] = WeakKeyDictionary()
         self._unanswered = 0
         self._told_of_open = False
-        with told(task):
+        with blame_component(task):
             bolt.open(Context(task.component, task.id, task.index, component.parallelism))
 
     def _work(self, arrived: list[Data]) -> None:
@@ -155,7 +155,7 @@ class UserBolt(TaskMachine):
             self._unanswered += 1
             self.counts.rows_in += message.frame.height
             for _ in self._quarantine.parts(message.id, 1):
-                with told(self.task):
+                with blame_component(self.task):
                     self.bolt.execute(batch, self)
             for deaths in self._quarantine.killers(message.id).values():
                 self._refuse(batch, deaths)
@@ -163,7 +163,9 @@ class UserBolt(TaskMachine):
     def _refuse(self, batch: Batch, deaths: int) -> None:
         """Let it be as if the bolt had handled it; its code cannot be given a part, for it acks the whole."""
         try:
-            refuse(self, self._refusals, whole(deaths, batch.frame, f"'{self.task.component}'", self.task.component))
+            refuse_records(
+                self, self._refusals, whole(deaths, batch.frame, f"'{self.task.component}'", self.task.component)
+            )
         except OuzelError as error:
             self.give_up(f"{self.task.component}: {error}")
         self.ack(batch)
@@ -191,7 +193,7 @@ class UserBolt(TaskMachine):
 
     def fitted(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame as the component declares the stream."""
-        return fitted(self.task, self._outputs, stream, frame)
+        return fit_frame(self.task, self._outputs, stream, frame)
 
     def ack(self, batch: Batch) -> None:
         """Collector.ack: the batch and what was anchored to it."""
@@ -211,7 +213,7 @@ class UserBolt(TaskMachine):
         return opened
 
     def _tick(self) -> None:
-        with told(self.task):
+        with blame_component(self.task):
             self.bolt.tick(self)
         if self.tracked and not self._told_of_open:
             self._tell_of_open()
@@ -235,7 +237,7 @@ class UserBolt(TaskMachine):
 
     def _time_moved(self, moment: Moment) -> None:
         if moment.status is TimeStatus.FINISHED:
-            with told(self.task):
+            with blame_component(self.task):
                 self.bolt.finish(_Last(self))
 
     def close(self) -> None:

@@ -26,7 +26,7 @@ _KINDS = (lambda kind: kind.is_integer(), lambda kind: kind.is_float(), lambda k
 
 
 @contextmanager
-def told(task: Task) -> Iterator[None]:
+def blame_component(task: Task) -> Iterator[None]:
     """Inside, what the engineer's code raises becomes a TopologyError that names the component, the error and the line."""
     try:
         yield
@@ -50,7 +50,7 @@ def schemas(component: Component) -> dict[str, Schema]:
     return {output.stream: output.schema for output in component.outputs}
 
 
-def fitted(task: Task, outputs: Mapping[str, Schema], stream: str, frame: pl.DataFrame) -> pl.DataFrame:
+def fit_frame(task: Task, outputs: Mapping[str, Schema], stream: str, frame: pl.DataFrame) -> pl.DataFrame:
     """What the task emits, in the columns and types that its component declares for the stream.
 
     Raises:

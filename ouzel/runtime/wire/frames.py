@@ -16,7 +16,7 @@ from ouzel.errors import TopologyError
 from ouzel.planner.topology import Output, Topology
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Message, Root, TimeStatus, Watermark
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.stream import Frame, pack, padding
+from ouzel.runtime.wire.stream import Frame, pack_header, padding
 from ouzel.runtime.wire.views import compact
 
 _VIEWS = pl.CompatLevel.newest()
@@ -73,14 +73,14 @@ class Codec:
             return self._encode_data(message)
         if isinstance(message, Ack):
             header = wire_pb2.Header(id=message.xor, roots=_roots((message.root,)))
-            return [memoryview(pack(wire_pb2.ACK, message.destination, header))]
+            return [memoryview(pack_header(wire_pb2.ACK, message.destination, header))]
         if isinstance(message, Fail):
             header = wire_pb2.Header(roots=_roots((message.root,)))
-            return [memoryview(pack(wire_pb2.FAIL, message.destination, header))]
+            return [memoryview(pack_header(wire_pb2.FAIL, message.destination, header))]
         header = wire_pb2.Header(
             source=message.source, time_us=message.time_us, status=message.status, pause=message.pause
         )
-        return [memoryview(pack(wire_pb2.WATERMARK, message.destination, header))]
+        return [memoryview(pack_header(wire_pb2.WATERMARK, message.destination, header))]
 
     def decode(self, frame: Frame) -> Message:
         """The message in a frame of kind DATA, ACK, FAIL or WATERMARK; its rows lie where they were received."""
@@ -105,10 +105,10 @@ class Codec:
             edges=message.edges,
         )
         if not frame.height:
-            return [memoryview(pack(wire_pb2.DATA, message.destination, header))]
+            return [memoryview(pack_header(wire_pb2.DATA, message.destination, header))]
         batch, header.long_strings = _batch(frame, stream)
         body = memoryview(batch.serialize())
-        buffers = [memoryview(pack(wire_pb2.DATA, message.destination, header, len(body))), body]
+        buffers = [memoryview(pack_header(wire_pb2.DATA, message.destination, header, len(body))), body]
         if padding(len(body)):
             buffers.append(memoryview(bytes(padding(len(body)))))
         return buffers

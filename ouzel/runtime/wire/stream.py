@@ -60,7 +60,7 @@ class Frame(NamedTuple):
         return self.view[start : start + body_length]
 
 
-def pack(kind: int, destination: int, header: wire_pb2.Header, body_length: int = 0) -> bytes:
+def pack_header(kind: int, destination: int, header: wire_pb2.Header, body_length: int = 0) -> bytes:
     """Prefix and header of a frame, to be followed by a body of that length and its padding.
 
     Raises:

@@ -38,7 +38,7 @@ def compact(array: pa.Array) -> pa.Array | None:
     return pa.Array.from_buffers(array.type, len(array), buffers, array.null_count)
 
 
-def warm_up() -> None:
+def load_kernels() -> None:
     """Load the kernels, so that the processes forked from this one have them."""
     views = np.frombuffer(bytes(16), np.uint32).reshape(-1, 4)  # not writable, as Arrow's are
     rows, _ = _long_rows(views)

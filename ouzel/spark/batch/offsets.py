@@ -37,7 +37,7 @@ def read_offsets(path: Path) -> Ranges:
         ) from None
 
 
-def needed(program: Program, directory: Path, offsets: Ranges) -> dict[str, Mapping[str, tuple[int, int]]]:
+def select_needed(program: Program, directory: Path, offsets: Ranges) -> dict[str, Mapping[str, tuple[int, int]]]:
     """The ranges without those of files that are read whole: these are Spark's own, which reads them faster.
 
     Raises:

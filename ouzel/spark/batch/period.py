@@ -65,13 +65,13 @@ def moment_text(at_us: int) -> str:
     return moment.isoformat(" ", "seconds" if at_us % 1_000_000 == 0 else "microseconds")
 
 
-def within(program: Program, period: Period) -> Program:
+def program_within(program: Program, period: Period) -> Program:
     """The program over the period. Each table is cut by its event time; a Kafka table without one by the times of its records.
 
     Event time is a filter behind the table, which Spark hands to its own readers; of records, whole ranges of offsets are read: from the
     first that is not older than the period to just before the first that is newer.
 
-    No window is cut: those that reach into the period are there, whole, and more is read for them (see `widened`).
+    No window is cut: those that reach into the period are there, whole, and more is read for them (see `widen_period`).
 
     Raises:
         NotSupported: a table has neither.
@@ -92,7 +92,7 @@ def within(program: Program, period: Period) -> Program:
     return replace(program, sinks=Dag(program.sinks).rebuilt(make).sinks)
 
 
-def widened(program: Program, period: Period) -> Period:
+def widen_period(program: Program, period: Period) -> Period:
     """What is read of the tables, so that each window that reaches into the period has all its rows."""
     wanted = _wanted(program, period)
     return reduce(_both, (wanted[id(scan)] for scan in _nodes(program, Scan)), period)

@@ -12,12 +12,12 @@ from ouzel.connectors import writes_of
 from ouzel.connectors.file import CONNECTOR as FILES
 from ouzel.errors import OuzelError, QueryError
 from ouzel.job import Job
-from ouzel.spark.batch.offsets import as_run, needed
-from ouzel.spark.batch.period import Period, widened, within
+from ouzel.spark.batch.offsets import as_run, select_needed
+from ouzel.spark.batch.period import Period, program_within, widen_period
 from ouzel.spark.io.bounds import Ranges, check_ends
 from ouzel.spark.lowering.job import job_endings, load_job, spark_job
 from ouzel.spark.lowering.text import URI
-from ouzel.spark.session import explained
+from ouzel.spark.session import translate_error
 from ouzel.traits import sink_traits
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ class BatchRun:
             for table, ending in job_endings(self.program).items():
                 if self.result is None or table != self.result.table:
                     loaded.end(ending)
-            rows = rows_of(loaded.frame(self.result.table), self.result) if self.result else None
+            rows = collect_rows(loaded.frame(self.result.table), self.result) if self.result else None
             if loaded.bad_records is not None:
                 loaded.bad_records.settle(say)
             return rows
         except OuzelError:
             raise
         except Exception as error:
-            raise explained(error) from error
+            raise translate_error(error) from error
 
 
 def batch_run(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) -> BatchRun:
@@ -103,13 +103,13 @@ def batch_run(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) 
     if period:
         note = _said_of(job.program, period)
         text = f"{job.text.rstrip()}\n\n-- Only what happened {period}." + (f"\n-- {note}." if note else "")
-        job = replace(job, text=text, program=within(job.program, period))
+        job = replace(job, text=text, program=program_within(job.program, period))
         check_ends(job.program, {})
         return BatchRun(job, job.program, {}, note)
     check_ends(job.program, offsets or {})
     if not offsets:
         return BatchRun(job, job.program, {})
-    return BatchRun(job, as_run(job.program, job.topology), needed(job.program, job.directory, offsets))
+    return BatchRun(job, as_run(job.program, job.topology), select_needed(job.program, job.directory, offsets))
 
 
 def _format_of(place: str) -> str:
@@ -125,11 +125,11 @@ def _format_of(place: str) -> str:
 
 def _said_of(program: Program, period: Period) -> str:
     """What whoever asked for a period must know of it; empty if it is read as it was asked for."""
-    read = widened(program, period)
+    read = widen_period(program, period)
     return "" if read == period else f"No window is cut: for those that reach beyond it rows are read {read}"
 
 
-def rows_of(frame: DataFrame, sink: Sink) -> pl.DataFrame:
+def collect_rows(frame: DataFrame, sink: Sink) -> pl.DataFrame:
     """All rows of a result, in the sink's types."""
     import polars as pl
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyspark.accumulators import AccumulatorParam
 
 from ouzel.connectors.dead_letters import RefusedRecord, write_dead_letters
-from ouzel.spark.wheel import refuse_connect
+from ouzel.spark.wheel import refuse_connect_session
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -40,7 +40,7 @@ class BadRecords:
     """What the tables of one job leave out."""
 
     def __init__(self, spark: SparkSession) -> None:
-        refuse_connect(spark)
+        refuse_connect_session(spark)
         self.found: Accumulator[Found] = spark.sparkContext.accumulator({}, _Together())
         self._files: dict[str, Path] = {}
 

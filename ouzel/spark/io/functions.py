@@ -21,16 +21,16 @@ def python_function(path: str, result: str, *columns: Column) -> Column:
     """
     from pyspark.sql import functions as F
 
-    named(path)
+    load_python_function(path)
 
     def compute(*given: pa.Array) -> pa.Array:
-        return computed(path, given)
+        return compute(path, given)
 
     called: Column = F.arrow_udf(compute, result, F.ArrowUDFType.SCALAR)(*columns)
     return called
 
 
-def named(path: str) -> PythonFunction:
+def load_python_function(path: str) -> PythonFunction:
     """The function that an import path names.
 
     Raises:
@@ -45,13 +45,13 @@ def named(path: str) -> PythonFunction:
     return found
 
 
-def computed(path: str, columns: tuple[Any, ...]) -> pa.Array:
+def compute(path: str, columns: tuple[Any, ...]) -> pa.Array:
     """In a worker: the function's answer for a batch."""
     import polars as pl
 
     from ouzel.compiler.types import to_polars
 
-    function = named(path)
+    function = load_python_function(path)
     signature = function.signature
     given = [
         pl.Series(pl.from_arrow(column)).cast(to_polars(kind))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ouzel.compiler.functions.lowering import backticked, column_name, quoted
+from ouzel.compiler.functions.lowering import backtick, column_name, quote
 from ouzel.compiler.plan.aggregates import AggregateCall, is_distinct, row_of
 from ouzel.errors import NotSupported
 
@@ -14,7 +14,7 @@ def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None
 
     `values` are columns that are computed in the call itself, by name; `names_columns` must be false then.
     """
-    return f"{_spark_call(call, values or {})}.alias({quoted(call.name)})"
+    return f"{_spark_call(call, values or {})}.alias({quote(call.name)})"
 
 
 def names_columns(call: AggregateCall) -> bool:
@@ -24,10 +24,10 @@ def names_columns(call: AggregateCall) -> bool:
 
 def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
     def column(name: str) -> str:
-        return values.get(name) or f"F.col({quoted(column_name(name))})"
+        return values.get(name) or f"F.col({quote(column_name(name))})"
 
     if names_columns(call):
-        return f"F.expr({quoted(_sql(call))})"
+        return f"F.expr({quote(_sql(call))})"
     row = row_of(call)
     spark = (row.spark_distinct if is_distinct(call) else None) or row.spark
     if call.filter and not call.argument:
@@ -37,7 +37,7 @@ def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
         return spark(f"F.when({column(call.filter)}, {column(call.argument)})")
     if call.argument is None or call.argument in values:
         return spark(values[call.argument] if call.argument else ALL_ROWS)
-    return spark(quoted(column_name(call.argument)))
+    return spark(quote(column_name(call.argument)))
 
 
 ALL_ROWS = '"*"'
@@ -50,5 +50,5 @@ def _sql(call: AggregateCall) -> str:
             f"{call.function.upper()}(DISTINCT ...) has no Spark form", instead="aggregate a SELECT DISTINCT"
         )
     assert call.argument is not None
-    condition = f" FILTER (WHERE {backticked(call.filter)})" if call.filter else ""
-    return f"{call.function}(DISTINCT {backticked(call.argument)}){condition}"
+    condition = f" FILTER (WHERE {backtick(call.filter)})" if call.filter else ""
+    return f"{call.function}(DISTINCT {backtick(call.argument)}){condition}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, rewrite
-from ouzel.compiler.functions.lowering import grouped
+from ouzel.compiler.functions.lowering import parenthesize
 from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
     Aggregate,
@@ -28,8 +28,8 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
-from ouzel.spark.lowering.tables import read_table
-from ouzel.spark.lowering.text import call, comment, quoted, select
+from ouzel.spark.lowering.tables import lower_scan
+from ouzel.spark.lowering.text import call, comment, quote, select
 from ouzel.spark.lowering.without import without_late
 
 ELEMENT, POSITION = "$element", "$position"
@@ -59,7 +59,7 @@ BATCH: NodeTable[Lowering] = NodeTable(
 """The lines of each node."""
 
 
-def lower(node: Node, names: FrameNames) -> list[str]:
+def lower_batch(node: Node, names: FrameNames) -> list[str]:
     """The node's lines: calls that start with a dot and go on from its input, and comments; of a node without one input, first a frame.
 
     Raises:
@@ -70,7 +70,7 @@ def lower(node: Node, names: FrameNames) -> list[str]:
 
 @BATCH.add(Scan)
 def _scan(node: Scan, names: FrameNames) -> list[str]:
-    return read_table(node)
+    return lower_scan(node)
 
 
 @BATCH.add(Watermark)
@@ -86,7 +86,7 @@ def _sink(node: Sink, names: FrameNames) -> list[str]:
 
 @BATCH.add(Project)
 def _project(node: Project, names: FrameNames) -> list[str]:
-    return [select(aliased(name, value) for name, value in node.items)]
+    return [select(alias(name, value) for name, value in node.items)]
 
 
 @BATCH.add(Filter)
@@ -118,17 +118,17 @@ def _aggregate(node: Aggregate, names: FrameNames) -> list[str]:
 
 @BATCH.add(Unnest)
 def _unnest(node: Unnest, names: FrameNames) -> list[str]:
-    new = [quoted(name) for name, _ in node.names]
-    values, position = (new[:-1], [quoted(POSITION)]) if node.ordinality else (new, [])
+    new = [quote(name) for name, _ in node.names]
+    values, position = (new[:-1], [quote(POSITION)]) if node.ordinality else (new, [])
     is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
-    made = ", ".join([*position, *([quoted(ELEMENT)] if is_row else values)])
+    made = ", ".join([*position, *([quote(ELEMENT)] if is_row else values)])
     explode = f"F.{'pos' * node.ordinality}explode{'_outer' * node.outer}({to_spark(node.array)}).alias({made})"
     exploded = f'.select("*", {explode})'
     if not is_row and not node.ordinality:
         return [exploded]
-    kept = [quoted(column_name(name)) for name in node.input.schema.names]
+    kept = [quote(column_name(name)) for name in node.input.schema.names]
     taken = _fields(node, values) if is_row else values
-    counted = [f'(F.col({quoted(POSITION)}) + 1).cast("bigint").alias({new[-1]})'] if node.ordinality else []
+    counted = [f'(F.col({quote(POSITION)}) + 1).cast("bigint").alias({new[-1]})'] if node.ordinality else []
     return [exploded, select([*kept, *taken, *counted])]
 
 
@@ -137,14 +137,14 @@ def _assign_window(node: AssignWindow, names: FrameNames) -> list[str]:
     """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
     is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
     spans = [node.size_us, *([node.slide_us] if is_hop or node.offset_us else [])]
-    arguments = [quoted(column_name(node.column)), *(quoted(span(length)) for length in spans)]
+    arguments = [quote(column_name(node.column)), *(quote(spark_span(length)) for length in spans)]
     if node.offset_us:
-        arguments.append(quoted(span(node.offset_us % node.slide_us)))
+        arguments.append(quote(spark_span(node.offset_us % node.slide_us)))
     window, cast = f"F.window({', '.join(arguments)})", '.cast("timestamp_ntz")' if is_local else ""
     values = (f"{window}.start{cast}", f"{window}.end{cast}", f"({window}.end - F.expr(\"INTERVAL '0.001' SECOND\"))")
-    columns = [f"{value}.alias({quoted(name)})" for name, value in zip(node.names, values, strict=True) if name]
-    every = f", one every {span(node.slide_us)}" if is_hop else ""
-    mark = f"{node.kind.value}: windows of {span(node.size_us)}{every}; a row without {node.column} is in none"
+    columns = [f"{value}.alias({quote(name)})" for name, value in zip(node.names, values, strict=True) if name]
+    every = f", one every {spark_span(node.slide_us)}" if is_hop else ""
+    mark = f"{node.kind.value}: windows of {spark_span(node.size_us)}{every}; a row without {node.column} is in none"
     return [comment(mark), select(['"*"', *columns])]
 
 
@@ -162,7 +162,7 @@ def without_unread_time(node: AssignWindow, following: Sequence[Node]) -> Assign
     return node
 
 
-def span(length_us: int) -> str:
+def spark_span(length_us: int) -> str:
     """A span of time in its largest unit: "6 hours"."""
     unit, size = next(((unit, size) for unit, size in UNITS if length_us % size == 0), ("microsecond", 1))
     count = length_us // size
@@ -181,8 +181,8 @@ def computes_below(node: Node, names: FrameNames) -> bool:
 
 def _key(name: str, value: Expression | None) -> str:
     if value is None or value == Column(value.type, name):
-        return quoted(column_name(name))
-    return f"{grouped(to_spark(value))}.alias({quoted(name)})"
+        return quote(column_name(name))
+    return f"{parenthesize(to_spark(value))}.alias({quote(name)})"
 
 
 def _inlined(node: Aggregate, names: FrameNames) -> dict[str, Expression]:
@@ -197,15 +197,15 @@ def _fields(node: Unnest, values: Sequence[str]) -> list[str]:
     assert isinstance(node.array.type, ArrayType)
     assert isinstance(node.array.type.element, RowType)
     pairs = zip(node.array.type.element.fields, values, strict=True)
-    return [f"F.col({quoted(ELEMENT)}).getField({quoted(field)}).alias({name})" for (field, _), name in pairs]
+    return [f"F.col({quote(ELEMENT)}).getField({quote(field)}).alias({name})" for (field, _), name in pairs]
 
 
-def aliased(name: str, value: Expression) -> str:
+def alias(name: str, value: Expression) -> str:
     """An item of a select."""
     if isinstance(value, Column) and value.name == name:
-        return quoted(column_name(name))
-    text = grouped(to_spark(value))
-    return text if _keeps_name(name, value) else f"{text}.alias({quoted(name)})"
+        return quote(column_name(name))
+    text = parenthesize(to_spark(value))
+    return text if _keeps_name(name, value) else f"{text}.alias({quote(name)})"
 
 
 def _keeps_name(name: str, value: Expression) -> bool:

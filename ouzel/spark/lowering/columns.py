@@ -19,9 +19,9 @@ from ouzel.compiler.types import (
     Schema,
     TimestampType,
     VarcharType,
-    parts,
+    walk_type,
 )  # fmt: skip
-from ouzel.spark.lowering.text import quoted, select, with_columns
+from ouzel.spark.lowering.text import quote, select, with_columns
 
 JSON_READER = {"mode": '"FAILFAST"', "allowSingleQuotes": "False"}
 """How Spark reads JSON as strictly as our format does: options, in Python."""
@@ -31,9 +31,9 @@ def from_csv(schema: Schema, options: Mapping[str, str], ready: Container[str] =
     """Steps to the columns in their types, of fields that are text but for those that are `ready`."""
     fields = [field for field in schema if field.name not in ready]
     items = [
-        quoted(column_name(field.name))
+        quote(column_name(field.name))
         if isinstance(field.type, VarcharType) or field.name in ready
-        else f"{from_text(_column(field.name), field.type)}.alias({quoted(field.name)})"
+        else f"{parse_text(_column(field.name), field.type)}.alias({quote(field.name)})"
         for field in schema
     ]
     nulls = _csv_nulls(fields, options) if has_empty_texts(schema, options) else []
@@ -54,17 +54,17 @@ def _csv_nulls(fields: Iterable[Field], options: Mapping[str, str]) -> list[str]
     """Steps that tell NULL from empty texts, where `csv_reader` has left that to them."""
     texts, others = list[str](), list[str]()
     for field in fields:
-        (texts if isinstance(field.type, MAY_BE_EMPTY) else others).append(quoted(column_name(field.name)))
+        (texts if isinstance(field.type, MAY_BE_EMPTY) else others).append(quote(column_name(field.name)))
     null = options.get("csv.null", "")
     steps = ["# An empty field is NULL where it is no text."] if others else []
     steps += [f'.replace("", None, [{", ".join(others)}])'] if others else []
     if null:
         steps += [f'.fillna("", [{", ".join(texts)}])'] if texts else []
-        steps += [f".replace({quoted(null)}, None, [{', '.join(texts + others)}])"]
+        steps += [f".replace({quote(null)}, None, [{', '.join(texts + others)}])"]
     return steps
 
 
-def from_text(value: str, kind: DataType) -> str:
+def parse_text(value: str, kind: DataType) -> str:
     """An expression of the type, of one that is text; BYTES are base64, and a zone in a TIMESTAMP counts: the time is UTC."""
     if isinstance(kind, VarcharType):
         return value
@@ -78,18 +78,18 @@ def json_schema(schema: Schema) -> str:
     return ", ".join(f"{column_name(field.name)} {to_spark_type(_times(field.type, VARCHAR))}" for field in schema)
 
 
-def from_json(schema: Schema) -> list[str]:
+def read_json_times(schema: Schema) -> list[str]:
     """A step that makes times of their text, which `json_schema` has asked for; none if there are no times."""
     items = {
         field.name: f"{_column(field.name)}{_cast(field.type)}"
         for field in schema
-        if any(isinstance(kind, TimestampType) for kind in parts(field.type))
+        if any(isinstance(kind, TimestampType) for kind in walk_type(field.type))
     }
     return [*_note(schema), with_columns(items)] if items else []
 
 
 def _note(schema: Schema) -> list[str]:
-    zoned = any(TIMESTAMP in parts(field.type) for field in schema)
+    zoned = any(TIMESTAMP in walk_type(field.type) for field in schema)
     return ["# A zone in the text of a time counts: the time is UTC."] if zoned else []
 
 
@@ -114,11 +114,11 @@ def _times(kind: DataType, instead: DataType) -> DataType:
 
 
 def _column(name: str) -> str:
-    return f"F.col({quoted(column_name(name))})"
+    return f"F.col({quote(column_name(name))})"
 
 
 def _type_text(kind: DataType) -> str:
-    return quoted(to_spark_type(kind))
+    return quote(to_spark_type(kind))
 
 
 def not_null(table: str, schema: Schema) -> list[str]:
@@ -138,7 +138,7 @@ def not_null(table: str, schema: Schema) -> list[str]:
 def refuse_null(columns: Mapping[str, str]) -> list[str]:
     """A step that fails at a NULL in one of these columns with its message; none if there are no columns."""
     items = {
-        name: f"F.coalesce({quoted(column_name(name))}, F.raise_error(F.lit({quoted(why)})))"
+        name: f"F.coalesce({quote(column_name(name))}, F.raise_error(F.lit({quote(why)})))"
         for name, why in columns.items()
     }
     return [with_columns(items)] if items else []

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.plan import Node, Program, Scan, Sink
 from ouzel.errors import OuzelError
-from ouzel.spark.lowering.batch_nodes import FrameNames, lower
+from ouzel.spark.lowering.batch_nodes import FrameNames, lower_batch
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.csv import CSV, READ_CSV
 from ouzel.spark.lowering.json import json_reader
 from ouzel.spark.lowering.layout import assignment, statement
 from ouzel.spark.lowering.parquet import READ_PARQUET, parquet_reader
-from ouzel.spark.lowering.sinks import write_table
-from ouzel.spark.lowering.statements import written_function
+from ouzel.spark.lowering.sinks import lower_sink
+from ouzel.spark.lowering.statements import write_function
 from ouzel.spark.lowering.tables import BAD_RECORDS, OFFSETS, is_read_by_spark, read_range, starts_at_folder
-from ouzel.spark.lowering.text import Range, comment, docstring, identifier, quoted
+from ouzel.spark.lowering.text import Range, comment, docstring, identifier, quote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,7 +63,7 @@ def spark_job(
     scans = {node.table: node for node in dag.nodes() if isinstance(node, Scan)}
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:
-        body = written_function(dag, partial(_lower, ours), query)
+        body = write_function(dag, partial(_lower, ours), query)
         text = _Job(program, directory, title, query, ours, scans, body).text()
         compile(text, "job.py", "exec")
     except SyntaxError as error:
@@ -171,9 +171,9 @@ class _Job:
             return ""
         described = docstring("Where the tables are.", 4)
         lines = ["def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:", described]
-        lines += assignment("parser", [f"argparse.ArgumentParser(description={quoted(f'{self.title} in batch')})"], 4)
+        lines += assignment("parser", [f"argparse.ArgumentParser(description={quote(f'{self.title} in batch')})"], 4)
         for name, (default, meaning) in self._arguments.items():
-            told = f'"--{name}", metavar="PATH", default={quoted(default)}, help={quoted(meaning.replace("%", "%%"))}'
+            told = f'"--{name}", metavar="PATH", default={quote(default)}, help={quote(meaning.replace("%", "%%"))}'
             lines += statement(f"parser.add_argument({told})", 4)
         return "\n".join([*lines, "    return parser.parse_args(arguments)", ""])
 
@@ -205,15 +205,15 @@ ANSWER = "answer"
 
 def _session(title: str) -> str:
     settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
-    configured = "".join(f".config({quoted(key)}, {quoted(value)})" for key, value in settings.items())
-    return f"SparkSession.builder.appName({quoted(title)}){configured}.getOrCreate()"
+    configured = "".join(f".config({quote(key)}, {quote(value)})" for key, value in settings.items())
+    return f"SparkSession.builder.appName({quote(title)}){configured}.getOrCreate()"
 
 
 def job_endings(program: Program) -> dict[str, str]:
     """What the program does in the end, by sink: the statement that shows or writes its rows."""
     one = len(program.sinks) == 1
     return {
-        sink.table: write_table(ANSWER if one else f"{ANSWER}[{quoted(identifier(sink.table))}]", sink)
+        sink.table: lower_sink(ANSWER if one else f"{ANSWER}[{quote(identifier(sink.table))}]", sink)
         for sink in program.sinks
     }
 
@@ -263,13 +263,13 @@ def run_job(text: str, spark: SparkSession, table: str = "result") -> DataFrame:
 def _lower(ours: JobRanges, node: Node, names: FrameNames) -> list[str]:
     if isinstance(node, Scan) and node.table in ours:
         return read_range(node, ours[node.table])
-    return lower(node, names)
+    return lower_batch(node, names)
 
 
 def _ranges(offsets: JobRanges) -> str:
     tables = (
-        f"{quoted(table)}: {{"
-        + ", ".join(f"{quoted(part)}: ({first}, {end})" for part, (first, end) in parts.items())
+        f"{quote(table)}: {{"
+        + ", ".join(f"{quote(part)}: ({first}, {end})" for part, (first, end) in parts.items())
         + "}"
         for table, parts in offsets.items()
     )

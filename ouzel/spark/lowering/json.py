@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ouzel.compiler.types import Schema
-from ouzel.spark.lowering.text import quoted
+from ouzel.spark.lowering.text import quote
 
 SPELL, READ_JSON = "spell", "read_json"
 """The functions to call: of records as text, and the names of columns; of a session, a path, the columns in DDL, and their names."""
@@ -56,4 +56,4 @@ def shown_names(columns: Schema, options: Mapping[str, str]) -> list[str]:
     said = {name.strip() for name in options.get("json.exact", "").split(",")}
     exact = [name for name in columns.names if name in said or "*" in said]
     names = [name for name in columns.names if name not in exact]
-    return [f"[{', '.join(map(quoted, part))}]" for part in (names, exact) if part] if names else []
+    return [f"[{', '.join(map(quote, part))}]" for part in (names, exact) if part] if names else []

@@ -13,14 +13,14 @@ from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import (
     JSON_READER,
     from_csv,
-    from_json,
-    from_text,
     has_empty_texts,
     json_schema,
     not_null,
+    parse_text,
+    read_json_times,
 )
 from ouzel.spark.lowering.json import SPELL, shown_names
-from ouzel.spark.lowering.text import Range, call, csv_names, csv_reader, is_lenient, quoted, select
+from ouzel.spark.lowering.text import Range, call, csv_names, csv_reader, is_lenient, quote, select
 
 
 def read_kafka(scan: Scan, parts: Range | None) -> list[str] | None:
@@ -39,7 +39,7 @@ def read_kafka(scan: Scan, parts: Range | None) -> list[str] | None:
         given["includeHeaders"] = "true"
     return [
         'spark.read.format("kafka")',
-        *(f".option({quoted(name)}, {quoted(value)})" for name, value in given.items()),
+        *(f".option({quote(name)}, {quote(value)})" for name, value in given.items()),
         ".load()",
         "# A record without a value is nothing at all.",
         '.where(F.col("value").isNotNull())',
@@ -113,15 +113,15 @@ def _decoded(scan: Scan, options: Mapping[str, str]) -> list[str]:
     data = Schema(tuple(field for field in scan.columns if field.name not in beside))
     if not len(data) or options["format"] == "raw":
         items = {field.name: VALUE if isinstance(field.type, BytesType) else TEXT for field in data}
-        named = {name: f"{value}.alias({quoted(name)})" for name, value in items.items()} | beside
+        named = {name: f"{value}.alias({quote(name)})" for name, value in items.items()} | beside
         return [select([named[name] for name in scan.columns.names])]
-    record = f"{_record(data, options)}.alias({quoted(RECORD)})"
-    apart = ", ".join(map(quoted, (f"{RECORD}.*", *map(column_name, beside))))
-    names = ", ".join(quoted(column_name(name)) for name in scan.columns.names)
+    record = f"{_record(data, options)}.alias({quote(RECORD)})"
+    apart = ", ".join(map(quote, (f"{RECORD}.*", *map(column_name, beside))))
+    names = ", ".join(quote(column_name(name)) for name in scan.columns.names)
     taken = [select([record, *beside.values()]), f".select({apart})"]
     if options["format"] == "csv":
         return [*taken, *from_csv(scan.columns, options, beside)]
-    return [*taken, *([f".select({names})"] if beside else []), *from_json(data)]
+    return [*taken, *([f".select({names})"] if beside else []), *read_json_times(data)]
 
 
 def _names_beside(scan: Scan, options: Mapping[str, str]) -> set[str]:
@@ -132,23 +132,23 @@ def _beside(name: str, scan: Scan) -> str:
     """A METADATA column, or the record's key as text of the column's type."""
     key, kind = dict(scan.metadata).get(name), scan.columns[name].type
     if key is not None:
-        return f"F.col({quoted(key)}).alias({quoted(name)})"
-    value = 'F.col("key")' if isinstance(kind, BytesType) else from_text('F.col("key").cast("string")', kind)
-    return f"{value}.alias({quoted(name)})"
+        return f"F.col({quote(key)}).alias({quote(name)})"
+    value = 'F.col("key")' if isinstance(kind, BytesType) else parse_text('F.col("key").cast("string")', kind)
+    return f"{value}.alias({quote(name)})"
 
 
 def _record(data: Schema, options: Mapping[str, str]) -> str:
     if options["format"] == "csv":
         fields = ", ".join(f"{column_name(name)} string" for name in csv_names(options))
         given = ", ".join(
-            f"{quoted(name)}: {quoted(value)}"
+            f"{quote(name)}: {quote(value)}"
             for name, value in csv_reader(options, has_empty_texts(data, options)).items()
         )
-        return f"F.from_csv({TEXT}, {quoted(fields)}, {{{given}}})"
-    given = ", ".join(f"{quoted(name)}: {value}" for name, value in JSON_READER.items())
+        return f"F.from_csv({TEXT}, {quote(fields)}, {{{given}}})"
+    given = ", ".join(f"{quote(name)}: {value}" for name, value in JSON_READER.items())
     names = shown_names(data, options)
     text = call(SPELL, [TEXT, *names]) if names else TEXT
-    return f"F.from_json({text}, {quoted(json_schema(data))}, {{{given}}})"
+    return f"F.from_json({text}, {quote(json_schema(data))}, {{{given}}})"
 
 
 RECORD = "_record"

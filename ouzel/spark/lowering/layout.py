@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ouzel.compiler.functions.lowering import quoted
+from ouzel.compiler.functions.lowering import quote
 
 WIDTH = 120
 STEP = 4
@@ -67,7 +67,7 @@ def assignment(target: str, steps: Sequence[str], indent: int = 0) -> list[str]:
     return _indented(_assigned(f"{target} = ", _stepwise(steps), indent), indent)
 
 
-def returned(steps: Sequence[str], indent: int = 0) -> list[str]:
+def return_statement(steps: Sequence[str], indent: int = 0) -> list[str]:
     """As `assignment`, the lines of `return ...`."""
     return _indented(_assigned("return ", _stepwise(steps), indent), indent)
 
@@ -135,7 +135,7 @@ def flat(node: ast.expr) -> str:
     """The expression on one line."""
     match node:
         case ast.Constant(value=str(text)):
-            return quoted(text)
+            return quote(text)
         case ast.Attribute() | ast.Call():
             return _flat_chain(_chain(node))
         case ast.Dict(keys=keys, values=values):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.types import ArrayType, DataType, DecimalType, MapType, RowType, parts
+from ouzel.compiler.types import ArrayType, DataType, DecimalType, MapType, RowType, walk_type
 from ouzel.spark.lowering.layout import assignment
-from ouzel.spark.lowering.text import docstring, quoted
+from ouzel.spark.lowering.text import docstring, quote
 
 READ_PARQUET = "read_parquet"
 """The function to call: session, path, and the columns in DDL, in as many texts as one likes."""
@@ -75,7 +75,7 @@ READER = '''def read_parquet(spark: SparkSession, path: str, *columns: str) -> D
 
 def parquet_reader(declared: Iterable[DataType]) -> str:
     """The functions of a job that reads Parquet into columns of these types."""
-    kinds = [part for kind in declared for part in parts(kind)]
+    kinds = [part for kind in declared for part in walk_type(kind)]
     names, there = {to_spark_type(kind) for kind in kinds}, {type(kind) for kind in kinds}
     wider = {name: held for name, held in WIDER.items() if name in names}
     cases = [case for kind, case in CASES.items() if kind in there]
@@ -88,7 +88,7 @@ Wider = Mapping[str, str]
 def _wider(wider: Wider) -> str:
     if not wider:
         return ""
-    items = ", ".join(f"{quoted(name)}: {quoted(held)}" for name, held in wider.items())
+    items = ", ".join(f"{quote(name)}: {quote(held)}" for name, held in wider.items())
     told = (
         "What a column may be in a file besides what it is in the table. Spark alone would cut an INT for a SMALLINT."
     )

@@ -16,14 +16,14 @@ from ouzel.compiler.types import (
     RowType,
     Schema,
     VarcharType,
-    parts,
+    walk_type,
 )
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import refuse_null
-from ouzel.spark.lowering.text import call, csv_dialect, identifier, is_relative, path_text, quoted, shown_options
+from ouzel.spark.lowering.text import call, csv_dialect, identifier, is_relative, path_text, quote, show_options
 
 
-def write_table(frame: str, sink: Sink) -> str:
+def lower_sink(frame: str, sink: Sink) -> str:
     """The text that shows or writes a sink's rows. Spark overwrites nothing that is there already: it refuses.
 
     Raises:
@@ -35,10 +35,10 @@ def write_table(frame: str, sink: Sink) -> str:
     options = {"connector": sink.connector, **dict(sink.options)}
     arguments = [
         frame,
-        quoted(sink.table),
-        shown_options(options, f"args.{identifier(sink.table)}"),
-        *([f"mode={quoted(sink.mode.value)}"] if sink.mode is not SinkMode.APPEND else []),
-        *([f"keys=[{', '.join(map(quoted, sink.keys))}]"] if sink.keys else []),
+        quote(sink.table),
+        show_options(options, f"args.{identifier(sink.table)}"),
+        *([f"mode={quote(sink.mode.value)}"] if sink.mode is not SinkMode.APPEND else []),
+        *([f"keys=[{', '.join(map(quote, sink.keys))}]"] if sink.keys else []),
         *(["folder=args.folder"] if is_relative(options.get("path", "/")) else []),
     ]
     return call("write_table", arguments)
@@ -69,7 +69,7 @@ def write_files(frame: str, sink: Sink) -> str:
     if form == "raw":
         return _raw(frame, sink, schema)
     for field in schema:
-        if any(isinstance(kind, UNWRITABLE[form]) for kind in parts(field.type)):
+        if any(isinstance(kind, UNWRITABLE[form]) for kind in walk_type(field.type)):
             raise NotSupported(
                 f"table '{sink.table}': Spark cannot write column '{field.name}' of type {field.type} as {form}",
                 instead="use 'parquet', or cast it",
@@ -94,7 +94,7 @@ def _raw(frame: str, sink: Sink, schema: Schema) -> str:
 
 def _csv(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
     """As the stream writes it; by itself Spark would trim texts and cut times off after milliseconds."""
-    dialect = {name: quoted(value) for name, value in csv_dialect(options).items()}
+    dialect = {name: quote(value) for name, value in csv_dialect(options).items()}
     trimmed = dict.fromkeys(("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"), "False")
     has_text = any(isinstance(field.type, VarcharType) for field in schema)
     header = options.get("csv.header", "true") == "true"
@@ -117,14 +117,14 @@ def _json(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
 
 def _parquet(schema: Schema, options: Mapping[str, str]) -> dict[str, str]:
     wanted = options.get("parquet.compression")
-    return {"compression": quoted({"lz4": "lz4_raw"}.get(wanted, wanted))} if wanted else {}
+    return {"compression": quote({"lz4": "lz4_raw"}.get(wanted, wanted))} if wanted else {}
 
 
 def _times(schema: Schema) -> dict[str, str]:
     """Formats that keep microseconds, where there are times."""
-    there = {kind for field in schema for kind in parts(field.type)}
+    there = {kind for field in schema for kind in walk_type(field.type)}
     formats = {"timestampFormat": (TIMESTAMP_LTZ, "X"), "timestampNTZFormat": (TIMESTAMP, "")}  # a Z: jobs are in UTC
-    return {name: quoted(MICROSECONDS + zone) for name, (kind, zone) in formats.items() if kind in there}
+    return {name: quote(MICROSECONDS + zone) for name, (kind, zone) in formats.items() if kind in there}
 
 
 MICROSECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"

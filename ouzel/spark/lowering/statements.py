@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Scan, Sink, Union, Unnest, Watermark
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames, Lowering, computes_below, without_unread_time
-from ouzel.spark.lowering.layout import STEP, assignment, returned
+from ouzel.spark.lowering.layout import STEP, assignment, return_statement
 from ouzel.spark.lowering.remarks import Remarks, remarks
-from ouzel.spark.lowering.text import comment, identifier, is_identifier, quoted
+from ouzel.spark.lowering.text import comment, identifier, is_identifier, quote
 
 
 @dataclass
@@ -24,20 +24,20 @@ class JobStatement:
     notes: list[str] = field(default_factory=list)
 
 
-def written(dag: Dag, lower: Lowering) -> str:
+def write_statements(dag: Dag, lower: Lowering) -> str:
     """The plan's frames, one statement each, with a blank line between them."""
     return "\n".join(_text(each) for each in _statements(dag, lower, Remarks()))
 
 
-def written_function(dag: Dag, lower: Lowering, query: str) -> str:
+def write_function(dag: Dag, lower: Lowering, query: str) -> str:
     """The body of a function that returns the frame of the only sink, or a dictionary; `query` is the text whose comments go along."""
     statements = _statements(dag, lower, remarks(query, dag.nodes()))
     if len(dag.sinks) == 1:
         *others, last = statements
         return "\n".join([*(_text(each, STEP) for each in others), _text(last, STEP, is_last=True)])
     names = (identifier(sink.table) for sink in dag.sinks)
-    frames = "{" + ", ".join(f"{quoted(name)}: {name}" for name in names) + "}"
-    return "\n".join([*(_text(each, STEP) for each in statements), *returned([frames], STEP), ""])
+    frames = "{" + ", ".join(f"{quote(name)}: {name}" for name in names) + "}"
+    return "\n".join([*(_text(each, STEP) for each in statements), *return_statement([frames], STEP), ""])
 
 
 def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[JobStatement]:
@@ -177,7 +177,7 @@ def _notes(statement: JobStatement, dag: Dag, said: Remarks) -> list[str]:
 
 def _text(statement: JobStatement, indent: int = 0, is_last: bool = False) -> str:
     steps = statement.lines
-    lines = returned(steps, indent) if is_last else assignment(statement.variable, steps, indent)
+    lines = return_statement(steps, indent) if is_last else assignment(statement.variable, steps, indent)
     return "".join(f"{line}\n" for line in [*(f"{' ' * indent}{note}" for note in statement.notes), *lines])
 
 

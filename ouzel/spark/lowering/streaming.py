@@ -13,19 +13,19 @@ from textwrap import indent
 from ouzel.compiler.plan import Aggregate, EmitRule, Program, Sink
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_plan import batch_plan
-from ouzel.spark.lowering.statements import written
-from ouzel.spark.lowering.streaming_nodes import lower
+from ouzel.spark.lowering.statements import write_statements
+from ouzel.spark.lowering.streaming_nodes import lower_streaming
 from ouzel.spark.lowering.streaming_plan import (
     aggregates,
     as_streams,
     check_one_mode,
-    cut,
+    cut_streaming_plan,
+    find_kept_keys,
     in_time,
-    kept_keys,
     out_of_time,
     with_ends,
 )
-from ouzel.spark.lowering.text import comment, identifier, quoted
+from ouzel.spark.lowering.text import comment, identifier, quote
 
 
 class OutputMode(Enum):
@@ -71,7 +71,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     """Spark gives a query one output mode: what can be in append mode is, then what can be in update mode, all else is cut."""
     dag = batch_plan(program)
     (sink,) = dag.sinks
-    mode, keys, after = OutputMode.APPEND, kept_keys(sink), ""
+    mode, keys, after = OutputMode.APPEND, find_kept_keys(sink), ""
     if all(map(_appends, aggregates(dag))):
         stream = in_time(dag)
     elif keys is not None:
@@ -79,12 +79,12 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     else:
         check_one_mode(dag)
         mode = OutputMode.COMPLETE
-        stream, rest = cut(out_of_time(dag))
+        stream, rest = cut_streaming_plan(out_of_time(dag))
         after = _function(sink, rest)
     stream = as_streams(stream, mode is OutputMode.APPEND)
     if not all(node.keys for node in aggregates(dag)):
         stream = with_ends(stream)
-    text = _text(written(stream, lower), directory, f"{name}: {sink.table}, in {mode.value} mode")
+    text = _text(write_statements(stream, lower_streaming), directory, f"{name}: {sink.table}, in {mode.value} mode")
     return StreamingQuery(
         sink, mode, text, identifier(sink.table), after, (keys or ()) if mode is OutputMode.UPDATE else ()
     )
@@ -96,10 +96,10 @@ def _appends(node: Aggregate) -> bool:
 
 
 def _text(body: str, directory: Path, title: str) -> str:
-    folder = [f"folder = {quoted(str(directory))}\n"] if "folder" in body else []
+    folder = [f"folder = {quote(str(directory))}\n"] if "folder" in body else []
     return "\n".join([comment(title), *folder, body])
 
 
 def _function(sink: Sink, rest: Dag) -> str:
-    body = indent(f"{written(rest, lower)}return {identifier(sink.table)}\n", "    ")
+    body = indent(f"{write_statements(rest, lower_streaming)}return {identifier(sink.table)}\n", "    ")
     return f"def finish(batch):\n{body}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
-from ouzel.compiler.functions.lowering import grouped
+from ouzel.compiler.functions.lowering import parenthesize
 from ouzel.compiler.functions.spark import column_name, to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import (
@@ -31,14 +31,14 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
     Without,
-    unchanged,
+    identity_origins,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
-from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, parts
+from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
 from ouzel.spark.lowering.tables import call_reader, refuse_changelog
-from ouzel.spark.lowering.text import call, quoted, with_columns
+from ouzel.spark.lowering.text import call, quote, with_columns
 
 END, TIME, BRANCH = "$end", "$time", "$branch"
 """Columns of ours: whether the row marks the end, the row's watermark, and which aggregate a row of several is of."""
@@ -67,7 +67,7 @@ class StreamingStep(RowWise):
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
-        return {name: origin for name, origin in unchanged(self).items() if name in self.schema.names}
+        return {name: origin for name, origin in identity_origins(self).items() if name in self.schema.names}
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (frozenset(self.input.schema.names),)
@@ -211,7 +211,7 @@ STREAMING: NodeTable[Lowering] = NodeTable(
 """The lines of each node in a streaming query."""
 
 
-def lower(node: Node, names: FrameNames) -> list[str]:
+def lower_streaming(node: Node, names: FrameNames) -> list[str]:
     """The node's lines, as `lowering.lower` gives them, in a streaming query.
 
     Raises:
@@ -227,8 +227,8 @@ def _scan(node: Scan, names: FrameNames) -> list[str]:
 
 @STREAMING.add(MarkedScan)
 def _marked_scan(node: MarkedScan, names: FrameNames) -> list[str]:
-    dropped = [f".where(~F.col({quoted(END)}))", f".drop({quoted(END)})"] if node.dropped else []
-    return [_read_stream(node, f"end_mark={quoted(END)}"), *dropped]
+    dropped = [f".where(~F.col({quote(END)}))", f".drop({quote(END)})"] if node.dropped else []
+    return [_read_stream(node, f"end_mark={quote(END)}"), *dropped]
 
 
 def _read_stream(scan: Scan, *more: str) -> str:
@@ -243,20 +243,20 @@ def _read_stream(scan: Scan, *more: str) -> str:
 
 @STREAMING.add(EventTime)
 def _event_time(node: EventTime, names: FrameNames) -> list[str]:
-    time, end = f"F.col({quoted(TIME)})", f"F.col({quoted(END)})"
-    value = f'{grouped(to_spark(node.expression))}.cast("timestamp")'
+    time, end = f"F.col({quote(TIME)})", f"F.col({quote(END)})"
+    value = f'{parenthesize(to_spark(node.expression))}.cast("timestamp")'
     return [
-        f".withColumn({quoted(TIME)}, F.when({end}, {FAR}).otherwise({value}))",
-        f'.withWatermark({quoted(f"`{TIME}`")}, "0 seconds")',
+        f".withColumn({quote(TIME)}, F.when({end}, {FAR}).otherwise({value}))",
+        f'.withWatermark({quote(f"`{TIME}`")}, "0 seconds")',
         "# The end mark goes. Spark moves no filter below this one, so that every row moves time.",
         f".where((~{end} | ({time} < {FAR})) & (F.spark_partition_id() >= 0))",
-        f".drop({quoted(TIME)}, {quoted(END)})",
+        f".drop({quote(TIME)}, {quote(END)})",
     ]
 
 
 @STREAMING.add(EventTimeKey)
 def _event_time_key(node: EventTimeKey, names: FrameNames) -> list[str]:
-    return [f".withMetadata({quoted(node.column)}, {EVENT_TIME if node.is_key else '{}'})"]
+    return [f".withMetadata({quote(node.column)}, {EVENT_TIME if node.is_key else '{}'})"]
 
 
 @STREAMING.add(OfSets)
@@ -266,7 +266,7 @@ def _of_sets(node: OfSets, names: FrameNames) -> list[str]:
 
 def _of_set(call: AggregateCall, kind: DataType) -> str:
     """What the call makes of the set in its column, whose elements, none of them NULL, are of `kind`."""
-    values = f"F.col({quoted(column_name(call.name))})"
+    values = f"F.col({quote(column_name(call.name))})"
     match call.function:
         case "count":
             return f'F.size({values}).cast("bigint")'
@@ -282,7 +282,7 @@ def _of_set(call: AggregateCall, kind: DataType) -> str:
 def _mean(values: str, call: AggregateCall, kind: DataType) -> str:
     if isinstance(kind, DecimalType):
         total = _total(values, to_spark_type(DecimalType(kind.precision + 10, kind.scale)))
-        return f'({total} / F.size({values}).cast("decimal(10,0)")).cast({quoted(to_spark_type(call.type))})'
+        return f'({total} / F.size({values}).cast("decimal(10,0)")).cast({quote(to_spark_type(call.type))})'
     return f"{_total(values, 'double')} / F.size({values})"
 
 
@@ -314,22 +314,20 @@ def check_set(call: AggregateCall, kind: DataType) -> None:
 
 
 def _holds_map(kind: DataType) -> bool:
-    return any(isinstance(part, MapType) for part in parts(kind))
+    return any(isinstance(part, MapType) for part in walk_type(kind))
 
 
 @STREAMING.add(MicroBatch)
 def _micro_batch(node: MicroBatch, names: FrameNames) -> list[str]:
     if node.branch is None:
         return ["batch"]
-    lines = ["batch", f".where(F.col({quoted(BRANCH)}) == {node.branch})"]
-    columns = {
-        field.name: f"F.col({quoted(column_name(of_branch(node.branch, field.name)))})" for field in node.columns
-    }
+    lines = ["batch", f".where(F.col({quote(BRANCH)}) == {node.branch})"]
+    columns = {field.name: f"F.col({quote(column_name(of_branch(node.branch, field.name)))})" for field in node.columns}
     if node.counts is None:
-        return [*lines, call(".select", [f"{column}.alias({quoted(name)})" for name, column in columns.items()])]
+        return [*lines, call(".select", [f"{column}.alias({quote(name)})" for name, column in columns.items()])]
     first = {name: f"F.first({column})" for name, column in columns.items()}
     firsts = {name: f"F.coalesce({text}, F.lit(0))" if name in node.counts else text for name, text in first.items()}
-    return [*lines, call(".agg", [f"{text}.alias({quoted(name)})" for name, text in firsts.items()])]
+    return [*lines, call(".agg", [f"{text}.alias({quote(name)})" for name, text in firsts.items()])]
 
 
 def of_branch(branch: int, name: str) -> str:

@@ -157,7 +157,7 @@ def _marked(scan: Scan, dropped: bool = False) -> MarkedScan:
     return MarkedScan(**{field.name: getattr(scan, field.name) for field in fields(scan)}, dropped=dropped)
 
 
-def cut(dag: Dag) -> tuple[Dag, Dag]:
+def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
     """The plan up to its lowest aggregates, as one aggregation, and the plan of what is left to do with each micro-batch's table."""
     (sink,) = dag.sinks
     lowest = _lowest(dag)
@@ -218,7 +218,7 @@ def _renamed(branch: int, call: AggregateCall) -> AggregateCall:
     )
 
 
-def kept_keys(sink: Sink) -> tuple[str, ...] | None:
+def find_kept_keys(sink: Sink) -> tuple[str, ...] | None:
     """What the sink calls the keys of its aggregate, if there is but one and only projections that keep them come after it."""
     projects: list[Project] = []
     node = sink.input

@@ -11,7 +11,7 @@ from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
-from ouzel.spark.lowering.columns import JSON_READER, from_csv, from_json, has_empty_texts, json_schema, not_null
+from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
 from ouzel.spark.lowering.csv import READ_CSV
 from ouzel.spark.lowering.json import READ_JSON, shown_names
 from ouzel.spark.lowering.parquet import READ_PARQUET
@@ -24,12 +24,12 @@ from ouzel.spark.lowering.text import (
     is_lenient,
     is_relative,
     path_text,
-    quoted,
-    shown_options,
+    quote,
+    show_options,
 )
 
 
-def read_table(scan: Scan) -> list[str]:
+def lower_scan(scan: Scan) -> list[str]:
     """A frame with the table's columns, and calls on it.
 
     Files are read by Spark; what else there is, METADATA columns and tables that leave bad records out, by Ouzel's own reader.
@@ -89,7 +89,7 @@ def read_range(scan: Scan, parts: Range) -> list[str]:
         NotSupported: rows of it may be taken back.
     """
     refuse_changelog(scan)
-    return _read_by_spark(scan, parts) or [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quoted(scan.table)}]")]
+    return _read_by_spark(scan, parts) or [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quote(scan.table)}]")]
 
 
 def _read_by_spark(scan: Scan, parts: Range | None) -> list[str] | None:
@@ -112,12 +112,12 @@ def call_reader(function: str, scan: Scan, folder: str, *more: str, path: str = 
         for field in scan.columns
     )
     options = {"connector": scan.connector, **dict(scan.options)}
-    metadata = ", ".join(f"{quoted(name)}: {quoted(key)}" for name, key in scan.metadata)
+    metadata = ", ".join(f"{quote(name)}: {quote(key)}" for name, key in scan.metadata)
     arguments = [
         "spark",
-        quoted(scan.table),
-        quoted(columns),
-        shown_options(options, path),
+        quote(scan.table),
+        quote(columns),
+        show_options(options, path),
         *([f"metadata={{{metadata}}}"] if metadata else []),
         *([f"folder={folder}"] if starts_at_folder(options) else []),
         *more,
@@ -142,7 +142,7 @@ PATHS = frozenset({"path", "dead-letter.path"})
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
     columns = [f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns]
-    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quoted, _packed(columns))])]
+    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quote, _packed(columns))])]
 
 
 def _packed(columns: Iterable[str]) -> list[str]:
@@ -162,19 +162,19 @@ COLUMNS_LINE = 90
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
     names, path, schema = shown_names(scan.columns, options), path_text(scan.table, options), json_schema(scan.columns)
     if names:
-        return [call(READ_JSON, ["spark", path, quoted(schema), *names]), *from_json(scan.columns)]
+        return [call(READ_JSON, ["spark", path, quote(schema), *names]), *read_json_times(scan.columns)]
     given = ", ".join(f"{name}={value}" for name, value in JSON_READER.items())
     read = [
-        f"spark.read.schema({quoted(schema)})",
+        f"spark.read.schema({quote(schema)})",
         f".json({path}, {given})",
     ]
-    return read + from_json(scan.columns)
+    return read + read_json_times(scan.columns)
 
 
 def _raw(scan: Scan, options: Mapping[str, str]) -> list[str]:
     (field,) = scan.columns
-    cast = "" if isinstance(field.type, VarcharType) else f".cast({quoted(to_spark_type(field.type))})"
-    named = f'.select(F.col("value"){cast}.alias({quoted(field.name)}))' if cast or field.name != "value" else ""
+    cast = "" if isinstance(field.type, VarcharType) else f".cast({quote(to_spark_type(field.type))})"
+    named = f'.select(F.col("value"){cast}.alias({quote(field.name)}))' if cast or field.name != "value" else ""
     return [f"spark.read.text({path_text(scan.table, options)})", *([named] if named else [])]
 
 
@@ -186,14 +186,14 @@ def _csv(scan: Scan, options: Mapping[str, str]) -> list[str]:
 def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
     headed, named = options.get("csv.header", "true") == "true", csv_names(options)
     reader = csv_reader(options, has_empty_texts(scan.columns, options))
-    given = [f"{name}={quoted(value)}" for name, value in reader.items()]
-    lines = ["multiLine=True"] if options.get("csv.quote", '"') else []  # a quoted field may hold line ends
+    given = [f"{name}={quote(value)}" for name, value in reader.items()]
+    lines = ["multiLine=True"] if options.get("csv.quote", '"') else []  # a quote field may hold line ends
     path = path_text(scan.table, options)
     if headed and not named:
-        names = [quoted(column_name(name)) for name in scan.columns.names]
+        names = [quote(column_name(name)) for name in scan.columns.names]
         return call(READ_CSV, ["spark", path, *names, *lines, *given])
     fields = ", ".join(f"{column_name(name)} string" for name in named or scan.columns.names)
-    return call(f"spark.read.schema({quoted(fields)}).csv", [path, f"header={headed}", *lines, *given])
+    return call(f"spark.read.schema({quote(fields)}).csv", [path, f"header={headed}", *lines, *given])
 
 
 FORMATS: dict[str, Callable[[Scan, Mapping[str, str]], list[str]]] = {

@@ -9,7 +9,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterable, Mapping
 
-from ouzel.compiler.functions.lowering import quoted as quoted
+from ouzel.compiler.functions.lowering import quote as quote
 
 Range = Mapping[str, tuple[int, int]]
 """Partition id -> first offset, offset to stop before."""
@@ -17,7 +17,7 @@ Range = Mapping[str, tuple[int, int]]
 
 def comment(text: str) -> str:
     """A comment of one line, whatever the text holds: what would end the line is written as in a string."""
-    return f"# {quoted(text)[1:-1]}" if not text.isprintable() else f"# {text}"
+    return f"# {quote(text)[1:-1]}" if not text.isprintable() else f"# {text}"
 
 
 def docstring(text: str, indent: int = 0) -> str:
@@ -98,12 +98,12 @@ def path_text(table: str, options: Mapping[str, str]) -> str:
     return f"at(args.folder, {given})" if is_relative(options["path"]) else given
 
 
-def shown_options(options: Mapping[str, str], path: str = "") -> str:
+def show_options(options: Mapping[str, str], path: str = "") -> str:
     """The options as a dictionary; that of the path is computed by `path` if that is not empty."""
-    values = {name: quoted(value) for name, value in options.items()}
+    values = {name: quote(value) for name, value in options.items()}
     if path and "path" in values:
         values["path"] = path
-    return "{" + ", ".join(f"{quoted(name)}: {value}" for name, value in values.items()) + "}"
+    return "{" + ", ".join(f"{quote(name)}: {value}" for name, value in values.items()) + "}"
 
 
 def is_lenient(options: Mapping[str, str]) -> bool:
@@ -115,8 +115,8 @@ def with_columns(items: Mapping[str, str]) -> str:
     """Columns beside the others, or in place of those of the same names: expressions by name, each of the columns that were there."""
     if len(items) == 1:
         ((name, value),) = items.items()
-        return f".withColumn({quoted(name)}, {value})"
-    return ".withColumns({" + ", ".join(f"{quoted(name)}: {value}" for name, value in items.items()) + "})"
+        return f".withColumn({quote(name)}, {value})"
+    return ".withColumns({" + ", ".join(f"{quote(name)}: {value}" for name, value in items.items()) + "})"
 
 
 def call(function: str, arguments: Iterable[str]) -> str:

@@ -6,12 +6,12 @@ row all that the aggregate can tell of it, so as many of its rows as are on file
 
 from __future__ import annotations
 
-from ouzel.compiler.functions.lowering import backticked
+from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Aggregate, AggregateCall, Without
 from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
-from ouzel.spark.lowering.text import comment, quoted, with_columns
+from ouzel.spark.lowering.text import comment, quote, with_columns
 
 COMPONENT = "$component"
 """Column of the file that says what dropped a row."""
@@ -24,36 +24,36 @@ def can_be_without(aggregate: Aggregate, combined: bool) -> bool:
     """Whether the file says enough: not of rows that can be taken back, nor of values that JSON does not give back."""
     if any(row_of(call).alone is None for call in aggregate.calls):
         return False
-    kinds = [kind for _, _, kind in told(aggregate, combined)]
+    kinds = [kind for _, _, kind in late_columns(aggregate, combined)]
     return not aggregate.input.retracts and not any(
         isinstance(kind, ArrayType | MapType | RowType | IntervalType) for kind in kinds
     )
 
 
-def told(aggregate: Aggregate, combined: bool) -> tuple[LateColumn, ...]:
+def late_columns(aggregate: Aggregate, combined: bool) -> tuple[LateColumn, ...]:
     """What the file says of each row that this aggregate dropped."""
     source = aggregate.input.schema
     read = [name for call in aggregate.calls for name in (call.argument, call.filter) if name]
     names = aggregate.keys if combined else tuple(dict.fromkeys((*aggregate.keys, *read)))
-    columns = tuple((name, backticked(name), source[name].type) for name in names)
+    columns = tuple((name, backtick(name), source[name].type) for name in names)
     results = tuple((call.name, _alone(call), call.type) for call in aggregate.calls)
     return (*columns, *results) if combined else columns
 
 
-def from_text(name: str, kind: DataType) -> str:
+def parse_late_column(name: str, kind: DataType) -> str:
     """The SQL of a column of the file, all of whose columns are read as text."""
     return (
-        f"unhex({backticked(name)})"
+        f"unhex({backtick(name)})"
         if isinstance(kind, BytesType)
-        else f"CAST({backticked(name)} AS {to_spark_type(kind)})"
+        else f"CAST({backtick(name)} AS {to_spark_type(kind)})"
     )
 
 
 def without_late(node: Without) -> list[str]:
     """The calls: number the rows that are alike, and leave out as many as are on file."""
-    facts = told(node.aggregate, node.combined)
+    facts = late_columns(node.aggregate, node.combined)
     alike = ", ".join(f"`$is{number}`" for number in range(len(facts)))
-    values = {f"$is{number}": f"F.expr({quoted(sql)})" for number, (_, sql, _) in enumerate(facts)}
+    values = {f"$is{number}": f"F.expr({quote(sql)})" for number, (_, sql, _) in enumerate(facts)}
     late, same = _late(node), _same(facts, range(len(facts)))
     lines = [comment(f"without the rows that {node.component} dropped as late"), with_columns(values)]
     if node.touched:
@@ -68,17 +68,17 @@ def without_late(node: Without) -> list[str]:
 
 def _late(node: Without) -> str:
     """The file's rows of this component, each kind once with how many there are."""
-    facts = told(node.aggregate, node.combined)
+    facts = late_columns(node.aggregate, node.combined)
     read = dict.fromkeys((COMPONENT, ROWS, *(name for name, _, _ in facts)))
-    schema = ", ".join(f"{backticked(name)} string" for name in read)
+    schema = ", ".join(f"{backtick(name)} string" for name in read)
     columns = ", ".join(
-        f"F.expr({quoted(from_text(name, kind))}).alias({quoted(f'$was{number}')})"
+        f"F.expr({quote(parse_late_column(name, kind))}).alias({quote(f'$was{number}')})"
         for number, (name, _, kind) in enumerate(facts)
     )
-    mine = f"F.col({quoted(COMPONENT)}) == {quoted(node.component)}"
-    single = f'.where(F.coalesce({quoted(ROWS)}, F.lit("1")) == "1")'
+    mine = f"F.col({quote(COMPONENT)}) == {quote(node.component)}"
+    single = f'.where(F.coalesce({quote(ROWS)}, F.lit("1")) == "1")'
     return (
-        f"spark.read.schema({quoted(schema)}).json({quoted(node.path)}).where({mine}){single}"
+        f"spark.read.schema({quote(schema)}).json({quote(node.path)}).where({mine}){single}"
         f'.groupBy({columns}).agg(F.count("*").alias("$dropped"))'
     )
 
@@ -89,15 +89,15 @@ def _same(facts: tuple[LateColumn, ...], places: range) -> str:
 
 def _alone(call: AggregateCall) -> str:
     """What the aggregate makes of one row."""
-    conditions = [backticked(call.filter)] if call.filter else []
+    conditions = [backtick(call.filter)] if call.filter else []
     row = row_of(call)
     assert row.alone is not None, "can_be_without has asked"
     if row.counts:
         if call.argument:
-            conditions.append(row.alone(backticked(call.argument)))
+            conditions.append(row.alone(backtick(call.argument)))
         return f"CAST({_when(conditions, '1', ' ELSE 0')} AS bigint)"
     assert call.argument
-    return f"CAST({_when(conditions, row.alone(backticked(call.argument)), '')} AS {to_spark_type(call.type)})"
+    return f"CAST({_when(conditions, row.alone(backtick(call.argument)), '')} AS {to_spark_type(call.type)})"
 
 
 def _when(conditions: list[str], value: str, otherwise: str) -> str:

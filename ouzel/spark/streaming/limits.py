@@ -14,7 +14,7 @@ OLDEST = (4, 2)
 """The first PySpark whose Python sources may say how much of a stream a micro-batch reads."""
 
 
-def check(job: Job, master: str | None = None) -> None:
+def check_streaming(job: Job, master: str | None = None) -> None:
     """See that what surrounds the plan can run on Spark too.
 
     Raises:

@@ -14,10 +14,10 @@ from ouzel.job import Job
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RowIteration, RunState, Status, not_at_rest
 from ouzel.spark.lowering.streaming import StreamingQuery, streaming_queries
-from ouzel.spark.session import explained, start_spark
+from ouzel.spark.session import start_spark, translate_error
 from ouzel.spark.streaming.checkpoint import checkpoint_of
 from ouzel.spark.streaming.gate import MicroBatchGate
-from ouzel.spark.streaming.limits import check, check_checkpoint, check_version
+from ouzel.spark.streaming.limits import check_checkpoint, check_streaming, check_version
 from ouzel.spark.wheel import hand_on
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def start_structured(
         OuzelError: PySpark or a JDK is missing, or is too old.
     """
     check_version()
-    check(job, None if spark else master or os.environ.get("SPARK_MASTER"))
+    check_streaming(job, None if spark else master or os.environ.get("SPARK_MASTER"))
     queries = streaming_queries(job.program, job.directory, job.topology.name)
     check_checkpoint(job, queries)
     settings = tuple(conf)
@@ -157,7 +157,7 @@ class StructuredHandle(RowIteration):
         except OuzelError as error:
             self._reason = str(error)
         except Exception as error:
-            self._reason = str(explained(error))
+            self._reason = str(translate_error(error))
         self._state = RunState.STOPPED if self._stop.is_set() and ended is not RunState.FINISHED else ended
         self._news.set()
 

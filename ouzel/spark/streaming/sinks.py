@@ -89,7 +89,7 @@ class ByDriver:
         rows = pl.from_arrow(frame.toArrow())
         assert isinstance(rows, pl.DataFrame)
         self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
-        changed = self._fitted(self._changes.since(typed(rows, self._request.columns)))
+        changed = self._fitted(self._changes.since(apply_types(rows, self._request.columns)))
         if changed.height:
             self._writer.write(number if self._sink.traits.returned else batch_id, changed)
             self._writer.flush()
@@ -170,14 +170,14 @@ def write_part(
     context = TaskContext.get()
     writer = open_sink(connector, replace(request, task=context.partitionId() if context else 0))
     try:
-        writer.write(batch_id, typed(rows, request.columns))
+        writer.write(batch_id, apply_types(rows, request.columns))
         writer.flush()
     finally:
         writer.close()
     yield pa.RecordBatch.from_pydict({"rows": [rows.height]})
 
 
-def typed(rows: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def apply_types(rows: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Spark's rows under the sink's names and in its types, by position."""
     named = rows.rename(dict(zip(rows.columns, columns, strict=True)))
     return named.cast(pl.Schema(columns))

@@ -14,7 +14,7 @@ from ouzel.job import Job
 from ouzel.spark.io.bad_records import BadRecords
 from ouzel.spark.io.functions import python_function
 from ouzel.spark.lowering.streaming import StreamingQuery
-from ouzel.spark.session import explained
+from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.gate import MicroBatchGate
 from ouzel.spark.streaming.progress import Account
 from ouzel.spark.streaming.sinks import batch_id_of, outlet
@@ -92,7 +92,7 @@ class Stream:
                 self._written[number] = TakenMicroBatch(rows, self._frames)
                 self._frames = []
             except Exception as error:
-                self.error = error if isinstance(error, OuzelError) else explained(error)
+                self.error = error if isinstance(error, OuzelError) else translate_error(error)
                 raise self.error from None
 
     def _write(self, frame: DataFrame, number: int, batch_id: int) -> int:
@@ -166,7 +166,9 @@ class Stream:
         self.running.stop()
 
     def _reason(self, error: Exception | None) -> OuzelError:
-        return self.error or (explained(error) if error else TopologyError("Spark ended the query without a word"))
+        return self.error or (
+            translate_error(error) if error else TopologyError("Spark ended the query without a word")
+        )
 
     @property
     def settled(self) -> bool:

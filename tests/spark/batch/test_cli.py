@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from ouzel.cli.main import app
 from ouzel.errors import NotSupported, OuzelError
-from ouzel.spark.session import explained, start_spark
+from ouzel.spark.session import start_spark, translate_error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -155,7 +155,7 @@ NO_JARS = (
     ],
 )  # fmt: skip
 def test_what_spark_raises_is_one_sentence(raised: str, said: str) -> None:
-    assert str(explained(RuntimeError(raised))) == said
+    assert str(translate_error(RuntimeError(raised))) == said
 
 
 @pytest.mark.parametrize("logger", ["SQLQueryContextLogger", "DataFrameQueryContextLogger"])

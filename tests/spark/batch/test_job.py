@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ouzel.spark.batch.run import BatchRun, rows_of
+from ouzel.spark.batch.run import BatchRun, collect_rows
 from ouzel.spark.lowering import run_job
 
 if TYPE_CHECKING:
@@ -96,4 +96,4 @@ def test_they_answer_right(
     (tmp_path / "t.json").write_text("".join(rows))
     batch = made(query)
     assert batch.result is not None
-    assert sorted(rows_of(run_job(batch.text(), spark), batch.result).rows()) == expected
+    assert sorted(collect_rows(run_job(batch.text(), spark), batch.result).rows()) == expected

@@ -17,7 +17,7 @@ from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 from ouzel.errors import BadRecord, NotSupported
 from ouzel.reconcile import reconcile, record_run
 from ouzel.session import Job
-from ouzel.spark.batch.run import BatchRun, batch_run, rows_of
+from ouzel.spark.batch.run import BatchRun, batch_run, collect_rows
 from ouzel.spark.io.source import TableReader, TableRequest
 from ouzel.spark.lowering import run_job
 from tests.servers.kafka import spark_jars
@@ -96,7 +96,7 @@ def test_a_topic_in_spark(kafka: KafkaBroker, topic: str, made: Callable[..., Ba
     for offsets, expected in [(None, [(0, 76, 150), (1, 75, 149)]), ({"clicks": {"clicks-0": (3, 5)}}, [(0, 2, 8)])]:
         query = made(text, offsets)
         assert query.result is not None
-        assert sorted(rows_of(run_job(query.text(), spark), query.result).rows()) == expected
+        assert sorted(collect_rows(run_job(query.text(), spark), query.result).rows()) == expected
 
 
 @pytest.mark.server

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ouzel.compiler.types import DataType, from_polars, to_polars
-from ouzel.connectors.formats.widening import fits
+from ouzel.connectors.formats.widening import fits_column
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.parquet import parquet_reader
 from tests.fuzz.hunt import judge, plain_answer, spark_answer
@@ -148,7 +148,7 @@ def test_the_job_has_the_rule_of_the_connector(spark: SparkSession) -> None:
     for declared in held:
         assert to_polars(from_polars(declared)) == declared
         for one in held:
-            assert fits(one, declared) == read(held[one], held[declared], from_polars(declared)), (
+            assert fits_column(one, declared) == read(held[one], held[declared], from_polars(declared)), (
                 f"{one} for {declared}"
             )
 

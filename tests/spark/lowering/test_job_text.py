@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ouzel.compiler.functions.lowering import column_name, quoted
+from ouzel.compiler.functions.lowering import column_name, quote
 from ouzel.session import load_text
 from ouzel.spark.lowering import spark_job
 from ouzel.spark.lowering.layout import WIDTH, assignment
@@ -65,7 +65,7 @@ def calls(text: str) -> set[str]:
 
 @given(TEXTS)
 def test_a_text_comes_back_from_its_literal(text: str) -> None:
-    assert ast.literal_eval(quoted(text)) == text
+    assert ast.literal_eval(quote(text)) == text
 
 
 @given(TEXTS)

@@ -38,7 +38,7 @@ from ouzel.compiler.types import (
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.spark.lowering.job import job_endings, load_job
-from ouzel.spark.session import explained
+from ouzel.spark.session import translate_error
 from tests.planner.plans import (
     count_by,
     delays_by_day,
@@ -150,7 +150,7 @@ def test_a_null_where_the_table_has_none_fails_the_job(spark: SparkSession, tmp_
     refused = "table 'c': column 'a' may not be NULL"
     with pytest.raises(Exception, match=refused) as failed:
         rows(spark, program(lines), tmp_path)
-    assert str(explained(failed.value)) == refused
+    assert str(translate_error(failed.value)) == refused
     with pytest.raises(Exception, match=refused):
         rows(spark, program(Filter(lines, greater(lines, "a", 5))), tmp_path)
     assert rows(spark, program(select(lines, "b")), tmp_path) == [("x",), ("y",), ("z",)]

@@ -14,7 +14,7 @@ from ouzel.reconcile.recorder import recordable
 from ouzel.session import Job
 from ouzel.spark.lowering.streaming import streaming_queries
 from ouzel.spark.streaming.checkpoint import checkpoint_of
-from ouzel.spark.streaming.limits import check
+from ouzel.spark.streaming.limits import check_streaming
 from ouzel.spark.streaming.run import start_structured
 
 ROWS = "CREATE TABLE t (ts TIMESTAMP(3), n INT, WATERMARK FOR ts AS ts) WITH ('connector' = 'file', 'path' = 't', 'format' = 'json');\n"
@@ -41,7 +41,7 @@ def test_a_recorded_run_asks_spark_for_no_late_rows(job: Callable[..., Job], tmp
         assert made.settings is made.topology.settings
         assert made.settings.late_path == late
         assert made.settings.seed != 0
-    check(recordable(job(ROWS + SELECT), tmp_path, "spark"))
+    check_streaming(recordable(job(ROWS + SELECT), tmp_path, "spark"))
 
 
 def test_a_cluster_needs_a_checkpoint_that_is_shared(job: Callable[..., Job]) -> None:
