@@ -14,7 +14,7 @@ from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
 from ouzel.compiler.functions.elsewhere import DIFFERENCES
 from ouzel.compiler.functions.spark import to_spark
-from ouzel.compiler.plan import FinalAggregate, PartialAggregate, Program, Without, walk
+from ouzel.compiler.plan import ExcludeLateRows, FinalAggregate, PartialAggregate, Program, walk
 from ouzel.compiler.plan.tables import node_classes
 from ouzel.compiler.sql import compile_sql
 from ouzel.connectors import CONNECTORS
@@ -23,7 +23,7 @@ from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.formats.widening import INTEGER_DIGITS, WIDER
 from ouzel.connectors.options import COMMON
 from ouzel.errors import NotSupported
-from ouzel.planner.settings import Settings
+from ouzel.planner.settings import Settings, setting_key
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.session import connector_traits, load_text
 from ouzel.spark.lowering.batch_nodes import BATCH
@@ -56,7 +56,7 @@ def settings() -> str:
         meaning = " ".join(told.split())
         default = getattr(Settings(), name)
         shown = getattr(default, "value", default)
-        rows.append((f"`{name.replace('_', '.')}`", f"`{shown}`" if shown != "" else "", meaning))
+        rows.append((f"`{setting_key(name)}`", f"`{shown}`" if shown != "" else "", meaning))
     intro = (
         "Three ways to say the same, the later ones winning: `SET 'batch.rows' = '1000';` in the query, `--set batch.rows=1000` on the "
         "command line, `ouzel.query(text, batch_rows=1000)` in Python."
@@ -78,7 +78,7 @@ def batch() -> str:
     """docs/batch.md: the PySpark job, which engine runs which construct, and what Structured Streaming makes of queries."""
     streamed = list(_streamed())
     runs = {type(node) for _, program, _ in streamed for sink in program.sinks for node in walk(sink)}
-    planned = (PartialAggregate, FinalAggregate, Without)  # no query has them: the planner makes them
+    planned = (PartialAggregate, FinalAggregate, ExcludeLateRows)  # no query has them: the planner makes them
     nodes = [kind for kind in node_classes() if kind.__module__.startswith(plan.__name__) and kind not in planned]
     words = {True: "yes", False: "no"}
     rows = [

@@ -22,7 +22,16 @@ from ouzel.connectors.print import CONNECTOR as PRINT
 from ouzel.connectors.result import CONNECTOR as RESULT
 from ouzel.errors import ConnectorError
 
-__all__ = ["CONNECTORS", "OURS", "check_options", "load_function", "open_sink", "open_source", "reads_of", "writes_of"]
+__all__ = [
+    "BUILT_IN",
+    "CONNECTORS",
+    "check_options",
+    "load_function",
+    "open_sink",
+    "open_source",
+    "reads_of",
+    "writes_of",
+]
 
 GROUP = "ouzel.connectors"
 """Entry points of other packages."""
@@ -44,7 +53,7 @@ CONNECTORS = Connectors(
 )
 
 
-OURS = frozenset(CONNECTORS)
+BUILT_IN = frozenset(CONNECTORS)
 """Names of the connectors of this package."""
 
 

@@ -12,6 +12,7 @@ from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
     AssignWindow,
+    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Node,
@@ -23,7 +24,6 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
     WindowKind,
-    Without,
 )
 from ouzel.compiler.plan.tables import NodeTable
 
@@ -195,7 +195,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         PartialAggregate: _aggregate,
         FinalAggregate: _aggregate,
         Union: lambda node: f"all rows of {len(node.branches)} inputs",
-        Without: lambda node: f"the rows that {node.component} dropped as late",
+        ExcludeLateRows: lambda node: f"the rows that {node.component} dropped as late",
         Sink: _sink,
     },
 )

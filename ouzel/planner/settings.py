@@ -46,7 +46,7 @@ class Settings:
         container_ram_mb: most memory of one container, its own processes included; 0 sets no limit.
         packing: round-robin or first-fit-decreasing.
         error_policy: what becomes of a row whose expression fails: fail, skip or dead-letter.
-        error_table: path of the JSON lines file that dead-letter rows go to, relative to the query's file.
+        dead_letter_path: path of the JSON lines file that dead-letter rows go to, relative to the query's file.
         state_lost: what becomes of a run in which a task died with what it kept in memory: fail (it goes on, but ends with exit code 4, or
             an error in Python) or accept.
         late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
@@ -76,7 +76,7 @@ class Settings:
     container_ram_mb: int = 0
     packing: str = "round-robin"
     error_policy: BadRecordPolicy = BadRecordPolicy.FAIL
-    error_table: str = "dead-letters.jsonl"
+    dead_letter_path: str = "dead-letters.jsonl"
     state_lost: StateLoss = StateLoss.FAIL
     late_path: str = ""
     batch_rows: int = 10_000
@@ -109,7 +109,7 @@ class Settings:
         hints = get_type_hints(type(self))
         changes: dict[str, Any] = {}
         for key, value in pairs:
-            name = key.replace(".", "_").replace("-", "_")
+            name = FORMER_NAMES.get(key, key).replace(".", "_").replace("-", "_")
             if name not in hints:
                 near = difflib.get_close_matches(key, SETTING_KEYS, 1)
                 raise QueryError(
@@ -121,7 +121,18 @@ class Settings:
         return replace(self, **changes)
 
 
-SETTING_KEYS = tuple(field.name.replace("_", ".") for field in fields(Settings))
+def setting_key(field: str) -> str:
+    """The key of a field of Settings, as SET and --set have it."""
+    return HYPHENATED.get(field) or field.replace("_", ".")
+
+
+HYPHENATED = {"dead_letter_path": "dead-letter.path"}
+"""Keys of several words between dots, by their fields."""
+
+FORMER_NAMES = {"error.table": "dead-letter.path", "error_table": "dead-letter.path"}
+"""Keys that go on working under the name they had before."""
+
+SETTING_KEYS = tuple(setting_key(field.name) for field in fields(Settings))
 
 
 MAY_BE_ZERO = frozenset(

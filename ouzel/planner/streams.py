@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.plan import Node, Without
+from ouzel.compiler.plan import ExcludeLateRows, Node
 from ouzel.compiler.plan.tables import Refused
 from ouzel.planner.topology import Topology
 
 TOPOLOGIES = "a topology"
 
 NOT_IN_TOPOLOGIES: dict[type[Node], Refused] = {
-    Without: Refused("only the batch job of a reconciliation leaves out rows that a stream dropped"),
+    ExcludeLateRows: Refused("only the batch job of a reconciliation leaves out rows that a stream dropped"),
 }
 """The classes of nodes that have no operator, and why."""
 

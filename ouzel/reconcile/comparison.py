@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-MOST = 0.5
+SPLIT_SHARE = 0.5
 """The share of unequal buckets above which their rows are not told from the others: equal rows are paired too, and cancel there."""
 
 
-FEW = 1_000_000
+PERSIST_ROWS_MAX = 1_000_000
 """Rows of unequal buckets that are kept rather than looked for again in both answers."""
 
 
@@ -60,9 +60,9 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         found = buckets.agg(*counts, F.count_if(DIFFERING), F.count("*"), doubtful).collect()[0]
         *counted, unequal, every, number = found
         rest = signed
-        if unequal < MOST * every:
+        if unequal < SPLIT_SHARE * every:
             rest = both.join(F.broadcast(buckets.where(DIFFERING).select(BUCKET)), BUCKET, "left_semi")
-            rest = settled(rest) if number <= FEW else rest
+            rest = settled(rest) if number <= PERSIST_ROWS_MAX else rest
         differences, more = paired(rest, number, facts, tolerance)
     finally:
         theirs.unpersist()

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink, Without
+from ouzel.compiler.plan import Aggregate, ExcludeLateRows, FinalAggregate, Node, Program, Sink
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.lineage import Lineage, top_aggregate
-from ouzel.spark.lowering.without import COMPONENT, can_be_without, late_columns, parse_late_column
+from ouzel.spark.lowering.late_rows import COMPONENT, can_exclude_late, late_columns, parse_late_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -98,7 +98,7 @@ def _dropper(
     mine = F.get_json_object("value", f"$['{COMPONENT}']") == component
     sample = spark.read.text(str(late)).where(mine).limit(LINES).collect()
     return Dropper(
-        component, node, aggregate, place, combined, can_be_without(aggregate, combined), rows,
+        component, node, aggregate, place, combined, can_exclude_late(aggregate, combined), rows,
         tuple(json.loads(line[0]) for line in sample),
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool
             return with_inputs(node, inputs)
         dropper = exact[id(node)]
         (rows,) = inputs
-        fewer = Without(rows, dropper.made, dropper.component, str(late.resolve()), dropper.combined, touched)
+        fewer = ExcludeLateRows(rows, dropper.made, dropper.component, str(late.resolve()), dropper.combined, touched)
         return with_inputs(node, (fewer,))
 
     return Dag((sink,)).rebuilt(make).sinks[0]

@@ -13,6 +13,7 @@ from ouzel.compiler.plan import (
     AggregateCall,
     AssignWindow,
     EmitRule,
+    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Node,
@@ -23,7 +24,6 @@ from ouzel.compiler.plan import (
     Union,
     Unnest,
     Watermark,
-    Without,
     walk,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
@@ -57,7 +57,7 @@ ROLES: NodeTable[Role] = NodeTable(
         PartialAggregate: Refused("it compares what the query says, before any rule"),
         FinalAggregate: Refused("it compares what the query says, before any rule"),
         Union: Role.REPEATS,
-        Without: Role.SINGLE,
+        ExcludeLateRows: Role.SINGLE,
         Sink: Role.SINGLE,
     },
 )

@@ -57,7 +57,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Look:
+class RoundFindings:
     """What one round of a watch has found: when (UTC), up to which watermark (None at the end of the input), and how long it took."""
 
     at: datetime
@@ -110,7 +110,7 @@ class Reconciliation:
     cut: Cut = Cut()
     dropped: tuple[Dropper, ...] = ()
     tampered: tuple[str, ...] = ()
-    rounds: tuple[Look, ...] = ()
+    rounds: tuple[RoundFindings, ...] = ()
 
     @property
     def differing(self) -> int:

@@ -102,14 +102,14 @@ class Recorder(RowIteration):
         """See run.Handle."""
         return self._handle.wait(0.0 if self._frames else timeout_s)
 
-    def look(self, timeout_s: float) -> Status:
+    def fresh_status(self, timeout_s: float) -> Status:
         """See run.Handle."""
-        return self._observed(self._handle.look(timeout_s))
+        return self._observed(self._handle.fresh_status(timeout_s))
 
     def pause(self, timeout_s: float) -> Status:
         """Pause the run, unless somebody has: it is resumed when all who paused it have resumed it."""
         with self._writing:
-            status = self._handle.look(timeout_s) if self._pauses else self._handle.pause(timeout_s)
+            status = self._handle.fresh_status(timeout_s) if self._pauses else self._handle.pause(timeout_s)
             self._pauses += 1
         return status
 
@@ -130,9 +130,9 @@ class Recorder(RowIteration):
             TopologyError: the run has failed, or some task does not say how it stands.
         """
         with self._writing:
-            first = self.look(LOOK_SECONDS)
+            first = self.fresh_status(LOOK_SECONDS)
             result = self._result()
-            later = self.look(LOOK_SECONDS)
+            later = self.fresh_status(LOOK_SECONDS)
             if RunState.FAILED in (first.state, later.state):
                 raise TopologyError(f"the run has failed: {later.reason}")
             return self._save(replace(later, state=first.state, watermark_us=first.watermark_us), result)

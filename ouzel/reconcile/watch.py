@@ -14,7 +14,7 @@ from ouzel.reconcile.answers import choose_sink, stream_answer
 from ouzel.reconcile.cut import Cut, rows_within
 from ouzel.reconcile.extent import extent
 from ouzel.reconcile.horizon import Frontier
-from ouzel.reconcile.reconciliation import TOLERANCE, Look, Reconciliation, reconcile
+from ouzel.reconcile.reconciliation import TOLERANCE, Reconciliation, RoundFindings, reconcile
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.standing import Say, Standing, standing
@@ -93,7 +93,7 @@ class Watch:
             windows = self._windows(run, part) if part is not None and self.by_windows else 0
         seconds = self._clock() - began
         if found is not None:
-            look = Look(datetime.now(UTC), record.closed_us, windows, found.matched, found.counts, seconds)
+            look = RoundFindings(datetime.now(UTC), record.closed_us, windows, found.matched, found.counts, seconds)
             before = self.total.rounds if self.total else ()
             total = found if self.total is None or not self.by_windows else add_round(self.total, found)
             self.total = replace(total, rounds=(*before, look)[-ROUNDS:])

@@ -195,7 +195,7 @@ class Handle(Protocol):
     def wait(self, timeout_s: float | None = None) -> bool:
         """Return as soon as there are results or the run has ended, at the latest after `timeout_s`; True once it has ended."""
 
-    def look(self, timeout_s: float) -> Status:
+    def fresh_status(self, timeout_s: float) -> Status:
         """How every task stands at some moment after this call; all that has reached the result by then is in `results`.
 
         So whatever that status has closed (`watermark_us`) is there, and a later look's `ranges` hold all rows that it came of.

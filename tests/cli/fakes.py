@@ -43,7 +43,7 @@ class FakeHandle(RowIteration):
         """At once; ended when the last look is on."""
         return len(self.looks) <= 1
 
-    def look(self, timeout_s: float) -> Status:
+    def fresh_status(self, timeout_s: float) -> Status:
         """As it is."""
         return self.status()
 

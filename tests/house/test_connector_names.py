@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ouzel.connectors import OURS
+from ouzel.connectors import BUILT_IN
 from tests.house.source import ROOT, listed, package, short, tree
 
 MEAN_SOMETHING_ELSE = {
@@ -27,7 +27,7 @@ def test_no_connector_is_known_by_its_name() -> None:
         for path in package()
         if not path.is_relative_to(ROOT / "ouzel/connectors")
         for node in ast.walk(tree(path))
-        if isinstance(node, ast.Constant) and node.value in OURS
+        if isinstance(node, ast.Constant) and node.value in BUILT_IN
     }
     wrong = [
         f"{path}:{line} says '{name}'; ask the connector's row"

@@ -19,7 +19,7 @@ from doc_sources.generate import PAGES
 from ouzel import session
 from ouzel.compiler.functions import all_functions
 from ouzel.connectors import CONNECTORS
-from ouzel.planner.settings import Settings
+from ouzel.planner.settings import Settings, setting_key
 from tests.house.source import ROOT, package
 
 PROSE = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")})
@@ -50,7 +50,7 @@ def test_a_page_made_from_code_is_current(name: str) -> None:
 def test_every_setting_is_explained() -> None:
     page = (ROOT / "docs/settings.md").read_text()
     for field in fields(Settings):
-        assert f"| `{field.name.replace('_', '.')}` |" in page
+        assert f"| `{setting_key(field.name)}` |" in page
 
 
 def test_every_connector_option_and_function_is_explained() -> None:

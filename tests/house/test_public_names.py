@@ -67,9 +67,9 @@ def test_importing_loads_nothing_heavy(module: str) -> None:
 
 PLANS = "from pathlib import Path; from ouzel.session import load; job = load(Path('sql_examples/flight_delays.sql'))"
 READS = f"""{PLANS}
-from ouzel.runtime.tasks.factory import Setting, make_task
+from ouzel.runtime.tasks.factory import TaskContext, make_task
 task = next(task for task in job.topology.tasks() if job.topology.component(task.component).is_spout)
-make_task(task, Setting(job.topology, Path('sql_examples'))).poll(1)
+make_task(task, TaskContext(job.topology, Path('sql_examples'))).poll(1)
 """
 NESTED = """
 import polars as pl

@@ -45,7 +45,7 @@ class Tasks:
 
     def snapshot(self) -> None:
         for made, taken in zip(self.chains, self._taken, strict=True):
-            self.out += made.settle()
+            self.out += made.flush_on_pause()
             snapshot = made.states[0].changes()
             taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
 

@@ -9,7 +9,7 @@ import pytest
 
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Unnest, Watermark, Without
+from ouzel.compiler.plan import WEIGHT, ExcludeLateRows, Filter, Project, Scan, Unnest, Watermark
 from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
 from ouzel.errors import NotSupported
 from tests.operators.nodes import chain, group, table
@@ -123,4 +123,4 @@ def test_unnest_of_rows_and_maps_gives_a_column_a_field() -> None:
 def test_a_node_without_an_operator_is_refused() -> None:
     source, _, _ = two()
     with pytest.raises(NotSupported, match="a topology cannot take Without: only the batch job of a reconciliation"):
-        chain(Without(source, group(source, ["a"]), "count_by_a", "late.jsonl", False, False))
+        chain(ExcludeLateRows(source, group(source, ["a"]), "count_by_a", "late.jsonl", False, False))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import QueryError
-from ouzel.planner.settings import SETTING_KEYS, Delivery, Settings
+from ouzel.planner.settings import SETTING_KEYS, Delivery, Settings, setting_key
 from ouzel.session import load_text
 
 
@@ -18,9 +18,15 @@ def test_text_becomes_values_and_later_ones_win() -> None:
     assert (settings.parallelism, settings.delivery, settings.container_cpu) == (3, Delivery.AT_MOST_ONCE, 2.5)
 
 
+@pytest.mark.parametrize("key", ["dead-letter.path", "dead_letter_path", "error.table"])
+def test_the_path_of_dead_letters_may_have_its_former_name(key: str) -> None:
+    assert Settings().updated([(key, "bad.jsonl")]).dead_letter_path == "bad.jsonl"
+    assert "dead-letter.path" in SETTING_KEYS
+
+
 def test_every_setting_is_described() -> None:
     described = re.findall(r"^ {8}(\w+): ", Settings.__doc__ or "", re.MULTILINE)
-    assert [name.replace("_", ".") for name in described] == list(SETTING_KEYS)
+    assert [setting_key(name) for name in described] == list(SETTING_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_topology_that_does_not_come_to_rest_runs_on(tmp_path: Path, started: 
     handle = run(tmp_path, started, 10**6)
     for _ in range(3):
         read = len(kept(tmp_path))
-        assert handle.look(10).rows_in >= read, "a look is no older than the call"
+        assert handle.fresh_status(10).rows_in >= read, "a status is no older than the call"
     hung = pid_of(handle, "1/instance-5")
     os.kill(hung, signal.SIGSTOP)
     time.sleep(0.3)

@@ -11,7 +11,7 @@ import pytest
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, Field, Schema
 from ouzel.reconcile import Class, Reconciliation
 from ouzel.reconcile.lineage import DAY_US, Lineage
-from ouzel.reconcile.reconciliation import Difference, Look
+from ouzel.reconcile.reconciliation import Difference, RoundFindings
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.report import page
 from ouzel.reconcile.report.style import STYLE
@@ -37,7 +37,7 @@ def found() -> Reconciliation:
     }
     counts = {kind: len(rows) for kind, rows in samples.items()}
     slices = {Class.LATE: (0, 1, 0, 0), Class.VALUE_DIFFERS: (2, 0, 1, 7), Class.ONLY_BATCH: (0, 0, 1, 0)}
-    looks = (Look(datetime(2026, 1, 1, 12, tzinfo=UTC), FIRST_US, 6, 24, {Class.LATE: 1}, 0.5),)
+    looks = (RoundFindings(datetime(2026, 1, 1, 12, tzinfo=UTC), FIRST_US, 6, 24, {Class.LATE: 1}, 0.5),)
     facts = Lineage(COLUMNS, ("day", "origin"), "day")
     record = RunRecord("q", "", "", "memory", "at-least-once", {})
     return Reconciliation(

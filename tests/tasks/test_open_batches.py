@@ -12,7 +12,7 @@ import polars as pl
 import ouzel
 from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.messages import Data, Event, Instruction, Root
-from ouzel.runtime.tasks.factory import Setting, make_task
+from ouzel.runtime.tasks.factory import TaskContext, make_task
 from ouzel.runtime.tasks.user import UserBolt
 from tests.tasks.test_user_code import topology
 
@@ -39,7 +39,7 @@ class Keeps(ouzel.Bolt):
 
 def task_of(bolt: ouzel.Bolt) -> UserBolt:
     whole = topology(bolt)
-    machine = make_task(whole.tasks()[1], Setting(whole, Path()))
+    machine = make_task(whole.tasks()[1], TaskContext(whole, Path()))
     assert isinstance(machine, UserBolt)
     return machine
 

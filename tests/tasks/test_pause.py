@@ -17,7 +17,7 @@ from ouzel.planner.topology import Component, Output, Task
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.rowwise import Passing
-from ouzel.runtime.protocol.groupings import Outlet
+from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.messages import (
     Ack,
     Data,
@@ -173,7 +173,7 @@ class Numbers(Spout):
 def test_a_spout_of_ones_own_is_told_once_and_asked_for_nothing() -> None:
     logic, links = (
         Numbers(),
-        Links((), {"default": Outlet(0, [([2], lambda rows, _id, _task: [(0, rows)])])}, frozenset()),
+        Links((), {"default": OutputStream(0, [([2], lambda rows, _id, _task: [(0, rows)])])}, frozenset()),
     )
     component = Component("numbers", 1, (), (Output(schema(n=int)),), (), logic)
     machine = UserSpout(Task(1, "numbers", 0), links, Settings(), 0, logic, component)
@@ -205,9 +205,9 @@ class Held(Operator):
         self.rows.append(frame)
 
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
-        return self.settle() if watermark_us >= 0 else None
+        return self.flush_on_pause() if watermark_us >= 0 else None
 
-    def settle(self) -> pl.DataFrame | None:
+    def flush_on_pause(self) -> pl.DataFrame | None:
         rows, self.rows = self.rows, []
         return pl.concat(rows) if rows else None
 

@@ -12,7 +12,7 @@ from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.protocol.groupings import Outlet
+from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.messages import Data, Instruction, Root, Send, TimeStatus, Watermark
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
 from ouzel.runtime.protocol.task import Links, Port
@@ -48,7 +48,7 @@ class Noting(Operator):
 def bolt() -> tuple[ChainBolt, list[object]]:
     operator = Noting()
     ports = {0: Port(0, (LEFT,)), 1: Port(0, (LEFT_TOO,)), 2: Port(1, (RIGHT,))}
-    outlet = Outlet(3, [([2], lambda rows, _id, _task: [(0, rows)])])
+    outlet = OutputStream(3, [([2], lambda rows, _id, _task: [(0, rows)])])
     links = Links((LEFT, LEFT_TOO, RIGHT), {"default": outlet}, frozenset({LEFT, LEFT_TOO, RIGHT}), ports=ports)
     refusals = Refusals(BadRecordPolicy.FAIL, Path("unused"))
     made = ChainBolt(

@@ -10,7 +10,7 @@ import polars as pl
 from ouzel.runtime.protocol.acker import Acker
 from ouzel.runtime.protocol.messages import Ack, Data, Flush, Send
 from ouzel.runtime.protocol.task import TaskMachine
-from ouzel.runtime.tasks.factory import Setting, make_task
+from ouzel.runtime.tasks.factory import TaskContext, make_task
 from ouzel.session import load_text
 
 QUERY = """
@@ -22,7 +22,7 @@ SELECT n % 7 AS k, COUNT(*) AS many FROM ticks GROUP BY n % 7 EMIT CHANGES;
 def machines() -> tuple[TaskMachine, TaskMachine]:
     """The tasks that count and that hand out the result."""
     job = load_text(QUERY, Path(), "ticks", (("parallelism", "1"),))
-    setting = Setting(job.topology, Path(), results=lambda _id, _frame: None)
+    setting = TaskContext(job.topology, Path(), results=lambda _id, _frame: None)
     _, counting, result = (make_task(task, setting) for task in job.topology.tasks())
     return counting, result
 

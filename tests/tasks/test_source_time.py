@@ -13,7 +13,7 @@ from ouzel.connectors.base import Committed, Partition, ReadBatch, ReadState, Un
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.operators.build import build_chain
-from ouzel.runtime.protocol.groupings import Outlet
+from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.messages import TimeStatus
 from ouzel.runtime.protocol.messages import Watermark as WatermarkMessage
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
@@ -70,7 +70,7 @@ def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL) -> Sour
     job = load_text(text, Path(), "t")
     (watermark,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Watermark))
     settings = Settings().updated([("delivery", delivery), ("batch.rows", "10"), ("max.pending.rows", "10")])
-    outlet = Outlet(0, [([2], lambda frame, _id, _task: [(0, frame)])])
+    outlet = OutputStream(0, [([2], lambda frame, _id, _task: [(0, frame)])])
     refusals = Refusals(BadRecordPolicy.FAIL, Path("unused"))
     partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal(), 10_000)  # type: ignore[arg-type]
     links = Links((), {"default": outlet}, frozenset())

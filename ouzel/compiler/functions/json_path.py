@@ -52,7 +52,7 @@ def path_steps(path: str) -> list[str | int]:
     return steps
 
 
-def look(text: str, steps: Sequence[str | int]) -> str | None:
+def look_up(text: str, steps: Sequence[str | int]) -> str | None:
     """The value at the path, as text: a string bare, null as None, anything else as JSON."""
     try:
         value: Any = json.loads(text, parse_int=_Number, parse_float=_java_double, parse_constant=_refuse)
@@ -92,7 +92,7 @@ def _lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     path = arguments[1].literal
     assert isinstance(path, str)
     steps = path_steps(path)
-    both = map_rows((arguments[0].value,), lambda text: look(text, steps), to_polars(VARCHAR))
+    both = map_rows((arguments[0].value,), lambda text: look_up(text, steps), to_polars(VARCHAR))
     return with_errors(both.struct.field("value"), arguments)
 
 

@@ -35,7 +35,7 @@ from ouzel.compiler.plan.base import (
     names_below,
     walk,
 )
-from ouzel.compiler.plan.late import Without
+from ouzel.compiler.plan.late import ExcludeLateRows
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sets import Union
@@ -59,6 +59,7 @@ __all__ = [
     "DistributionKind",
     "Emit",
     "EmitRule",
+    "ExcludeLateRows",
     "Filter",
     "FinalAggregate",
     "Hints",
@@ -78,7 +79,6 @@ __all__ = [
     "Unnest",
     "Watermark",
     "WindowKind",
-    "Without",
     "by_keys",
     "identity_origins",
     "names_above",

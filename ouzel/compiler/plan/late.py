@@ -10,7 +10,7 @@ from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Distribution
 
 
 @dataclass(frozen=True)
-class Without(SameColumns):
+class ExcludeLateRows(SameColumns):
     """The input of `aggregate` without the rows that a run dropped there as late. Only a reconciliation makes these, for its batch job.
 
     Attributes:

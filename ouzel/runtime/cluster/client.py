@@ -97,7 +97,7 @@ class HeronHandle(RowIteration):
             self._news.wait_for(lambda: self._frames or self._has_ended, timeout_s)
             return self._has_ended
 
-    def look(self, timeout_s: float) -> Status:
+    def fresh_status(self, timeout_s: float) -> Status:
         """See run.Handle."""
         return self._rest_after("Look", timeout_s, lambda: True, _no_answer)
 

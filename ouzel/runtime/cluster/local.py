@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ouzel.compiler.catalog import SECRETS
 from ouzel.compiler.plan import Scan, Sink
-from ouzel.connectors import OURS
+from ouzel.connectors import BUILT_IN
 from ouzel.errors import TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Topology
@@ -153,4 +153,4 @@ def _no_room(place: Path, error: OSError) -> TopologyError:
 def _has_code_of_others(component: Component) -> bool:
     """Whether the component runs code that may be imported from anywhere on this process's path."""
     tables = (node for node in component.chain if isinstance(node, Scan | Sink))
-    return component.user is not None or any(table.connector not in OURS for table in tables)
+    return component.user is not None or any(table.connector not in BUILT_IN for table in tables)

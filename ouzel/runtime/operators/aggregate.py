@@ -299,7 +299,7 @@ class DelayedAggregation(ChangingAggregation):
         self._due_ms = now_ms + self._node.emit.delay_ms
         return self._release()
 
-    def settle(self) -> pl.DataFrame | None:
+    def flush_on_pause(self) -> pl.DataFrame | None:
         """Let the changes out before the delay is over."""
         return self._release()
 

@@ -61,7 +61,7 @@ class Operator:
         """Processing time is `now_ms`: what that lets out (EMIT AFTER DELAY), or None."""
         return None
 
-    def settle(self) -> pl.DataFrame | None:
+    def flush_on_pause(self) -> pl.DataFrame | None:
         """The topology pauses: what only waits to leave together with more (EMIT AFTER DELAY), or None."""
         return None
 

@@ -27,7 +27,7 @@ from ouzel.planner.topology import DEFAULT_STREAM, Output
 from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
-from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, TimeSight, Unnesting
+from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.windows import WindowAssignment
 
 OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
@@ -36,7 +36,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Scan: lambda _node, _seed: Passing(),  # the task reads
         Project: lambda node, _seed: Projection(node),
         Filter: lambda node, _seed: Selection(node),
-        Watermark: lambda node, _seed: TimeSight(node),
+        Watermark: lambda node, _seed: WatermarkAssigner(node),
         Unnest: lambda node, _seed: Unnesting(node),
         AssignWindow: lambda node, _seed: WindowAssignment(node),
         Aggregate: lambda node, seed: aggregation(node, seed, partial=False),

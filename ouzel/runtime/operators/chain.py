@@ -65,9 +65,9 @@ class Chain:
         """As `advance`, for processing time."""
         return self._each(lambda operator: operator.tick(now_ms))
 
-    def settle(self) -> Streams:
+    def flush_on_pause(self) -> Streams:
         """As `advance`, when the topology pauses."""
-        return self._each(lambda operator: operator.settle())
+        return self._each(lambda operator: operator.flush_on_pause())
 
     def finish(self) -> Streams:
         """As `advance`, at the end of input."""
@@ -75,7 +75,7 @@ class Chain:
 
     @property
     def states(self) -> list[StateContext]:
-        """What the operators keep, in their order. A snapshot is taken after `settle`: what waits to leave is no state."""
+        """What the operators keep, in their order. A snapshot is taken after `flush_on_pause`: what waits to leave is no state."""
         return [operator.state for operator in self.operators if operator.state is not None]
 
     def restored(self) -> None:

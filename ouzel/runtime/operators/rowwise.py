@@ -127,7 +127,7 @@ class Selection(_Computing):
         return kept.filter(computed.to_series())
 
 
-class TimeSight(_Computing):
+class WatermarkAssigner(_Computing):
     """Watermark: passes rows on and notes in `sight` what the batch shows of event time, None if all is NULL."""
 
     def __init__(self, node: Watermark) -> None:

@@ -416,7 +416,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
 
 
 def _make(job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
-    from ouzel.runtime.tasks.factory import Setting, make_task
+    from ouzel.runtime.tasks.factory import TaskContext, make_task
     from ouzel.runtime.tasks.hand import FileNote
     from ouzel.runtime.tasks.journal import FileJournal
 
@@ -425,5 +425,5 @@ def _make(job: RunDescription, container: int, task: Task, places: dict[str, Pla
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
     hand = FileNote(here / f"hand-{task.id}")
-    setting = Setting(job.topology, job.directory, local, places, results, incarnation, journal, notes, hand)
+    setting = TaskContext(job.topology, job.directory, local, places, results, incarnation, journal, notes, hand)
     return make_task(task, setting)

@@ -113,7 +113,7 @@ def _sort_by_task(chosen: RowPositions, ends: RowPositions, order: RowPositions)
         ends[chosen[row]] = place + 1
 
 
-class Outlet:
+class OutputStream:
     """One output stream of one task: its readers, and how each is dealt to."""
 
     def __init__(self, number: int, readers: Sequence[tuple[Sequence[int], Deal]]) -> None:
@@ -125,14 +125,14 @@ class Outlet:
         """All tasks that may get anything."""
         return frozenset(task for tasks, _ in self._readers for task in tasks)
 
-    def deal(self, frame: pl.DataFrame, frame_id: int, index: int | None) -> Iterable[tuple[int, pl.DataFrame]]:
+    def route(self, frame: pl.DataFrame, frame_id: int, index: int | None) -> Iterable[tuple[int, pl.DataFrame]]:
         """(task id, rows) for every reader's tasks."""
-        for tasks, deal in self._readers:
-            for chosen, rows in deal(frame, frame_id, index):
+        for tasks, route in self._readers:
+            for chosen, rows in route(frame, frame_id, index):
                 yield tasks[chosen], rows
 
 
-def outlets(topology: Topology, component: Component, local_tasks: frozenset[int]) -> dict[str, Outlet]:
+def outlets(topology: Topology, component: Component, local_tasks: frozenset[int]) -> dict[str, OutputStream]:
     """The outlets of a component's tasks, by stream."""
     numbers, seed = stream_numbers(topology), topology.settings.seed
     ids: dict[str, list[int]] = {}
@@ -145,5 +145,5 @@ def outlets(topology: Topology, component: Component, local_tasks: frozenset[int
             tasks = ids[reader.name]
             local = [index for index, task in enumerate(tasks) if task in local_tasks]
             readers.append((tasks, dealer(link.grouping, len(tasks), local, f"{reader.name}/{output.stream}", seed)))
-        made[output.stream] = Outlet(numbers[component.name, output.stream], readers)
+        made[output.stream] = OutputStream(numbers[component.name, output.stream], readers)
     return made

@@ -17,7 +17,7 @@ from ouzel.planner.settings import Delivery, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.observe.histogram import bucket_of
 from ouzel.runtime.protocol.acker import EVERYTHING, Acker, PendingBatch
-from ouzel.runtime.protocol.groupings import Outlet
+from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.ids import mix, name_id
 from ouzel.runtime.protocol.messages import (
     Ack,
@@ -34,7 +34,7 @@ from ouzel.runtime.protocol.messages import (
     Waiting,
     Watermark,
 )
-from ouzel.runtime.protocol.watermarks import Gate, InputClock, Moment
+from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
 
 if TYPE_CHECKING:
     from ouzel.connectors.base import SinkWriter
@@ -84,7 +84,7 @@ class Links:
     """
 
     sources: tuple[int, ...]
-    outlets: dict[str, Outlet]
+    outlets: dict[str, OutputStream]
     upstream: frozenset[int]
     spouts: tuple[int, ...] = ()
     sinks: tuple[int, ...] = ()
@@ -127,8 +127,8 @@ class TaskMachine:
         self.finished = False
         self.now_ms = 0.0
         self._out: list[Instruction] = []
-        self._told: Moment | None = None
-        self._reached = Moment()
+        self._told: WatermarkStatus | None = None
+        self._reached = WatermarkStatus()
         self._repeat_at = 0.0
         self._came_up_anew = epoch > 0
         self._emissions = mix(name_id(f"{task.component}/{task.index}"), epoch)
@@ -169,7 +169,7 @@ class TaskMachine:
             self._tell(self._told)
         return self._take()
 
-    def settle(self, now_ms: float) -> list[Instruction]:
+    def flush_on_pause(self, now_ms: float) -> list[Instruction]:
         """Let out what only waits to leave together with more: a snapshot of what the task keeps comes after that."""
         return []
 
@@ -217,12 +217,12 @@ class TaskMachine:
 
     def _observe(self, message: Watermark) -> None:
         """An input says how far its time has come."""
-        self.clock.observe(message.source, Moment(message.time_us, message.status, message.pause))
+        self.clock.observe(message.source, WatermarkStatus(message.time_us, message.status, message.pause))
 
     def _work(self, arrived: list[Data]) -> None:
         """Handle what has arrived."""
 
-    def _time_moved(self, moment: Moment) -> None:
+    def _time_moved(self, moment: WatermarkStatus) -> None:
         """The inputs' time is `moment` now: let out what that closes."""
 
     def _tick(self) -> None:
@@ -248,12 +248,12 @@ class TaskMachine:
         root = self.acker.next_root()
         roots = (root,) if self.tracked else ()
         base = frame_id or self._emissions
-        messages = [message for stream, frame in frames for message in self.deal(stream, frame, base, roots, index)]
+        messages = [message for stream, frame in frames for message in self.route(stream, frame, base, roots, index)]
         done = self.acker.hold(root, messages, rows, token, self.now_ms)
         self._send(messages)
         self._complete(done)
 
-    def deal(
+    def route(
         self, stream: str, frame: pl.DataFrame, frame_id: int, roots: tuple[Root, ...], index: int | None = None
     ) -> list[Data]:
         """The messages that a frame becomes, one for each task that gets any of it; not yet sent."""
@@ -263,7 +263,7 @@ class TaskMachine:
         self.counts.rows_out += frame.height
         return [
             Data(outlet.number, self.task.id, task, mix(frame_id, outlet.number, task), roots, rows)
-            for task, rows in outlet.deal(frame, frame_id, index)
+            for task, rows in outlet.route(frame, frame_id, index)
         ]
 
     def answer(self, handled: Iterable[Data], made: Iterable[Data]) -> None:
@@ -334,7 +334,7 @@ class TaskMachine:
             self.pass_time(moment)
         self._release()
 
-    def pass_time(self, moment: Moment) -> None:
+    def pass_time(self, moment: WatermarkStatus) -> None:
         """Tell downstream of this moment as soon as everything emitted so far is acked."""
         self.gate.push(self.acker.newest if self.acker.pending else 0, moment)
 
@@ -359,7 +359,7 @@ class TaskMachine:
             self.finished = True
             self._out.append(Finished())
 
-    def _tell(self, moment: Moment) -> None:
+    def _tell(self, moment: WatermarkStatus) -> None:
         self._told, self._repeat_at = moment, self.now_ms + REPEAT_MS
         for task in sorted(self._downstream):
             self._out.append(Send(Watermark(self.task.id, task, moment.time_us, moment.status, moment.pause)))

@@ -13,7 +13,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Time
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class WatermarkStatus:
     """A watermark, whether its holder holds time back, and if it is PAUSED the number of the pause."""
 
     time_us: int = BEGINNING_OF_TIME
@@ -21,7 +21,7 @@ class Moment:
     pause: int = 0
 
 
-FINISHED = Moment(END_OF_TIME, TimeStatus.FINISHED)
+FINISHED = WatermarkStatus(END_OF_TIME, TimeStatus.FINISHED)
 
 
 class InputClock:
@@ -35,10 +35,10 @@ class InputClock:
     """
 
     def __init__(self, sources: Iterable[int]) -> None:
-        self._inputs = {source: Moment() for source in sources}
-        self._now = Moment()
+        self._inputs = {source: WatermarkStatus() for source in sources}
+        self._now = WatermarkStatus()
 
-    def observe(self, source: int, moment: Moment) -> None:
+    def observe(self, source: int, moment: WatermarkStatus) -> None:
         """One input's watermark; an older one than is known changes nothing but the status."""
         known = self._inputs.get(source)
         if known is None or known.status is TimeStatus.FINISHED:
@@ -47,23 +47,23 @@ class InputClock:
         self._now = self._combine()
 
     @property
-    def now(self) -> Moment:
+    def now(self) -> WatermarkStatus:
         """Where the inputs stand together."""
         return self._now
 
-    def _combine(self) -> Moment:
+    def _combine(self) -> WatermarkStatus:
         statuses = {moment.status for moment in self._inputs.values()} - {TimeStatus.FINISHED}
         if not statuses:
             return FINISHED
         if statuses == {TimeStatus.PAUSED}:
             pause = min(moment.pause for moment in self._inputs.values() if moment.status is TimeStatus.PAUSED)
-            return Moment(self._least(TimeStatus.PAUSED), TimeStatus.PAUSED, pause)
+            return WatermarkStatus(self._least(TimeStatus.PAUSED), TimeStatus.PAUSED, pause)
         if statuses & {TimeStatus.ACTIVE, TimeStatus.PAUSED}:
-            return Moment(self._least(TimeStatus.ACTIVE, TimeStatus.PAUSED))
+            return WatermarkStatus(self._least(TimeStatus.ACTIVE, TimeStatus.PAUSED))
         if TimeStatus.FOLLOWING in statuses:
-            return Moment(self._least(TimeStatus.FOLLOWING), TimeStatus.FOLLOWING)
+            return WatermarkStatus(self._least(TimeStatus.FOLLOWING), TimeStatus.FOLLOWING)
         latest = max(moment.time_us for moment in self._inputs.values() if moment.status is TimeStatus.IDLE)
-        return Moment(max(latest, self._now.time_us), TimeStatus.IDLE)
+        return WatermarkStatus(max(latest, self._now.time_us), TimeStatus.IDLE)
 
     def _least(self, *statuses: TimeStatus) -> int:
         least = min(moment.time_us for moment in self._inputs.values() if moment.status in statuses)
@@ -77,18 +77,18 @@ class Gate:
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[int, Moment]] = deque()
+        self._waiting: deque[tuple[int, WatermarkStatus]] = deque()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def push(self, newest: int, moment: Moment) -> None:
+    def push(self, newest: int, moment: WatermarkStatus) -> None:
         """`moment` may pass once sequence `newest` and all before it are settled."""
         if self._waiting and self._waiting[-1][0] == newest:
             self._waiting.pop()
         self._waiting.append((newest, moment))
 
-    def release(self, settled: int) -> Moment | None:
+    def release(self, settled: int) -> WatermarkStatus | None:
         """The last moment that may pass now that all below `settled` is done, or None."""
         passed = None
         while self._waiting and self._waiting[0][0] < settled:

@@ -121,7 +121,7 @@ class MemoryHandle(RowIteration):
             self._news.clear()
         return self._over
 
-    def look(self, timeout_s: float) -> Status:
+    def fresh_status(self, timeout_s: float) -> Status:
         """See run.Handle."""
         return self._ask(self.status, timeout_s)
 

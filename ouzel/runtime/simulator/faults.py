@@ -92,7 +92,7 @@ def move_state(world: World) -> None:
     if not keeping:
         return
     host = world.random.choice(keeping)
-    world.settle(host)
+    world.flush_on_pause(host)
     moves = world.random.random() < 0.7
     assert isinstance(host.machine, ChainBolt)
     operators = host.machine.chain.operators

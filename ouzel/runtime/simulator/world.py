@@ -33,7 +33,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
-from ouzel.runtime.tasks.factory import Results, Setting, make_task
+from ouzel.runtime.tasks.factory import Results, TaskContext, make_task
 from ouzel.runtime.tasks.journal import MemoryJournal
 
 if TYPE_CHECKING:
@@ -203,9 +203,9 @@ class World:
             host.places.update(host.commits.popleft()[1].places)
         self.hosts[task] = self._start(host.task, host.places, host.epoch + 1)
 
-    def settle(self, host: Host) -> None:
+    def flush_on_pause(self, host: Host) -> None:
         """Have a task let out what only waits, so that what it keeps can be snapshotted."""
-        self._carry_out(host.task.id, host.machine.settle(self.now_ms))
+        self._carry_out(host.task.id, host.machine.flush_on_pause(self.now_ms))
 
     def lose(self, matches: Callable[[int, int], bool]) -> int:
         """Drop what is on the links (from, to) that match; how many messages that were."""
@@ -235,7 +235,7 @@ class World:
     def _start(self, task: Task, places: dict[str, Place], epoch: int) -> Host:
         local = self.container_tasks(task.id)
         journal = self._journals[task.id]
-        setting = Setting(
+        setting = TaskContext(
             self.topology, self.directory, local, dict(places), self.results, epoch, journal, hand=self.notes[task.id]
         )
         machine = make_task(task, setting)

@@ -32,7 +32,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import MOST_IN_HAND, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
-from ouzel.runtime.protocol.watermarks import InputClock, Moment
+from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
 from ouzel.runtime.tasks.killers import find_killers, process_in_parts
 from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
@@ -208,7 +208,7 @@ class ChainBolt(TaskMachine):
                 self.counts.rows_out += frame.height
                 self._out += self.sink.write(frame_id, frame)
             elif not self.sink:
-                messages += self.deal(stream, frame, frame_id, roots)
+                messages += self.route(stream, frame, frame_id, roots)
         return messages
 
     def _seen(self, message: Data) -> bool:
@@ -246,13 +246,13 @@ class ChainBolt(TaskMachine):
         """An input says how far its time has come."""
         super()._observe(message)
         for clock in self._port_clocks:
-            clock.observe(message.source, Moment(message.time_us, message.status, message.pause))
+            clock.observe(message.source, WatermarkStatus(message.time_us, message.status, message.pause))
 
-    def _time_moved(self, moment: Moment) -> None:
+    def _time_moved(self, moment: WatermarkStatus) -> None:
         try:
             self._emit_all(self.chain.advance(moment.time_us))
             if moment.status is TimeStatus.PAUSED:
-                self._emit_all(self.chain.settle())
+                self._emit_all(self.chain.flush_on_pause())
                 self._flush()
             elif moment.status is TimeStatus.FINISHED:
                 self._emit_all(self.chain.finish())
@@ -263,7 +263,7 @@ class ChainBolt(TaskMachine):
             self.give_up(f"{self.task.component}: {error}")
         self._count_late()
 
-    def pass_time(self, moment: Moment) -> None:
+    def pass_time(self, moment: WatermarkStatus) -> None:
         """A sink says that it has reached a time only when what that time let out is safe."""
         if self.sink:
             self.gate.push(self.sink.written, moment)
@@ -283,13 +283,13 @@ class ChainBolt(TaskMachine):
             self._flush_if_due()
         return self._take()
 
-    def settle(self, now_ms: float) -> list[Instruction]:
+    def flush_on_pause(self, now_ms: float) -> list[Instruction]:
         """Let out the changes that EMIT AFTER DELAY holds back."""
         self._begin(now_ms)
-        self._emit_all(self.chain.settle())
+        self._emit_all(self.chain.flush_on_pause())
         return self._take()
 
-    def _tell(self, moment: Moment) -> None:
+    def _tell(self, moment: WatermarkStatus) -> None:
         """A sink says also upstream how far it has written, now and then, and when it comes to rest."""
         super()._tell(moment)
         rests = moment.status in (TimeStatus.PAUSED, TimeStatus.FINISHED)

@@ -17,66 +17,66 @@ from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
+from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.partitions import Partitions, Ways
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
-from ouzel.runtime.tasks.setting import Results, Setting
 from ouzel.runtime.tasks.source import SourceSpout
 
 
-def make_compiled_task(task: Task, setting: Setting, component: Component, links: Links) -> TaskMachine:
+def make_compiled_task(task: Task, context: TaskContext, component: Component, links: Links) -> TaskMachine:
     """The machine of a component with a chain of plan nodes.
 
     Raises:
         ConnectorError: its source or sink cannot be opened.
     """
     make = _source_spout if isinstance(component.chain[0], Scan) else _chain_bolt
-    return make(task, setting, component, links)
+    return make(task, context, component, links)
 
 
-def _source_spout(task: Task, setting: Setting, component: Component, links: Links) -> SourceSpout:
-    settings, scan = setting.topology.settings, component.chain[0]
+def _source_spout(task: Task, context: TaskContext, component: Component, links: Links) -> SourceSpout:
+    settings, scan = context.topology.settings, component.chain[0]
     assert isinstance(scan, Scan)
     options = dict(scan.options)
-    source = open_source(scan.connector, _source_request(scan, options, component.parallelism, setting))
+    source = open_source(scan.connector, _source_request(scan, options, component.parallelism, context))
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
     partitions = Partitions(
-        task, component.parallelism, source, setting.places or {}, setting.journal, idle, component.keeps, ways
+        task, component.parallelism, source, context.places or {}, context.journal, idle, component.keeps, ways
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
-    letters = setting.directory / options.get("dead-letter.path", settings.error_table)
-    refusals = (Refusals(policy, letters), row_refusals(setting))
+    letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
+    refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
-    return SourceSpout(task, links, settings, setting.epoch, partitions, chain, refusals, Quarantine(setting.hand))
+    return SourceSpout(task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
 
 
-def _source_request(scan: Scan, options: dict[str, str], tasks: int, setting: Setting) -> SourceRequest:
+def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: TaskContext) -> SourceRequest:
     return SourceRequest(
         table=scan.table,
         options=options,
         columns=scan.columns.polars(),
-        directory=setting.directory,
+        directory=context.directory,
         metadata=dict(scan.metadata),
         required=frozenset(field.name for field in scan.columns if not field.nullable),
         predicate=lower(scan.predicate).value if scan.predicate else None,
-        name=setting.topology.name,
+        name=context.topology.name,
         tasks=tasks,
-        again=setting.epoch > 0,
+        again=context.epoch > 0,
         weight=WEIGHT,
     )
 
 
-def _chain_bolt(task: Task, setting: Setting, component: Component, links: Links) -> ChainBolt:
-    settings = setting.topology.settings
+def _chain_bolt(task: Task, context: TaskContext, component: Component, links: Links) -> ChainBolt:
+    settings = context.topology.settings
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
     upsert_by = sink.keys if sink and sink.mode is SinkMode.UPSERT else ()
     chain = build_chain(component.chain, settings, upsert_by, component.outputs)
-    writer = _writer(sink, task, setting) if sink else None
+    writer = _writer(sink, task, context) if sink else None
     end = SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows) if sink and writer else None
-    refusals, quarantine = row_refusals(setting), Quarantine(setting.hand)
+    refusals, quarantine = row_refusals(context), Quarantine(context.hand)
     ports = tuple(_columns_of(node) for node in component.chain[0].inputs)
-    bolt = ChainBolt(task, links, settings, setting.epoch, chain, ports, refusals, quarantine, end)
+    bolt = ChainBolt(task, links, settings, context.epoch, chain, ports, refusals, quarantine, end)
     bolt.writer = writer
     return bolt
 
@@ -85,13 +85,13 @@ def _columns_of(node: Node) -> tuple[str, ...]:
     return (*node.schema.names, WEIGHT) if node.retracts else node.schema.names
 
 
-def _writer(sink: Sink, task: Task, setting: Setting) -> SinkWriter:
+def _writer(sink: Sink, task: Task, context: TaskContext) -> SinkWriter:
     if sink.traits.returned:
-        assert setting.results is not None, "a query with a result needs somewhere to send it"
-        return ResultWriter(setting.results)
-    topology = setting.topology
-    request = sink_request(sink, setting.directory, topology.name, task.index, topology.settings.run)
-    return open_sink(sink.connector, replace(request, notes=setting.notes, again=setting.epoch > 0))
+        assert context.results is not None, "a query with a result needs somewhere to send it"
+        return ResultWriter(context.results)
+    topology = context.topology
+    request = sink_request(sink, context.directory, topology.name, task.index, topology.settings.run)
+    return open_sink(sink.connector, replace(request, notes=context.notes, again=context.epoch > 0))
 
 
 def sink_request(sink: Sink, directory: Path, name: str, task: int = 0, run: str = "") -> SinkRequest:

@@ -7,38 +7,38 @@ from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.groupings import outlets, stream_numbers
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, Port, TaskMachine
+from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.refusals import row_refusals
-from ouzel.runtime.tasks.setting import Results, Setting
 from ouzel.runtime.tasks.user import UserBolt, UserSpout
 
-__all__ = ["Results", "Setting", "make_task"]
+__all__ = ["Results", "TaskContext", "make_task"]
 
 
-def make_task(task: Task, setting: Setting) -> TaskMachine:
+def make_task(task: Task, context: TaskContext) -> TaskMachine:
     """The machine of one task.
 
     Raises:
         ConnectorError: its source or sink cannot be opened.
     """
-    component = setting.topology.component(task.component)
-    links = _links(setting, task, component)
+    component = context.topology.component(task.component)
+    links = _links(context, task, component)
     if component.chain:
         from ouzel.runtime.tasks.compiled import (
             make_compiled_task,
         )  # SQL's operators: 0.2 s that a hand-written topology need not pay
 
-        return make_compiled_task(task, setting, component, links)
-    settings = setting.topology.settings
+        return make_compiled_task(task, context, component, links)
+    settings = context.topology.settings
     if isinstance(component.user, Spout):
-        return UserSpout(task, links, settings, setting.epoch, component.user, component)
+        return UserSpout(task, links, settings, context.epoch, component.user, component)
     assert isinstance(component.user, Bolt)
-    streams = {number: pair for pair, number in stream_numbers(setting.topology).items()}
-    quarantine, refusals = Quarantine(setting.hand), row_refusals(setting)
-    return UserBolt(task, links, settings, setting.epoch, component.user, component, streams, quarantine, refusals)
+    streams = {number: pair for pair, number in stream_numbers(context.topology).items()}
+    quarantine, refusals = Quarantine(context.hand), row_refusals(context)
+    return UserBolt(task, links, settings, context.epoch, component.user, component, streams, quarantine, refusals)
 
 
-def _links(setting: Setting, task: Task, component: Component) -> Links:
-    topology = setting.topology
+def _links(context: TaskContext, task: Task, component: Component) -> Links:
+    topology = context.topology
     writers = {link.component for link in component.inputs}
     upstream, todo = set(writers), list(writers)
     while todo:
@@ -50,7 +50,7 @@ def _links(setting: Setting, task: Task, component: Component) -> Links:
     spouts, sinks = _feedback(topology, component, upstream)
     return Links(
         sources=tuple(other.id for other in tasks if other.component in writers),
-        outlets=outlets(topology, component, setting.local_tasks),
+        outlets=outlets(topology, component, context.local_tasks),
         upstream=frozenset(other.id for other in tasks if other.component in upstream),
         spouts=tuple(other.id for other in tasks if other.component in spouts),
         sinks=tuple(other.id for other in tasks if other.component in sinks),

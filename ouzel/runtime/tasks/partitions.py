@@ -70,7 +70,7 @@ class PartitionProgress:
         """The offset up to which this task, or one before it in this run or the last, has emitted batches."""
         return max(self.read_before, self.place.offset if self.place else -1, self.cuts[-1].end if self.cuts else -1)
 
-    def settle(self) -> bool:
+    def advance(self) -> bool:
         """Move `committed` over what is acked without a gap; True if it moved."""
         moved = False
         while self.emitted and self.emitted[0].acked:

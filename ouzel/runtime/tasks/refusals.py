@@ -10,7 +10,7 @@ from ouzel.errors import BadRecord
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.task import TaskMachine
-from ouzel.runtime.tasks.setting import Setting
+from ouzel.runtime.tasks.context import TaskContext
 
 SHOWN = 200
 """Characters of a refused row that a message quotes."""
@@ -44,10 +44,10 @@ class Refusals:
             write_dead_letters(self.path, records)
 
 
-def row_refusals(setting: Setting) -> Refusals:
+def row_refusals(context: TaskContext) -> Refusals:
     """What a topology's settings say of rows that cannot be computed."""
-    settings = setting.topology.settings
-    return Refusals(settings.error_policy, setting.directory / settings.error_table)
+    settings = context.topology.settings
+    return Refusals(settings.error_policy, context.directory / settings.dead_letter_path)
 
 
 def refuse_records(machine: TaskMachine, refusals: Refusals, records: Sequence[RefusedRecord]) -> None:

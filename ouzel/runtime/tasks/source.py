@@ -31,7 +31,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
-from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.awaited import Awaited
 from ouzel.runtime.tasks.killers import drop_killers, find_killers, process_in_parts
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
@@ -92,7 +92,7 @@ class SourceSpout(TaskMachine):
         self._awaited = Awaited(task.component, partitions.idle_after_ms, chain.is_timed)
         self._pause = 0
         self._paused_ms = 0.0
-        self._said: Moment | None = None
+        self._said: WatermarkStatus | None = None
         self._commit_at = 0.0
         self._uncommitted = False
         self._commits = 0
@@ -227,7 +227,7 @@ class SourceSpout(TaskMachine):
     def _completed(self, held: PendingBatch) -> None:
         progress, emitted = cast(tuple[PartitionProgress, Emitted], held.token)
         emitted.acked = True
-        if progress.settle():
+        if progress.advance():
             self._uncommitted = True
             first = self.counts.ranges.get(progress.partition.id, (progress.first, 0))[0]
             self.counts.ranges[progress.partition.id] = (first, progress.committed or 0)
@@ -300,20 +300,20 @@ class SourceSpout(TaskMachine):
             self.chain.advance(moment.time_us)
             self.pass_time(moment)
 
-    def _moment(self) -> Moment:
+    def _moment(self) -> WatermarkStatus:
         first = self._alive.first
         if first is None:
             return FINISHED
         known = self._said.time_us if self._said else self._partitions.journal.time_us
         if self._pause:
-            return Moment(known, TimeStatus.PAUSED, self._pause)
+            return WatermarkStatus(known, TimeStatus.PAUSED, self._pause)
         if not self._is_idle(first):
-            return Moment(max(first.watermark_us, known))
+            return WatermarkStatus(max(first.watermark_us, known))
         alive = [progress for progress in self._progress if not progress.ended]
         active = [progress for progress in alive if not self._is_idle(progress)]
         if active:
             least = min(progress.watermark_us for progress in active)
-            return Moment(max(least, known))
+            return WatermarkStatus(max(least, known))
         return self._silent_moment(alive, known)
 
     def _waiting(self) -> tuple[Waiting, ...]:
@@ -327,13 +327,13 @@ class SourceSpout(TaskMachine):
     def _is_idle(self, progress: PartitionProgress) -> bool:
         return progress.silence.is_idle(self.now_ms, self._partitions.idle_after_ms)
 
-    def _silent_moment(self, alive: Sequence[PartitionProgress], known: int) -> Moment:
+    def _silent_moment(self, alive: Sequence[PartitionProgress], known: int) -> WatermarkStatus:
         """All partitions are silent: the wall clock moves event time where that follows it, else time waits for data or the end."""
         following = [progress.lag for progress in alive if progress.lag.follows]
         if not following:
-            return Moment(max(known, *(progress.watermark_us for progress in alive)), TimeStatus.IDLE)
+            return WatermarkStatus(max(known, *(progress.watermark_us for progress in alive)), TimeStatus.IDLE)
         wall_us = self.wall_us // FOLLOW_US * FOLLOW_US
-        return Moment(max(known, min(lag.watermark_us(wall_us) for lag in following)), TimeStatus.FOLLOWING)
+        return WatermarkStatus(max(known, min(lag.watermark_us(wall_us) for lag in following)), TimeStatus.FOLLOWING)
 
     def _finish(self) -> None:
         if not self.finished:
@@ -341,7 +341,7 @@ class SourceSpout(TaskMachine):
             self._commit_to_source()
         super()._finish()
 
-    def _tell(self, moment: Moment) -> None:
+    def _tell(self, moment: WatermarkStatus) -> None:
         if moment.time_us > self._partitions.journal.time_us and moment.status is not TimeStatus.FINISHED:
             self._partitions.journal.tell(moment.time_us)
         super()._tell(moment)

@@ -18,7 +18,7 @@ from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
-from ouzel.runtime.protocol.watermarks import FINISHED, Moment
+from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.killers import whole
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
@@ -61,7 +61,7 @@ class UserSpout(TaskMachine):
             self.emit_root([(stream, frame)], frame.height, message_id, index=task)
             return
         self._emissions = mix(self._emissions)
-        self._send(self.deal(stream, frame, self._emissions, (), task))
+        self._send(self.route(stream, frame, self._emissions, (), task))
 
     def ack(self, batch: Batch) -> None:
         """A spout has no input to ack."""
@@ -93,9 +93,9 @@ class UserSpout(TaskMachine):
             self.pass_time(moment)
 
     @property
-    def _unended(self) -> Moment:
+    def _unended(self) -> WatermarkStatus:
         """A spout that has not ended knows no event time; it can only pause."""
-        return Moment(status=TimeStatus.PAUSED, pause=self._pause) if self._pause else Moment()
+        return WatermarkStatus(status=TimeStatus.PAUSED, pause=self._pause) if self._pause else WatermarkStatus()
 
     def _completed(self, held: PendingBatch) -> None:
         if held.token is not None:
@@ -179,12 +179,12 @@ class UserBolt(TaskMachine):
         opened = [self._open[batch] for batch in dict.fromkeys(anchors) if batch in self._open]
         if not opened:
             self._emissions = mix(self._emissions)
-            self._send(self.deal(stream, frame, self._emissions, (), task))
+            self._send(self.route(stream, frame, self._emissions, (), task))
             return
         frames = [one.message for one in opened]
         roots = tuple({root: None for message in frames for root in message.roots})
         frame_id = mix(*(message.id for message in frames), opened[0].emitted)
-        messages = self.deal(stream, frame, frame_id, roots, task)
+        messages = self.route(stream, frame, frame_id, roots, task)
         for message in messages:
             message.edges = edges(message.id, roots, frames)
             for one in opened:
@@ -235,7 +235,7 @@ class UserBolt(TaskMachine):
             "note", f"{again}, and {name} {what}; call collector.ack(batch) or collector.fail(batch) for each"
         )
 
-    def _time_moved(self, moment: Moment) -> None:
+    def _time_moved(self, moment: WatermarkStatus) -> None:
         if moment.status is TimeStatus.FINISHED:
             with blame_component(self.task):
                 self.bolt.finish(_Last(self))

@@ -12,6 +12,7 @@ from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
+    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Node,
@@ -23,14 +24,13 @@ from ouzel.compiler.plan import (
     Unnest,
     Watermark,
     WindowKind,
-    Without,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
+from ouzel.spark.lowering.late_rows import exclude_late_rows
 from ouzel.spark.lowering.tables import lower_scan
 from ouzel.spark.lowering.text import call, comment, quote, select
-from ouzel.spark.lowering.without import without_late
 
 ELEMENT, POSITION = "$element", "$position"
 """Columns that exist between two steps of one statement."""
@@ -94,9 +94,9 @@ def _filter(node: Filter, names: FrameNames) -> list[str]:
     return [f".where({_condition(node.predicate)})"]
 
 
-@BATCH.add(Without)
-def _without(node: Without, names: FrameNames) -> list[str]:
-    return without_late(node)
+@BATCH.add(ExcludeLateRows)
+def _without(node: ExcludeLateRows, names: FrameNames) -> list[str]:
+    return exclude_late_rows(node)
 
 
 @BATCH.add(Union)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 JobRanges = Mapping[str, Range]
 """Table -> partition id -> [first offset, offset to stop before)."""
 
-OURS = ("BadRecords", "python_function", "read_table", "write_table")
+PROVIDED = ("BadRecords", "python_function", "read_table", "write_table")
 """What a job imports of Ouzel, if it needs it."""
 
 STANDARD = {
@@ -109,7 +109,7 @@ class _Job:
 
     def _imports(self, code: str) -> str:
         names = _names_in(code)
-        used = ", ".join(name for name in OURS if name in names)
+        used = ", ".join(name for name in PROVIDED if name in names)
         functions = "from pyspark.sql import functions as F\n" if "F" in names else ""
         functions += "from pyspark.sql import types as T\n" if "T" in names else ""
         standard = "".join(f"{line}\n" for name, line in STANDARD.items() if name in names)

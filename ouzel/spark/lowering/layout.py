@@ -27,7 +27,7 @@ CLOSEST = 10
 APART = frozenset({"agg", "groupBy", "select"})
 """Calls that list columns: one a line as soon as two of them are computed, or one of many."""
 
-FEW = 3
+ITEMS_ON_A_LINE = 3
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _holds_apart(call: ast.Call) -> bool:
 
 def _lists_columns(call: ast.Call) -> bool:
     computed = sum(not isinstance(argument, ast.Constant) for argument in call.args)
-    many = computed > 1 or (computed > 0 and len(call.args) > FEW)
+    many = computed > 1 or (computed > 0 and len(call.args) > ITEMS_ON_A_LINE)
     return many and isinstance(call.func, ast.Attribute) and call.func.attr in APART
 
 

@@ -18,6 +18,7 @@ from ouzel.compiler.plan import (
     AggregateCall,
     AssignWindow,
     Changelog,
+    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Leaf,
@@ -30,7 +31,6 @@ from ouzel.compiler.plan import (
     Union,
     Unnest,
     Watermark,
-    Without,
     identity_origins,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
@@ -43,7 +43,7 @@ from ouzel.spark.lowering.text import call, quote, with_columns
 END, TIME, BRANCH = "$end", "$time", "$branch"
 """Columns of ours: whether the row marks the end, the row's watermark, and which aggregate a row of several is of."""
 
-FAR = "F.timestamp_seconds(F.lit(1_000_000_000_000))"
+NEVER_PASSED = "F.timestamp_seconds(F.lit(1_000_000_000_000))"
 """Later than every row: where the end mark moves time to."""
 
 EVENT_TIME = '{"spark.watermarkDelayMs": 0}'
@@ -205,7 +205,7 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         Watermark: Refused("EventTime stands for it where something waits"),
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
-        Without: Refused("a reconciliation asks the batch job"),
+        ExcludeLateRows: Refused("a reconciliation asks the batch job"),
     },
 )
 """The lines of each node in a streaming query."""
@@ -246,10 +246,10 @@ def _event_time(node: EventTime, names: FrameNames) -> list[str]:
     time, end = f"F.col({quote(TIME)})", f"F.col({quote(END)})"
     value = f'{parenthesize(to_spark(node.expression))}.cast("timestamp")'
     return [
-        f".withColumn({quote(TIME)}, F.when({end}, {FAR}).otherwise({value}))",
+        f".withColumn({quote(TIME)}, F.when({end}, {NEVER_PASSED}).otherwise({value}))",
         f'.withWatermark({quote(f"`{TIME}`")}, "0 seconds")',
         "# The end mark goes. Spark moves no filter below this one, so that every row moves time.",
-        f".where((~{end} | ({time} < {FAR})) & (F.spark_partition_id() >= 0))",
+        f".where((~{end} | ({time} < {NEVER_PASSED})) & (F.spark_partition_id() >= 0))",
         f".drop({quote(TIME)}, {quote(END)})",
     ]
 

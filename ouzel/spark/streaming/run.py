@@ -108,7 +108,7 @@ class StructuredHandle(RowIteration):
         self._news.clear()
         return not self._thread.is_alive()
 
-    def look(self, timeout_s: float) -> Status:
+    def fresh_status(self, timeout_s: float) -> Status:
         """How it stands; a micro-batch is in the result and in the ranges at once."""
         return self.status()
 

@@ -85,7 +85,7 @@ class ByDriver:
         self._weighted = self._sink.mode is not SinkMode.APPEND
 
     def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
-        """See Outlet."""
+        """See MicroBatchSink."""
         rows = pl.from_arrow(frame.toArrow())
         assert isinstance(rows, pl.DataFrame)
         self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
@@ -138,7 +138,7 @@ class ByTasks:
         self._first = True
 
     def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
-        """See Outlet. What an earlier run left of the batch it starts with is removed: its tasks may have been others."""
+        """See MicroBatchSink. What an earlier run left of the batch it starts with is removed: its tasks may have been others."""
         if self._first:
             writer = open_sink(self._connector, self._request)
             getattr(writer, "withdraw", lambda batch_id: None)(batch_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import Aggregate, AggregateCall, Without
+from ouzel.compiler.plan import Aggregate, AggregateCall, ExcludeLateRows
 from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
 from ouzel.spark.lowering.text import comment, quote, with_columns
@@ -20,7 +20,7 @@ LateColumn = tuple[str, str, DataType]
 """What the file says of a row: the column there, the SQL that computes the same of a row of the input, its type."""
 
 
-def can_be_without(aggregate: Aggregate, combined: bool) -> bool:
+def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
     """Whether the file says enough: not of rows that can be taken back, nor of values that JSON does not give back."""
     if any(row_of(call).alone is None for call in aggregate.calls):
         return False
@@ -49,7 +49,7 @@ def parse_late_column(name: str, kind: DataType) -> str:
     )
 
 
-def without_late(node: Without) -> list[str]:
+def exclude_late_rows(node: ExcludeLateRows) -> list[str]:
     """The calls: number the rows that are alike, and leave out as many as are on file."""
     facts = late_columns(node.aggregate, node.combined)
     alike = ", ".join(f"`$is{number}`" for number in range(len(facts)))
@@ -66,7 +66,7 @@ def without_late(node: Without) -> list[str]:
     ]
 
 
-def _late(node: Without) -> str:
+def _late(node: ExcludeLateRows) -> str:
     """The file's rows of this component, each kind once with how many there are."""
     facts = late_columns(node.aggregate, node.combined)
     read = dict.fromkeys((COMPONENT, ROWS, *(name for name, _, _ in facts)))

@@ -18,7 +18,7 @@ Results = Callable[[int, pl.DataFrame], None]
 
 
 @dataclass(frozen=True)
-class Setting:
+class TaskContext:
     """What a task is placed in: its topology, the tasks that share its container, where relative paths start, and its past.
 
     `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's, `hand` what it had in
