@@ -24,7 +24,7 @@ def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
 
 
 def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
-    """A sink stays in a bolt that does not branch and whose tasks each have all rows of their keys; a spout only reads."""
+    """A sink is fused with a bolt that does not branch and is partitioned by the sink's keys; a spout only reads."""
     hinted = {name for name, _ in (*dag.hints.parallelism, *dag.hints.grouping)}
     if sink.traits.alone or sink.table in hinted:
         return False

@@ -14,9 +14,6 @@ from ouzel.planner.topology import Grouping, GroupingKind
 
 GLOBAL, LOCAL_OR_SHUFFLE = Grouping(GroupingKind.GLOBAL), Grouping(GroupingKind.LOCAL_OR_SHUFFLE)
 
-ANY_TASK = frozenset({GroupingKind.SHUFFLE, GroupingKind.NONE, GroupingKind.LOCAL_OR_SHUFFLE})
-"""Groupings that may give the rows of one key to different tasks, in turn."""
-
 
 def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
     """How many tasks: what a hint says, else the setting; one for a sink and for an aggregate without keys.

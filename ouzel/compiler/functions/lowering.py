@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -209,11 +208,6 @@ def _answer(function: RowFunction, row: tuple[Any, ...]) -> tuple[object, bool]:
         return function(*row), False
     except (ValueError, ArithmeticError):
         return None, True
-
-
-def relabelled(lowered: Lowered, value: pl.Expr) -> Lowered:
-    """The same errors with another value."""
-    return replace(lowered, value=value, literal=None)
 
 
 # --- text of PySpark

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.functions.lowering import (
     by_row,
-    constant_of,
     eager,
     failing,
     plain,
@@ -245,7 +244,6 @@ _TEXT_TEXT = overloads(((V, V), BOOLEAN))
 _TRIM = overloads(((V,), V), ((V, V), V))
 _COUNTED = overloads(((V, INT), V))
 _PAD = overloads(((V, INT, V), V), ((V, INT), V))
-_concat_ws_spark = lambda a, signature: f"F.concat_ws({', '.join([constant_of(a[0]), *a[1:]])})"  # noqa: E731
 
 FUNCTIONS: tuple[Function, ...] = (
     Function(

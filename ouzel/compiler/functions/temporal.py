@@ -193,10 +193,6 @@ def _spark_ltz(arguments: Sequence[str], signature: Signature) -> str:
     return f"F.{name}({arguments[0]})"
 
 
-def _same_point(*rest: DataType, first: Sequence[DataType] = ()) -> Callable[[Sequence[DataType]], Signature | None]:
-    return overloads(*(((*first, *rest, kind), kind) for kind in (TIMESTAMP, TIMESTAMP_LTZ)))
-
-
 _ANY_UNIT = (*_SPANS, *_MONTHS)
 _UNIT_EXAMPLES: tuple[tuple[int, tuple[object, ...]], ...] = ((0, _ANY_UNIT),)
 _DIFFERENCES = overloads(*(((VARCHAR, kind, kind), BIGINT) for kind in (TIMESTAMP, TIMESTAMP_LTZ)))

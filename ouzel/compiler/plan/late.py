@@ -1,4 +1,4 @@
-"""What a reconciliation asks the batch job for: rows without those that a stream dropped as late."""
+"""Part of the batch job of a reconciliation: rows without those that a stream dropped as late."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ExcludeLateRows(SameColumns):
         return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        """Nothing: of rows that are alike it leaves out as many as are on file."""
+        """Nothing: it excludes so many of each kind of equal rows, and a filter below would change how many there are."""
         return None
 
     is_rowwise = False

@@ -46,23 +46,23 @@ class Operator:
     late_frames: list[pl.DataFrame] = field(default_factory=list, init=False)
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
-        """Take a batch of one input and return what comes of it now."""
+        """Process a batch of one input and return the rows that it yields now."""
         raise NotImplementedError
 
     def advance_port(self, port: int, watermark_us: int) -> pl.DataFrame | None:
-        """Event time of one of several inputs has reached `watermark_us`, whatever the others say: what that lets out, or None."""
+        """Event time of one input, whatever the others, has reached `watermark_us`: the rows that are final now, or None."""
         return None
 
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
-        """Event time of all inputs has reached `watermark_us`: what that lets out (windows that close), or None."""
+        """Event time of all inputs has reached `watermark_us`: the rows that are final now (windows that close), or None."""
         return None
 
     def tick(self, now_ms: int) -> pl.DataFrame | None:
-        """Processing time is `now_ms`: what that lets out (EMIT AFTER DELAY), or None."""
+        """Processing time is `now_ms`: the rows that are due now (EMIT AFTER DELAY), or None."""
         return None
 
     def flush_on_pause(self) -> pl.DataFrame | None:
-        """The topology pauses: what only waits to leave together with more (EMIT AFTER DELAY), or None."""
+        """The topology pauses: rows that were held back only to be emitted together with later ones (EMIT AFTER DELAY), or None."""
         return None
 
     def finish(self) -> pl.DataFrame | None:

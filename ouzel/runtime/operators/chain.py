@@ -52,13 +52,13 @@ class Chain:
         return made
 
     def advance_port(self, port: int, watermark_us: int) -> Streams:
-        """Event time of one of the component's inputs has come so far."""
+        """Event time of one of the component's inputs has reached `watermark_us`."""
         made: Streams = []
         self._push(self.operators[0].advance_port(port, watermark_us), 0, made)
         return [(stream, out) for stream, out in made if out.height]
 
     def advance(self, watermark_us: int) -> Streams:
-        """Tell each operator in turn that all inputs have come so far; what one lets out passes through those after it."""
+        """Advance each operator in turn to this event time of all inputs; what one emits passes through those after it."""
         return self._each(lambda operator: operator.advance(watermark_us))
 
     def tick(self, now_ms: int) -> Streams:
@@ -75,7 +75,7 @@ class Chain:
 
     @property
     def states(self) -> list[StateContext]:
-        """What the operators keep, in their order. A snapshot is taken after `flush_on_pause`: what waits to leave is no state."""
+        """The operators' state, in their order. A snapshot is taken after `flush_on_pause`, so it holds no rows that wait to be emitted."""
         return [operator.state for operator in self.operators if operator.state is not None]
 
     def restored(self) -> None:

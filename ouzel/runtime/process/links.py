@@ -41,10 +41,6 @@ class Link:
         self.outbound.rewind(())
         self.connection = connection
 
-    def detach(self) -> None:
-        """The connection is gone."""
-        self.connection = None
-
     def flush(self) -> None:
         """Write what the socket takes.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -80,11 +79,3 @@ class ProcessTable:
         """How often processes of the container, its executor among them, were started again."""
         self.read()
         return sum(entry.incarnation for entry in self.entries.values()) + max(0, self.executors - 1)
-
-
-def is_zombie(pid: int) -> bool:
-    """Whether the process has ended and only waits to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (OSError, IndexError):
-        return not os.path.exists(f"/proc/{pid}")

@@ -1,4 +1,4 @@
-"""64-bit ids that are the same in every attempt, and look random so that their XOR tells a tree apart from its parts."""
+"""64-bit ids that are the same in every attempt, and random-looking, so that the XOR of a tree is not that of a part of it."""
 
 from __future__ import annotations
 

@@ -45,6 +45,6 @@ class Lag:
         return self.largest_us is not None and self._elsewhen_us is None
 
     def watermark_us(self, wall_us: int) -> int:
-        """The time before which no row can be that is made from now on, if it lags no more than those before did. Only if it `follows`."""
+        """The time before which no row made from now on can lie, if it lags no more than those before did. Only valid if it `follows`."""
         assert self.largest_us is not None
         return wall_us - self.largest_us - self.delay_us

@@ -46,8 +46,3 @@ class Membership:
     def members(self) -> tuple[Member, ...]:
         """Those that are there, by container."""
         return tuple(self._members[container] for container in sorted(self._members))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every container has one."""
-        return self._members.keys() == self._containers

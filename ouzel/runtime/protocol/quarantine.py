@@ -60,7 +60,7 @@ class Suspect:
             self.clear()
 
     def clear(self) -> None:
-        """What is left of it has been handled, or will be looked at anew."""
+        """The rest of the batch has been handled, or will be examined again."""
         self.deaths, self.start, self.end, self.alone = 0, 0, None, 0
 
     def parts(self, rows: int) -> Iterator[tuple[int, int]]:
@@ -74,7 +74,7 @@ class Suspect:
 
 
 class Note(Protocol):
-    """Where it is kept, over the deaths of a task, what it has in hand, and what is suspected."""
+    """Keeps, across the deaths of a task, which batch it is handling and which batches are suspected."""
 
     def left(self) -> InHand:
         """What the process before had in hand when it ended; nothing if it ended otherwise."""

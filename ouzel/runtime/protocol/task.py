@@ -170,7 +170,7 @@ class TaskMachine:
         return self._take()
 
     def flush_on_pause(self, now_ms: float) -> list[Instruction]:
-        """Let out what only waits to leave together with more: a snapshot of what the task keeps comes after that."""
+        """Emit rows that are held back only to be sent together with later ones; a snapshot of the task's state comes after that."""
         return []
 
     def flushed(self, number: int, now_ms: float) -> list[Instruction]:
@@ -178,7 +178,7 @@ class TaskMachine:
         return []
 
     def reconnected(self, now_ms: float) -> list[Instruction]:
-        """The way to the stream manager was lost and is back: what was on it, either way, may be lost."""
+        """The connection to the stream manager is back after a loss: messages in flight, in either direction, may be lost."""
         self._begin(now_ms)
         if not self.tracked:
             self.tell_user(
@@ -191,7 +191,7 @@ class TaskMachine:
         return self._take()
 
     def kept(self, number: int, now_ms: float) -> None:
-        """The offsets of the Commit of that number are kept: whoever comes up in this task's place starts from there, or later."""
+        """The offsets of the Commit of that number are kept: a successor of this task starts from there, or later."""
 
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Read no more until `activate`; event time stands still meanwhile. `pause` numbers the pauses of a topology, and grows."""
@@ -216,20 +216,20 @@ class TaskMachine:
     # What a kind of task fills in.
 
     def _observe(self, message: Watermark) -> None:
-        """An input says how far its time has come."""
+        """Take in the watermark of an input."""
         self.clock.observe(message.source, WatermarkStatus(message.time_us, message.status, message.pause))
 
     def _work(self, arrived: list[Data]) -> None:
         """Handle what has arrived."""
 
     def _time_moved(self, moment: WatermarkStatus) -> None:
-        """The inputs' time is `moment` now: let out what that closes."""
+        """The watermark of the inputs is `moment` now: emit what it closes."""
 
     def _tick(self) -> None:
-        """Time goes by."""
+        """Act on the time that has passed."""
 
     def _completed(self, held: PendingBatch) -> None:
-        """All that came of this batch has been handled."""
+        """This batch and everything derived from it has been handled."""
 
     def _rested(self) -> None:
         """All that was read before a pause has been handled and flushed: the topology may end here."""
@@ -281,7 +281,7 @@ class TaskMachine:
         self._out.extend(Send(Ack(root.task, root, xor)) for root, xor in xors.items())
 
     def tell_user(self, kind: str, text: str, count: int = 1) -> None:
-        """Something that the user should hear of."""
+        """Report something to the user."""
         self._out.append(Event(kind, text, count))
 
     def give_up(self, reason: str) -> None:
@@ -335,7 +335,7 @@ class TaskMachine:
         self._release()
 
     def pass_time(self, moment: WatermarkStatus) -> None:
-        """Tell downstream of this moment as soon as everything emitted so far is acked."""
+        """Send this watermark downstream as soon as everything emitted so far is acked."""
         self.gate.push(self.acker.newest if self.acker.pending else 0, moment)
 
     def _release(self) -> None:
@@ -351,7 +351,7 @@ class TaskMachine:
 
     @property
     def _settled(self) -> int:
-        """What the gate goes by: every batch numbered lower is done with."""
+        """The sequence number below which every batch is wholly acked; the gate releases watermarks by it."""
         return self.acker.settled
 
     def _finish(self) -> None:

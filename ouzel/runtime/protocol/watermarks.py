@@ -1,4 +1,4 @@
-"""Time of a task: what its inputs say of event time, and when what it knows may be passed on.
+"""Event time of a task: the watermarks of its inputs, and when its own may be sent downstream.
 
 Statuses ACTIVE, IDLE and FINISHED from the start (Flink lacked them: FLINK-38477, FLINK-5017).
 """
@@ -48,7 +48,7 @@ class InputClock:
 
     @property
     def now(self) -> WatermarkStatus:
-        """Where the inputs stand together."""
+        """The combined status of all inputs."""
         return self._now
 
     def _combine(self) -> WatermarkStatus:

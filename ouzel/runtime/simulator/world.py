@@ -204,7 +204,7 @@ class World:
         self.hosts[task] = self._start(host.task, host.places, host.epoch + 1)
 
     def flush_on_pause(self, host: Host) -> None:
-        """Have a task let out what only waits, so that what it keeps can be snapshotted."""
+        """Have a task emit the rows that it only delays, so that its state can be snapshotted."""
         self._carry_out(host.task.id, host.machine.flush_on_pause(self.now_ms))
 
     def lose(self, matches: Callable[[int, int], bool]) -> int:

@@ -126,7 +126,7 @@ class ChainBolt(TaskMachine):
         self._flush_if_due()
 
     def _sort(self, arrived: list[Data]) -> tuple[list[Data], list[Data]]:
-        """What is to be handled, and what is another attempt of that; frames handled before are answered at once."""
+        """The frames to handle, and repeated attempts of those; frames handled before are answered at once."""
         if self._ledger is None:
             return arrived, []
         fresh: dict[int, Data] = {}
@@ -191,7 +191,7 @@ class ChainBolt(TaskMachine):
         return made
 
     def _by_port(self, group: list[Data]) -> Iterable[tuple[int, pl.DataFrame]]:
-        """The rows of each input as one frame: what comes by different inputs has no order among itself."""
+        """The rows of each input as one frame; between inputs there is no order."""
         for port in range(len(self._columns)):
             frames = [self._aligned(message.frame, port) for message in group if self._port(message) == port]
             if frames:
@@ -201,7 +201,7 @@ class ChainBolt(TaskMachine):
         return self.links.ports[message.stream].number
 
     def _let_out(self, made: Streams, frame_id: int, roots: tuple[Root, ...]) -> list[Data]:
-        """Send what was made on its way, or give it to the sink."""
+        """Send the frames downstream, or write them to the sink."""
         messages: list[Data] = []
         for stream, frame in made:
             if self.sink and frame.height:
@@ -243,7 +243,7 @@ class ChainBolt(TaskMachine):
         super()._follow_time()
 
     def _observe(self, message: Watermark) -> None:
-        """An input says how far its time has come."""
+        """Take in the watermark of an input."""
         super()._observe(message)
         for clock in self._port_clocks:
             clock.observe(message.source, WatermarkStatus(message.time_us, message.status, message.pause))
@@ -264,7 +264,7 @@ class ChainBolt(TaskMachine):
         self._count_late()
 
     def pass_time(self, moment: WatermarkStatus) -> None:
-        """A sink says that it has reached a time only when what that time let out is safe."""
+        """A sink reports a watermark only when all results that it closed are flushed."""
         if self.sink:
             self.gate.push(self.sink.written, moment)
         else:
@@ -275,7 +275,7 @@ class ChainBolt(TaskMachine):
         return self.sink.safe + 1 if self.sink else super()._settled
 
     def flushed(self, number: int, now_ms: float) -> list[Instruction]:
-        """Ack what is safe, and tell of the time that has been waiting for it."""
+        """Ack the inputs that are flushed, and report the watermark that waited for them."""
         self._begin(now_ms)
         if self.sink:
             self.answer(self.sink.flushed(number), ())
@@ -284,13 +284,13 @@ class ChainBolt(TaskMachine):
         return self._take()
 
     def flush_on_pause(self, now_ms: float) -> list[Instruction]:
-        """Let out the changes that EMIT AFTER DELAY holds back."""
+        """Emit the changes that EMIT AFTER DELAY holds back."""
         self._begin(now_ms)
         self._emit_all(self.chain.flush_on_pause())
         return self._take()
 
     def _tell(self, moment: WatermarkStatus) -> None:
-        """A sink says also upstream how far it has written, now and then, and when it comes to rest."""
+        """A sink reports upstream how far it has written: periodically, and when it comes to rest."""
         super()._tell(moment)
         rests = moment.status in (TimeStatus.PAUSED, TimeStatus.FINISHED)
         if self.links.spouts and (rests or self.now_ms >= self._tell_spouts_at):
@@ -308,7 +308,7 @@ class ChainBolt(TaskMachine):
             self.give_up(f"{self.task.component}: {error}")
 
     def _emit_all(self, made: Streams) -> None:
-        """Emit what no input frame stands behind: this task holds it itself."""
+        """Emit rows that belong to no input frame, as tracked batches that this task holds itself."""
         refuse_records(self, self.refusals, take_uncomputed(self, self.chain))
         for stream, frame in made:
             for part in frame.iter_slices(self.settings.handle_rows):
@@ -347,7 +347,7 @@ class ChainBolt(TaskMachine):
 
 
 def _port_clocks(links: Links) -> list[InputClock]:
-    """The time of each input by itself."""
+    """A clock for each input."""
     writers: dict[int, set[int]] = {}
     for port in links.ports.values():
         writers.setdefault(port.number, set()).update(port.writers)

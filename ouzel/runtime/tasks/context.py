@@ -1,4 +1,4 @@
-"""What a task is placed in, and what it may be given."""
+"""What a task is given at its start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Results = Callable[[int, pl.DataFrame], None]
 
 @dataclass(frozen=True)
 class TaskContext:
-    """What a task is placed in: its topology, the tasks that share its container, where relative paths start, and its past.
+    """What a task is given at its start: its topology, the tasks that share its container, where relative paths start, and its past.
 
     `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's, `hand` what it had in
     hand; `epoch` counts how often it was started before.

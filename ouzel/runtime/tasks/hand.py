@@ -1,4 +1,4 @@
-"""What a task has in hand, in a file that outlives it: two writes to memory a batch, and no system call."""
+"""The batch that a task is handling, in a file that outlives it: two writes to memory a batch, and no system call."""
 
 from __future__ import annotations
 

@@ -33,20 +33,20 @@ _TIME = struct.Struct("<q")
 
 
 class Journal(Protocol):
-    """The cuts of one spout task, oldest first, and the event time that it has told, in microseconds."""
+    """The batch boundaries of one spout task, oldest first, and the last watermark that it has sent, in microseconds."""
 
     @property
     def time_us(self) -> int:
-        """How far the watermark had come that this process, or those before it, told."""
+        """The last watermark that this process, or one before it, has sent."""
 
     def tell(self, time_us: int) -> None:
-        """This watermark is about to be told."""
+        """This watermark is about to be sent."""
 
     def cuts(self) -> list[BatchBoundaries]:
-        """What was noted before, by this process or those before it."""
+        """The boundaries noted so far, by this process or those before it."""
 
     def note(self, cut: BatchBoundaries) -> None:
-        """This batch is about to leave."""
+        """This batch is about to be sent."""
 
     def forget(self, committed: Mapping[str, int]) -> None:
         """What ends at or before these offsets will never be read again."""

@@ -16,7 +16,7 @@ from ouzel.runtime.tasks.refusals import GO_ON
 
 
 def process_in_parts(quarantine: Quarantine, batch: int, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The rows of one batch that do not kill: at once, or in parts if it is under suspicion; each in hand until the next is asked for."""
+    """The rows of one batch that do not kill: at once, or in parts if it is suspected; each is noted as in hand until the next is taken."""
     for start, end in quarantine.parts(batch, frame.height):
         yield frame if end - start == frame.height else frame[start:end]
 

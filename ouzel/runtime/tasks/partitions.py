@@ -25,7 +25,7 @@ from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
 
 @dataclass(slots=True)
 class Emitted:
-    """A batch on its way: where it ends, how far the partition's watermark is there, the newest row before, whether it is wholly acked."""
+    """A batch that was sent: its end offset, the partition's watermark and newest row at that offset, whether it is wholly acked."""
 
     end: int
     time_us: int
@@ -155,14 +155,14 @@ class Alive:
         return len(self._heap)
 
     def add(self, fresh: Iterable[PartitionProgress]) -> None:
-        """These have been found."""
+        """Add partitions that have been found."""
         for progress in fresh:
             heappush(self._heap, (progress.watermark_us, self._count, progress))
             self._count += 1
 
     @property
     def first(self) -> PartitionProgress | None:
-        """The one that is furthest behind."""
+        """The partition that is furthest behind in event time."""
         while self._heap and self._heap[0][2].ended:
             heappop(self._heap)
         return self._heap[0][2] if self._heap else None

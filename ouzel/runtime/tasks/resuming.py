@@ -62,7 +62,10 @@ def _read(note: str) -> dict[str, Any]:
 
 
 class StatelessPrefix:
-    """Up to where what was acked of one partition needs no state, from `first` on: offsets, and the newest event time before each."""
+    """The prefix of one partition, from `first` on, whose rows are acked and in no window that is still open.
+
+    It is kept as marks: offsets, with the newest event time before each.
+    """
 
     def __init__(self, first: int | None = None) -> None:
         self._marks: deque[tuple[int, int]] = deque()
@@ -77,7 +80,7 @@ class StatelessPrefix:
             self._marks = deque(list(self._marks)[1::2])
 
     def pass_over(self, answered_us: int) -> None:
-        """No row before that time is kept by anything."""
+        """No window that is open has rows older than that time."""
         while self._marks and self._marks[0][1] < answered_us:
             self.offset = self._marks.popleft()[0]
 

@@ -207,7 +207,7 @@ class SourceSpout(TaskMachine):
         return made
 
     def _seen(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:
-        """What comes of these rows; they show how far event time is."""
+        """Process these rows, and note the event time that they show."""
         made, sight = self.chain.process(part), self.chain.sight
         if sight is not None:
             progress.watermark_us = max(progress.watermark_us, sight.watermark_us)
@@ -279,21 +279,21 @@ class SourceSpout(TaskMachine):
             self.tell_user("commit-failed", problem)
 
     def _observe(self, message: Watermark) -> None:
-        """A sink says how far it has written."""
+        """Take in how far a sink has written."""
         if message.source in self._written_us:
             self._written_us[message.source] = max(self._written_us[message.source], message.time_us)
             rests = message.pause if message.status is TimeStatus.PAUSED else 0
             self._rests_in[message.source] = sys.maxsize if message.status is TimeStatus.FINISHED else rests
 
     def kept(self, number: int, now_ms: float) -> None:
-        """Nothing before these offsets is read again, so receivers may forget what came of it."""
+        """Nothing before these offsets is read again, so receivers may drop their entries for it."""
         if self._keeping is not None and self._keeping.number == number:
             self.acker.safe = self._keeping.settled
             self._partitions.journal.forget({name: place.offset for name, place in self._keeping.places.items()})
             self._keeping = None
 
     def _say_time(self) -> None:
-        """Let this task's time go as far as its partitions allow."""
+        """Advance this task's watermark as far as its partitions allow."""
         moment = self._moment()
         if moment != self._said:
             self._said = moment

@@ -1,7 +1,8 @@
 """The input of an aggregate without the rows that a run dropped there as late: what a reconciliation asks the batch job for again.
 
-Rows that a combiner had seen are on file as what the aggregate makes of each by itself, others as they were. Either way the file says of a
-row all that the aggregate can tell of it, so as many of its rows as are on file go, whichever of those that are alike.
+A row that was dropped behind a combiner is on file as the aggregate of that one row, any other as the columns that the aggregate reads.
+Either way the file holds every value of the row that the aggregate depends on. So of rows with equal values as many are excluded as are on
+file; which of them makes no difference to the result.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ COMPONENT = "$component"
 """Column of the file that says what dropped a row."""
 
 LateColumn = tuple[str, str, DataType]
-"""What the file says of a row: the column there, the SQL that computes the same of a row of the input, its type."""
+"""One column of the file of late rows: its name, the SQL that computes its value from a row of the input, its type."""
 
 
 def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
-    """Whether the file says enough: not of rows that can be taken back, nor of values that JSON does not give back."""
+    """Whether the file identifies the rows: not if the input retracts, nor for values that JSON does not preserve."""
     if any(row_of(call).alone is None for call in aggregate.calls):
         return False
     kinds = [kind for _, _, kind in late_columns(aggregate, combined)]
@@ -31,7 +32,7 @@ def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
 
 
 def late_columns(aggregate: Aggregate, combined: bool) -> tuple[LateColumn, ...]:
-    """What the file says of each row that this aggregate dropped."""
+    """The columns that the file has of each row that this aggregate dropped."""
     source = aggregate.input.schema
     read = [name for call in aggregate.calls for name in (call.argument, call.filter) if name]
     names = aggregate.keys if combined else tuple(dict.fromkeys((*aggregate.keys, *read)))

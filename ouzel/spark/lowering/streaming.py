@@ -91,7 +91,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
 
 
 def _appends(node: Aggregate) -> bool:
-    """Whether rows that it has let out stay: windows that close, and SELECT DISTINCT."""
+    """Whether emitted rows are final: windows that close, and SELECT DISTINCT."""
     return node.emit.rule is EmitRule.WATERMARK or not (node.calls or node.window)
 
 

@@ -240,7 +240,7 @@ def check_one_mode(dag: Dag) -> None:
     """See that the whole table can be made anew with each micro-batch.
 
     Raises:
-        NotSupported: something of it is let out once, as rows or as windows that close.
+        NotSupported: part of it is emitted once, as rows or as windows that close.
     """
     closing = [node for node in aggregates(dag) if node.emit.rule is EmitRule.WATERMARK]
     if closing:
