@@ -6,11 +6,11 @@ Columns are named, and names are unique within a node's schema, so an expression
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.types import DataType, Schema
+from ouzel.compiler.types import BOOLEAN, DataType, Schema
 
 if TYPE_CHECKING:
     from ouzel.compiler.functions.registry import Function
@@ -164,3 +164,18 @@ def is_trivial(expression: Expression) -> bool:
 def columns(schema: Schema) -> tuple[Column, ...]:
     """One `Column` for each field of `schema`."""
     return tuple(Column(field.type, field.name) for field in schema)
+
+
+def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
+    """The operands of nested ANDs, left to right."""
+    if isinstance(predicate, Call) and predicate.function == "and":
+        return tuple(part for argument in predicate.arguments for part in conjuncts(argument))
+    return (predicate,)
+
+
+def conjunction(parts: Sequence[Expression]) -> Expression:
+    """All parts joined by AND, the first one evaluated first."""
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = Call(BOOLEAN, "and", (joined, part))
+    return joined

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, Literal
+from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, Literal, conjuncts
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
@@ -15,6 +15,8 @@ from ouzel.compiler.plan import (
     ExcludeLateRows,
     Filter,
     FinalAggregate,
+    Join,
+    JoinKind,
     Node,
     PartialAggregate,
     Project,
@@ -182,6 +184,13 @@ def _aggregate_call(call: AggregateCall) -> str:
     return f"{call.function.upper()}({argument}){condition} as {call.name}"
 
 
+def _join(node: Join) -> str:
+    on = [f"{left} = {right}" for left, right in node.keys]
+    on += [expression_text(part, 3) for part in conjuncts(node.condition)] if node.condition is not None else []
+    kind = "" if node.kind is JoinKind.INNER else f"{node.kind.value.upper()} "
+    return f"{kind}on {' AND '.join(on)}" if on else f"{kind}every row with every row"
+
+
 WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
     "EXPLAIN",
     {
@@ -194,6 +203,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         Aggregate: _aggregate,
         PartialAggregate: _aggregate,
         FinalAggregate: _aggregate,
+        Join: _join,
         Union: lambda node: f"all rows of {len(node.branches)} inputs",
         ExcludeLateRows: lambda node: f"the rows that {node.component} dropped as late",
         Sink: _sink,

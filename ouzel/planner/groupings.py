@@ -35,11 +35,17 @@ def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
         )
     if alone and hinted > 1:
         raise QueryError(
-            f"PARALLELISM('{part.name}'='{hinted}'): an aggregate without GROUP BY is one row, kept by one task",
-            instead="leave the hint out, or group by a key",
+            f"PARALLELISM('{part.name}'='{hinted}'): {_why_alone(part)}",
+            instead="leave the hint out, or " + ("group by a key" if len(part.head.inputs) == 1 else "join by a key"),
             about=("PARALLELISM", name),
         )
     return hinted
+
+
+def _why_alone(part: Part) -> str:
+    if len(part.head.inputs) == 1:
+        return "an aggregate without GROUP BY is one row, kept by one task"
+    return "a join without an equality of both sides has all rows in one task"
 
 
 def grouping_of(part: Part, port: int, parallelism: int, hints: Hints, reads: Iterable[Part]) -> Grouping:

@@ -1,3 +1,3 @@
--- error: JOIN is not supported yet; CROSS JOIN UNNEST(array) is
--- at: JOIN
-SELECT f.id FROM flights AS f JOIN words AS w ON f.origin = w.word;
+-- error: this JOIN has no condition; write ON a.key = b.key, or CROSS JOIN
+-- at: words AS w
+SELECT f.id FROM flights AS f JOIN words AS w;

@@ -35,6 +35,7 @@ from ouzel.compiler.plan.base import (
     names_below,
     walk,
 )
+from ouzel.compiler.plan.joins import LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.late import ExcludeLateRows
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
@@ -47,6 +48,8 @@ __all__ = [
     "ANY",
     "APPENDS",
     "BROADCAST",
+    "LEFT_ONLY",
+    "PADDED",
     "SINGLE",
     "UNBOUNDED",
     "WEIGHT",
@@ -63,6 +66,8 @@ __all__ = [
     "Filter",
     "FinalAggregate",
     "Hints",
+    "Join",
+    "JoinKind",
     "Leaf",
     "Node",
     "PartialAggregate",

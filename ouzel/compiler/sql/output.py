@@ -57,7 +57,7 @@ def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[
         QueryError: there is no such table in FROM.
     """
     if isinstance(item, exp.Star):
-        return relation.columns
+        return tuple(column for column in relation.columns if not column.hidden)
     table = name_of(source, item.args["table"])
     found = tuple(column for column in relation.columns if matches(table, column.table))
     if not found:

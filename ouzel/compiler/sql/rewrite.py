@@ -64,8 +64,11 @@ _REFUSED = {
     "WITHIN": "WITHIN GROUP is not supported yet",
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
     "and GROUP BY window_start, window_end",
+    "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
+    "ASOF": "ASOF JOIN is not supported yet",
     "TOP": "TOP is not supported: a stream has no first rows",
 }  # fmt: skip
+_BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
 _REFUSED_CALLS = {
     "SESSION": "SESSION windows are not supported yet; TUMBLE and HOP are",
     "CUMULATE": "CUMULATE windows are not supported yet; TUMBLE and HOP are",
@@ -127,6 +130,8 @@ class _Rewriter:
             pass
         elif word == "TABLE":
             self._table(index)
+        elif (word in ("SEMI", "ANTI") and self._next_word(index, "JOIN")) or (word == "USING" and called):
+            pass  # structure there, a name elsewhere
         elif called and self._calls(index) and (word not in _NOT_CALLED):
             self._call(index, word)
         elif word not in _STRUCTURE or (word == "FILTER" and not called):
@@ -157,10 +162,8 @@ class _Rewriter:
             problem = problem if self._next_is(index, TokenType.NUMBER) else None
         elif word in ("OVER", "VALUES"):
             problem = problem if called and (word == "VALUES" or self._after_call(index)) else None
-        elif word == "JOIN":
-            problem = (
-                None if self._next_word(index, "UNNEST") else "JOIN is not supported yet; CROSS JOIN UNNEST(array) is"
-            )
+        elif word in ("NATURAL", "ASOF"):
+            problem = problem if self._word_at(index + 1) in _BEFORE_JOIN else None
         elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):
             problem = "FOR SYSTEM_TIME AS OF (a temporal join) is not supported yet"
         if problem:

@@ -18,11 +18,15 @@ from ouzel.errors import QueryError
 
 @dataclass(frozen=True)
 class Visible:
-    """A column as a query sees it: the alias of its table, its name, and the column of the plan's node that holds it."""
+    """A column as a query sees it: the alias of its table, its name, and the column of the plan's node that holds it.
+
+    One that is `hidden` is only found under its table's name: USING has merged it with another.
+    """
 
     table: str
     name: str
     column: str
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,8 @@ def find_column(source: QueryText, relation: Relation, parts: Sequence[Name]) ->
     if len(parts) > 1 and any(matches(first, column.table) for column in relation.columns):
         inner = [column for column in relation.columns if matches(first, column.table)]
         return _only(source, relation, parts[1], inner), 2
-    return _only(source, relation, first, relation.columns, qualified=len(parts) > 1), 1
+    shown = [column for column in relation.columns if not column.hidden]
+    return _only(source, relation, first, shown, qualified=len(parts) > 1), 1
 
 
 def _only(

@@ -13,6 +13,7 @@ from ouzel.compiler.plan import Filter, Union
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.joins import bind_join, with_filter
 from ouzel.compiler.sql.output import OutputColumn, outputs_of, project
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
@@ -94,9 +95,9 @@ class QueryBinder:
         where = tree.args.get("where")
         if where:
             predicate = WhereBinder(self.source, relation, self.types, tree.expressions).condition(where.this, "WHERE")
-            relation = replace(
-                relation, node=Filter(relation.node, predicate, written=NodeLocation(place(where.this)[0]))
-            )
+            node, left = with_filter(relation.node, predicate)
+            node = Filter(node, left, written=NodeLocation(place(where.this)[0])) if left is not None else node
+            relation = replace(relation, node=node)
         if is_grouped(tree, self.source.functions):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
         else:
@@ -113,11 +114,10 @@ class QueryBinder:
             raise self.source.error("this SELECT reads nothing", place(tree), "add FROM: a topology reads a table")
         relation = self._table(clause.this)
         for join in tree.args.get("joins") or ():
-            if not isinstance(join.this, exp.Unnest):
-                raise self.source.error(
-                    "JOIN is not supported yet; CROSS JOIN UNNEST(array) is", place(join), kind=NotSupported
-                )
-            relation = bind_unnest(self.source, join, relation, self.types)
+            if isinstance(join.this, exp.Unnest):
+                relation = bind_unnest(self.source, join, relation, self.types)
+            else:
+                relation = bind_join(self.source, join, relation, self._table(join.this), self.types)
         return relation
 
     def _table(self, node: exp.Expr) -> Relation:

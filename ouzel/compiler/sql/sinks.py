@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal
-from ouzel.compiler.plan import Aggregate, Filter, Node, Project, Scan, Sink, SinkMode, walk
+from ouzel.compiler.plan import Aggregate, Filter, Join, Node, Project, Scan, Sink, SinkMode, walk
 from ouzel.compiler.sql.output import OutputColumn, project
 from ouzel.compiler.sql.scope import Relation, near, pick
 from ouzel.compiler.sql.source import QueryText
@@ -147,9 +147,13 @@ def _refused_changes(source: QueryText, statement: Insert, table: Table, relatio
     changing = [node for node in walk(relation.node) if isinstance(node, Aggregate) and node.retracts]
     if changing:
         what = f"the aggregate GROUP BY ({', '.join(changing[0].keys)}) changes rows it has emitted"
+        way = "use EMIT AFTER WATERMARK with a window, or "
+    elif joins := [node for node in walk(relation.node) if isinstance(node, Join) and node.retracts]:
+        what = f"a {joins[0].kind.value.upper()} JOIN takes back that a row has no match when one comes"
+        way = "use an INNER JOIN, or "
     else:
         tables = (node.table for node in walk(relation.node) if isinstance(node, Scan) and node.retracts)
-        what = f"{next(tables)} takes rows back"
+        what, way = f"{next(tables)} takes rows back", ""
     if "upsert" in table.traits.modes:
         other = f"declare PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE {table.name}"
     elif table.traits.writes and table.traits.writes.changes_by:
@@ -160,5 +164,5 @@ def _refused_changes(source: QueryText, statement: Insert, table: Table, relatio
     return source.error(
         f"{table.name} ({table.traits.name}) only takes new rows, and {what}",
         statement.name.span,
-        f"use EMIT AFTER WATERMARK with a window, or {other}",
+        f"{way}{other}",
     )

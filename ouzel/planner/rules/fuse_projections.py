@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Set
 from dataclasses import replace
 
-from ouzel.compiler.expressions import Column, is_trivial, substitute, walk_expression
+from ouzel.compiler.expressions import Column, conjunction, is_trivial, substitute, walk_expression
 from ouzel.compiler.plan import Filter, Node, Project
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.rules.predicates import can_fail, conjunction
+from ouzel.planner.rules.predicates import can_fail
 
 
 def fuse_projections(dag: Dag) -> Dag:

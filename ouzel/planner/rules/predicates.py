@@ -1,26 +1,8 @@
-"""What rules ask of expressions: the parts of a conjunction, whether a row can fail."""
+"""What rules ask of expressions: whether a row can fail, and whether it gives the same value each time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ouzel.compiler.expressions import Call, Expression, walk_expression
-from ouzel.compiler.types import BOOLEAN
-
-
-def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
-    """The operands of nested ANDs, left to right."""
-    if isinstance(predicate, Call) and predicate.function == "and":
-        return tuple(part for argument in predicate.arguments for part in conjuncts(argument))
-    return (predicate,)
-
-
-def conjunction(parts: Sequence[Expression]) -> Expression:
-    """All parts joined by AND, the first one evaluated first."""
-    joined = parts[0]
-    for part in parts[1:]:
-        joined = Call(BOOLEAN, "and", (joined, part))
-    return joined
 
 
 def is_deterministic(expression: Expression) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, replace
 
-from ouzel.compiler.expressions import Expression
+from ouzel.compiler.expressions import Expression, conjunction, conjuncts
 from ouzel.compiler.plan import Filter, Node, Scan, Watermark
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.rules.predicates import can_move, conjunction, conjuncts
+from ouzel.planner.rules.predicates import can_move
 
 
 def push_filters_to_sources(dag: Dag) -> Dag:

@@ -10,6 +10,7 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Filter,
     FinalAggregate,
+    Join,
     Node,
     PartialAggregate,
     Project,
@@ -27,6 +28,7 @@ from ouzel.planner.topology import DEFAULT_STREAM, Output
 from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
+from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.windows import WindowAssignment
 
@@ -35,13 +37,14 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
     {
         Scan: lambda _node, _seed: Passing(),  # the task reads
         Project: lambda node, _seed: Projection(node),
-        Filter: lambda node, _seed: Selection(node),
+        Filter: lambda node, _seed: Selection(node.predicate),
         Watermark: lambda node, _seed: WatermarkAssigner(node),
         Unnest: lambda node, _seed: Unnesting(node),
         AssignWindow: lambda node, _seed: WindowAssignment(node),
         Aggregate: lambda node, seed: aggregation(node, seed, partial=False),
         PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
         FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
+        Join: lambda node, seed: Joining(node, seed),
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
         Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,

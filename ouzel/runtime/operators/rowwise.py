@@ -10,7 +10,7 @@ import polars as pl
 
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.plan import WEIGHT, Filter, Project, Unnest, Watermark
+from ouzel.compiler.plan import WEIGHT, Project, Unnest, Watermark
 from ouzel.compiler.types import DataType, DateType, MapType, RowType
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
@@ -115,11 +115,11 @@ class Projection(_Computing):
 class Selection(_Computing):
     """Filter: keeps the rows whose predicate is TRUE."""
 
-    def __init__(self, node: Filter) -> None:
-        super().__init__([("$keep", node.predicate)])
+    def __init__(self, predicate: Expression) -> None:
+        super().__init__([("$keep", predicate)])
         self._never_fails = not self._failing
 
-    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame:
         """Only the rows that pass."""
         if self._never_fails:
             return frame.filter(self._lowered[0][1].value)

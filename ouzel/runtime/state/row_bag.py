@@ -97,6 +97,10 @@ class RowBag(Kept):
         order = pl.DataFrame([*columns, pl.Series("$slot", slots)]).sort("$owner", "$by", maintain_order=True)
         return order["$slot"].to_numpy()
 
+    def of_any_weight(self, owners: Slots) -> Slots:
+        """As `of`, in no order, with rows that have been taken back before they came."""
+        return self._walk(owners)
+
     def frame(self, slots: Slots) -> pl.DataFrame:
         """The rows of these slots."""
         return self._held.take(slots)

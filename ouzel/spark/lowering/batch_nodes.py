@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, rewrite
+from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, conjunction, rewrite
 from ouzel.compiler.functions.lowering import parenthesize
 from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
@@ -15,6 +15,8 @@ from ouzel.compiler.plan import (
     ExcludeLateRows,
     Filter,
     FinalAggregate,
+    Join,
+    JoinKind,
     Node,
     PartialAggregate,
     Project,
@@ -26,7 +28,7 @@ from ouzel.compiler.plan import (
     WindowKind,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
-from ouzel.compiler.types import TIMESTAMP_LTZ, ArrayType, RowType
+from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
 from ouzel.spark.lowering.late_rows import exclude_late_rows
 from ouzel.spark.lowering.tables import lower_scan
@@ -103,6 +105,26 @@ def _without(node: ExcludeLateRows, names: FrameNames) -> list[str]:
 def _union(node: Union, names: FrameNames) -> list[str]:
     first, *others = (names[id(branch)] for branch in node.branches)
     return [first, *(f".union({other})" for other in others)]
+
+
+@BATCH.add(Join)
+def _join(node: Join, names: FrameNames) -> list[str]:
+    left, right = (names[id(below)] for below in node.inputs)
+    if not node.keys and node.condition is None and node.kind is JoinKind.INNER:
+        return [left, f".crossJoin({right})"]
+    types = {**_types(node.left), **_types(node.right)}
+    parts: list[Expression] = [
+        Call(BOOLEAN, "eq", (Column(types[one], one), Column(types[other], other))) for one, other in node.keys
+    ]
+    if node.condition is not None:
+        parts.append(node.condition)
+    condition = _condition(conjunction(parts)) if parts else "F.lit(True)"
+    how = "" if node.kind is JoinKind.INNER else f', "{node.kind.value.replace(" ", "_")}"'
+    return [left, f".join({right}, {condition}{how})"]
+
+
+def _types(node: Node) -> dict[str, DataType]:
+    return {field.name: field.type for field in node.schema}
 
 
 @BATCH.add(Aggregate)

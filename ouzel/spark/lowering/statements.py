@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Scan, Sink, Union, Unnest, Watermark
+from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Join, Node, Scan, Sink, Union, Unnest, Watermark
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames, Lowering, computes_below, without_unread_time
 from ouzel.spark.lowering.layout import STEP, assignment, return_statement
@@ -41,11 +41,11 @@ def write_function(dag: Dag, lower: Lowering, query: str) -> str:
 
 
 def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[JobStatement]:
-    """Which nodes each statement chains: a table, a view, a union and what several readers share are frames of their own."""
+    """Which nodes each statement chains: a table, a view, what is united, joined or shared by several readers is a frame of its own."""
     made: dict[int, JobStatement] = {}
     statements: list[JobStatement] = []
     shared = dag.shared()
-    apart = {id(branch) for node in dag.nodes() if isinstance(node, Union) for branch in node.branches}
+    apart = {id(branch) for node in dag.nodes() if len(node.inputs) > 1 for branch in node.inputs}
     for node in dag.nodes():
         upstream = node.inputs[0] if len(node.inputs) == 1 else None
         before = made[id(upstream)] if upstream is not None else None
@@ -134,7 +134,7 @@ def _described(statement: JobStatement) -> str:
         return last.written.name
     if isinstance(last, Union) or isinstance(statement.nodes[0], Union):
         return "united"
-    subject = next(_subjects(statement.nodes[0]), "batch")
+    subject = "_and_".join(dict.fromkeys(_subjects(statement.nodes[0]))) or "batch"
     for kind, word in OPERATORS.items():
         found = next((node for node in reversed(statement.nodes) if isinstance(node, kind)), None)
         if isinstance(found, Aggregate):
@@ -189,6 +189,6 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 OPERATORS: dict[type[Node], str] = {
-    Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Filter: "filtered",
+    Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Join: "joined", Filter: "filtered",
 }  # fmt: skip
 """Which of its operators a statement is called after, the most telling first."""

@@ -21,6 +21,7 @@ from ouzel.compiler.plan import (
     ExcludeLateRows,
     Filter,
     FinalAggregate,
+    Join,
     Leaf,
     Node,
     PartialAggregate,
@@ -205,6 +206,10 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         Watermark: Refused("EventTime stands for it where something waits"),
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        Join: Refused(
+            "it joins streams only within a span of time, and takes no rows back",
+            "run it as a topology, or as a batch job",
+        ),
         ExcludeLateRows: Refused("a reconciliation asks the batch job"),
     },
 )

@@ -1,0 +1,225 @@
+"""JOIN: two relations side by side, and which conjuncts of its condition are equalities of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import cast_to, common_type
+from ouzel.compiler.expressions import Call, Column, Expression, columns, columns_of, conjunction, conjuncts
+from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project
+from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.places import consume, place
+from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
+from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.statements import Name
+from ouzel.compiler.types import DataType
+from ouzel.compiler.written import NodeLocation
+from ouzel.errors import NotSupported
+
+_KINDS = {
+    ("", ""): JoinKind.INNER, ("", "INNER"): JoinKind.INNER, ("", "CROSS"): JoinKind.INNER,
+    ("LEFT", ""): JoinKind.LEFT, ("LEFT", "OUTER"): JoinKind.LEFT, ("RIGHT", ""): JoinKind.LEFT, ("RIGHT", "OUTER"): JoinKind.LEFT,
+    ("FULL", ""): JoinKind.FULL, ("FULL", "OUTER"): JoinKind.FULL,
+    ("", "SEMI"): JoinKind.SEMI, ("LEFT", "SEMI"): JoinKind.SEMI, ("", "ANTI"): JoinKind.ANTI, ("LEFT", "ANTI"): JoinKind.ANTI,
+}  # fmt: skip
+
+UNDATED = "rows of a join come at any time after {column}: take the window of a table first, and join the windows"
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What is joined; `exchanged` if the left as written is the right input of the node, which a RIGHT JOIN makes it."""
+
+    left: Relation
+    right: Relation
+    exchanged: bool
+
+    @property
+    def ordered(self) -> tuple[Relation, Relation]:
+        """As written."""
+        return (self.right, self.left) if self.exchanged else (self.left, self.right)
+
+
+def bind_join(
+    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType]
+) -> Relation:
+    """The relation of `left JOIN right`.
+
+    Raises:
+        QueryError: the condition is none, is missing, or a column of USING is not in both.
+        NotSupported: a kind of join that is not there yet.
+    """
+    consume(source, join, "this", "kind", "side", "on", "using", "method")
+    side, kind = join.side.upper(), join.kind.upper()
+    if join.method or (side, kind) not in _KINDS:
+        words = " ".join(filter(None, (join.method.upper(), side, kind, "JOIN")))
+        raise source.error(f"{words} is not supported", place(join), _instead(join), NotSupported)
+    made = _KINDS[side, kind]
+    right = _apart(right, left.node.schema.names)
+    sides = _Sides(right, left, True) if side == "RIGHT" else _Sides(left, right, False)
+    using = [name_of(source, identifier) for identifier in join.args.get("using") or ()]
+    on = join.args.get("on")
+    if not (on or using or kind == "CROSS" or _is_comma(source, join)):
+        raise source.error("this JOIN has no condition", place(join), "write ON a.key = b.key, or CROSS JOIN")
+    written = NodeLocation(place(join)[0])
+    if using:
+        return _using(source, sides, made, using, written)
+    both = _visible(sides, made)
+    parts: tuple[Expression, ...] = ()
+    if on is not None:
+        every = Relation(_joined(sides, JoinKind.INNER, ()), (*left.columns, *right.columns))
+        parts = conjuncts(Binder(source, every, types).condition(on, "ON"))
+    node = _joined(sides, made, () if on is not None and _is_true(on) else parts, written)
+    return Relation(node, both, undated=UNDATED)
+
+
+def with_filter(node: Node, predicate: Expression) -> tuple[Node, Expression | None]:
+    """The node with those conjuncts of a filter above it that join its inputs, and what is left of the filter.
+
+    So `FROM a, b WHERE a.k = b.k` is the join that it means.
+    """
+    kept: list[Expression] = []
+    for part in conjuncts(predicate):
+        lower = _with_conjunct(node, part)
+        if lower is None:
+            kept.append(part)
+        else:
+            node = lower
+    return node, conjunction(kept) if kept else None
+
+
+def _with_conjunct(node: Node, part: Expression) -> Node | None:
+    if not isinstance(node, Join) or node.kind is not JoinKind.INNER or not _is_equality(part):
+        return None
+    read = columns_of(part)
+    for number, below in enumerate(node.inputs):
+        if read <= set(below.schema.names):
+            lower = _with_conjunct(below, part)
+            return lower and node.with_inputs((lower, node.right) if number == 0 else (node.left, lower))
+    left, right, keys, rest = _keyed(node.left, node.right, (part,))
+    return None if rest else replace(node, left=left, right=right, keys=(*node.keys, *keys))
+
+
+def _instead(join: exp.Join) -> str:
+    if join.method.upper() == "NATURAL":
+        return "write JOIN ... USING (columns)"
+    if join.side.upper() == "RIGHT":
+        return f"write LEFT {join.kind.upper()} JOIN with the tables exchanged"
+    return "write INNER, LEFT, RIGHT, FULL or CROSS JOIN"
+
+
+def _is_comma(source: QueryText, join: exp.Join) -> bool:
+    """Whether it is `FROM a, b`."""
+    return not (join.side or join.kind) and source.text[: place(join.this)[0]].rstrip().endswith((",", ", ("))
+
+
+def _is_true(on: exp.Expr) -> bool:
+    return isinstance(on, exp.Boolean) and bool(on.this)
+
+
+def _apart(relation: Relation, taken: Sequence[str]) -> Relation:
+    """The relation with columns of the plan that have no name that is taken."""
+    names: dict[str, str] = {}
+    for name in relation.node.schema.names:
+        names[name] = fresh(name, [*taken, *names.values(), *(set(relation.node.schema.names) - {name})])
+    if all(old == new for old, new in names.items()):
+        return relation
+    items = tuple((names[column.name], column) for column in columns(relation.node.schema))
+    shown = tuple(replace(column, column=names[column.column]) for column in relation.columns)
+    return replace(relation, node=Project(relation.node, items), columns=shown)
+
+
+def _visible(sides: _Sides, kind: JoinKind) -> tuple[Visible, ...]:
+    first, second = sides.ordered
+    return first.columns if kind in LEFT_ONLY else (*first.columns, *second.columns)
+
+
+def _joined(sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation = NodeLocation()) -> Join:
+    left, right, keys, rest = _keyed(sides.left.node, sides.right.node, parts)
+    return Join(left, right, kind, keys, conjunction(rest) if rest else None, written=written)
+
+
+def _keyed(
+    left: Node, right: Node, parts: Sequence[Expression]
+) -> tuple[Node, Node, tuple[tuple[str, str], ...], list[Expression]]:
+    """The inputs with a column for whatever an equality compares, those columns, and the conjuncts that are no such equality."""
+    names = (set(left.schema.names), set(right.schema.names))
+    pairs: list[tuple[Expression, Expression]] = []
+    rest: list[Expression] = []
+    for part in parts:
+        one, other = part.arguments if isinstance(part, Call) and _is_equality(part) else (part, part)
+        read = (columns_of(one), columns_of(other))
+        if all(read) and read[0] <= names[0] and read[1] <= names[1]:
+            pairs.append((one, other))
+        elif all(read) and read[1] <= names[0] and read[0] <= names[1]:
+            pairs.append((other, one))
+        else:
+            rest.append(part)
+    left, left_keys = _computed(left, [one for one, _ in pairs], right.schema.names)
+    right, right_keys = _computed(right, [other for _, other in pairs], left.schema.names)
+    return left, right, tuple(dict.fromkeys(zip(left_keys, right_keys, strict=True))), rest
+
+
+def _computed(node: Node, values: Sequence[Expression], taken: Sequence[str]) -> tuple[Node, list[str]]:
+    """The node with a column for each value, and what these are called."""
+    new: list[tuple[str, Expression]] = []
+    names: list[str] = []
+    for value in values:
+        name = value.name if isinstance(value, Column) else fresh("$key", [*taken, *node.schema.names, *dict(new)])
+        names.append(name)
+        if not isinstance(value, Column):
+            new.append((name, value))
+    if not new:
+        return node, names
+    return Project(node, (*((column.name, column) for column in columns(node.schema)), *new)), names
+
+
+def _is_equality(part: Expression) -> bool:
+    return isinstance(part, Call) and part.function == "eq" and part.arguments[0].type == part.arguments[1].type
+
+
+def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Name], written: NodeLocation) -> Relation:
+    """USING (a, b): these columns once, first, as standard SQL has it; under their tables' names they are still both there."""
+    first, second = sides.ordered
+    pairs = [(_shared(source, name, first), _shared(source, name, second)) for name in using]
+    parts: list[Expression] = []
+    for name, (one, other) in zip(using, pairs, strict=True):
+        left, right = first.column(one), second.column(other)
+        common = common_type(left.type, right.type)
+        if common is None:
+            raise source.error(
+                f"USING ({name.text}) compares {left.type} and {right.type}", name.span, "write ON with a CAST"
+            )
+        parts.append(resolve_call("eq", [cast_to(left, common), cast_to(right, common)]))
+    node: Node = _joined(sides, kind, parts, written)
+    if kind in LEFT_ONLY:
+        return Relation(node, first.columns, undated=UNDATED)
+    merged = [second.column(other) if sides.exchanged else first.column(one) for one, other in pairs]
+    shown = [Visible("", one.name, column.name) for (one, _), column in zip(pairs, merged, strict=True)]
+    if kind is JoinKind.FULL:
+        items: list[tuple[str, Expression]] = [(column.name, column) for column in columns(node.schema)]
+        for number, (one, other) in enumerate(pairs):
+            new = fresh(one.name, dict(items))
+            items.append((new, resolve_call("coalesce", [first.column(one), second.column(other)])))
+            shown[number] = Visible("", one.name, new)
+        node = Project(node, tuple(items))
+    hidden = {id(column) for pair in pairs for column in pair}
+    rest = [
+        replace(column, hidden=column.hidden or id(column) in hidden) for column in (*first.columns, *second.columns)
+    ]
+    return Relation(node, (*shown, *rest), undated=UNDATED)
+
+
+def _shared(source: QueryText, name: Name, relation: Relation) -> Visible:
+    found = [column for column in relation.columns if matches(name, column.name) and not column.hidden]
+    if len(found) == 1:
+        return found[0]
+    table = relation.columns[0].table if relation.columns else ""
+    if found:
+        raise source.error(f"the column {name.text} of USING is ambiguous", name.span, "write ON")
+    advice = near(name.text, (column.name for column in relation.columns))
+    raise source.error(f"there is no column {name.text}{f' in {table}' if table else ''} for USING", name.span, advice)

@@ -1,0 +1,210 @@
+"""Join: each batch of one input meets the rows kept of the other, and is kept.
+
+What has been said is at every moment a function of the rows kept, whatever their order: the pairs, each with the product of both weights,
+and the rows that have no match. A batch changes one input, so what leaves is the difference (the delta rule of incremental views: Gupta,
+Mumick and Subrahmanian, SIGMOD 1993; with weights as in DBSP: Budiu et al., VLDB 2023, section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import LEFT_ONLY, PADDED, WEIGHT, Join, JoinKind
+from ouzel.compiler.types import to_polars
+from ouzel.runtime.operators.base import Operator
+from ouzel.runtime.operators.buffers import Ints, count_array
+from ouzel.runtime.operators.groups import ones
+from ouzel.runtime.operators.rowwise import Selection
+from ouzel.runtime.state.context import StateContext
+from ouzel.runtime.state.hashing import Words, key_hashes
+from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.row_bag import RowBag
+
+MOST_PAIRS = 1 << 19
+"""So many pairs are made at once; a batch that makes more is taken in parts."""
+
+LEFT, RIGHT = 0, 1
+
+
+class _Side:
+    """One input: its columns, those that are keys, and its rows; `matches` counts the rows of the other side that each of them meets."""
+
+    def __init__(self, node: Join, port: int) -> None:
+        self.port, self.keys = port, [pair[port] for pair in node.keys]
+        self.columns = node.inputs[port].schema.polars()
+        self.counts_matches = (1 - port) in PADDED[node.kind] or (port == LEFT and node.kind in LEFT_ONLY)
+
+    def keep(self, bag: RowBag) -> None:
+        self.bag = bag
+        if self.counts_matches:
+            self.matches = bag.columns("matches", {"rows": np.int64})
+
+
+class _Delta(NamedTuple):
+    """A part of a batch of one side: rows whose keys are not NULL, what each weighs, and the slots and hashes of its keys."""
+
+    rows: pl.DataFrame
+    weights: Ints
+    owners: Slots
+    key: tuple[Words, Words]
+
+
+class _Pairs(NamedTuple):
+    """The number of a row of the batch, and the slot of a row of the other side that it meets."""
+
+    row: Ints
+    slot: Slots
+
+
+class Joining(Operator):
+    """The operator of Join."""
+
+    stateful = True
+
+    def __init__(self, node: Join, seed: int) -> None:
+        super().__init__()
+        self._node, self._seed = node, seed
+        self._kind, self._retracts = node.kind, node.retracts
+        self._sides = (_Side(node, LEFT), _Side(node, RIGHT))
+        self._keys = self._sides[LEFT].keys
+        self.state = StateContext(node.stable_id, seed, self._keys)
+        self._table = self.state.table("keys", {key: self._sides[LEFT].columns[key] for key in self._keys})
+        for side, name in zip(self._sides, ("left", "right"), strict=True):
+            side.keep(self.state.bag(name, self._table, side.columns))
+        self._condition = None if node.condition is None else Selection(node.condition)
+        if self._condition is not None:
+            self._condition.refused = self.refused
+        self._schema = {field.name: to_polars(field.type) for field in node.schema}
+
+    def fresh(self) -> Operator:
+        return Joining(self._node, self._seed)
+
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
+        """What this batch of one input adds to the answer and takes from it."""
+        own, other = self._sides[port], self._sides[1 - port]
+        weights = count_array(frame[WEIGHT]) if frame.columns[-1:] == [WEIGHT] else ones(frame.height)
+        made: list[pl.DataFrame] = []
+        has_key = _has_key(frame, own.keys)
+        if not has_key.all():
+            made += self._alone(own, frame.filter(~has_key), weights[~has_key.to_numpy()])
+            frame, weights = frame.filter(has_key), weights[has_key.to_numpy()]
+        if frame.height:
+            made += self._met(own, other, frame.select(list(own.columns)), weights)
+        return pl.concat(made) if made else None
+
+    def _met(self, own: _Side, other: _Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+        keys = frame.select(own.keys).rename(dict(zip(own.keys, self._keys, strict=True)))
+        key = key_hashes(keys, self._keys, self._seed) if self._keys else key_hashes(frame, [], self._seed)
+        owners = self._table.locate(key)
+        groups, touched, first = self._table.touch(owners)
+        self._table.keep(touched, keys, first)
+        kept, ends = _rows_of(other.bag, touched)
+        counts = np.diff(ends)[groups]
+        for start, end in _parts(counts):
+            part = _Delta(
+                frame[start:end], weights[start:end], owners[start:end], (key[0][start:end], key[1][start:end])
+            )
+            yield from self._step(own, other, part, self._pairs(own, other, part.rows, kept, ends, groups[start:end]))
+        self._table.remove(touched[own.bag.empty(touched) & other.bag.empty(touched)])
+
+    def _pairs(self, own: _Side, other: _Side, rows: pl.DataFrame, kept: Slots, ends: Ints, groups: Ints) -> _Pairs:
+        """Which row of the batch meets which row kept of the other side."""
+        counts = np.diff(ends)[groups]
+        numbers = np.repeat(np.arange(len(groups)), counts)
+        begin = ends[groups] - np.append(0, np.cumsum(counts)[:-1])
+        found = _Pairs(numbers, kept[np.arange(len(numbers)) + begin[numbers]])
+        if self._condition is None or not len(numbers):
+            return found
+        both = self._beside(own, rows, other, found).with_columns(pl.Series("$pair", np.arange(len(numbers))))
+        met = self._condition.process(both)["$pair"].to_numpy()
+        return _Pairs(found.row[met], found.slot[met])
+
+    def _step(self, own: _Side, other: _Side, part: _Delta, pairs: _Pairs) -> Iterator[pl.DataFrame]:
+        if self._kind not in LEFT_ONLY and len(pairs.row):
+            weights = part.weights[pairs.row] * other.bag.weights[pairs.slot]
+            yield from self._weighted(self._beside(own, part.rows, other, pairs), weights)
+        if own.counts_matches:
+            matches = np.bincount(pairs.row, other.bag.weights[pairs.slot], len(part.weights)).astype(np.int64)
+            chosen = (matches > 0) == (self._kind is JoinKind.SEMI)
+            yield from self._weighted(self._padded(own, part.rows.filter(pl.Series(chosen))), part.weights[chosen])
+        if other.counts_matches and len(pairs.row):
+            yield from self._crossed(other, pairs, part.weights)
+        slots = own.bag.find_or_put(part.key, part.owners, part.rows)
+        if own.counts_matches:
+            own.matches["rows"][slots] = matches
+        own.bag.add(slots, part.weights)
+        own.bag.sweep(slots)
+
+    def _crossed(self, side: _Side, pairs: _Pairs, weights: Ints) -> Iterator[pl.DataFrame]:
+        """The rows of the other side that have their first match now, or have it no more."""
+        groups, slots, _ = side.bag.touch(pairs.slot)
+        counts = side.matches["rows"]
+        before = counts[slots] > 0
+        counts[slots] += np.bincount(groups, weights[pairs.row], len(slots)).astype(np.int64)
+        side.bag.changed(slots)
+        crossing = (counts[slots] > 0).astype(np.int64) - before
+        slots, sign = slots[crossing != 0], crossing[crossing != 0]
+        if self._kind is not JoinKind.SEMI:
+            sign = -sign
+        yield from self._weighted(self._padded(side, side.bag.frame(slots)), sign * side.bag.weights[slots])
+
+    def _alone(self, side: _Side, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+        """Rows with NULL in a key: they match nothing."""
+        if side.counts_matches and self._kind is not JoinKind.SEMI:
+            yield from self._weighted(self._padded(side, rows), weights)
+
+    def _beside(self, own: _Side, rows: pl.DataFrame, other: _Side, pairs: _Pairs) -> pl.DataFrame:
+        ours, theirs = rows[pairs.row], other.bag.frame(pairs.slot)
+        return ours.hstack(theirs) if own.port == LEFT else theirs.hstack(ours)
+
+    def _padded(self, side: _Side, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows of one side under the output's columns, NULL in those of the other."""
+        nulls = {
+            name: pl.repeat(None, rows.height, dtype=kind, eager=True)
+            for name, kind in self._schema.items()
+            if name not in side.columns
+        }
+        return pl.DataFrame([nulls[name].alias(name) if name in nulls else rows[name] for name in self._schema])
+
+    def _weighted(self, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+        """The rows with their weights, each as often as it weighs."""
+        if not rows.height or not weights.any():
+            return
+        times = np.abs(weights)
+        if (times != 1).any():
+            rows, weights = rows[np.repeat(np.arange(len(times)), times)], np.repeat(weights, times)
+        yield rows.with_columns(pl.Series(WEIGHT, np.sign(weights))) if self._retracts else rows
+
+
+def _has_key(frame: pl.DataFrame, keys: list[str]) -> pl.Series:
+    if not keys:
+        return pl.repeat(True, frame.height, eager=True)
+    return frame.select(pl.all_horizontal(pl.col(keys).is_not_null())).to_series()
+
+
+def _rows_of(bag: RowBag, owners: Slots) -> tuple[Slots, Ints]:
+    """The slots of all rows of these owners, owner by owner, and where those of each begin, with the end of the last."""
+    slots = bag.of_any_weight(owners)
+    place = pl.DataFrame({"owner": owners}).with_row_index("place")
+    of = (
+        pl.DataFrame({"owner": bag.owners(slots)})
+        .join(place, "owner", "left", maintain_order="left")["place"]
+        .to_numpy()
+    )
+    order = np.argsort(of, kind="stable")
+    return slots[order], np.append(0, np.cumsum(np.bincount(of, minlength=len(owners))))
+
+
+def _parts(counts: Ints) -> Iterator[tuple[int, int]]:
+    """Cuts of a batch that make about MOST_PAIRS pairs each, a row by itself if it alone makes more."""
+    ends = np.cumsum(counts)
+    start = 0
+    while start < len(counts):
+        before = ends[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + MOST_PAIRS, "right")))
+        yield start, end
+        start = end

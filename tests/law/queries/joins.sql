@@ -1,0 +1,87 @@
+-- query: join_inner
+SELECT e.id, e.kind, o.order_id, o.customer FROM events AS e JOIN orders AS o ON e.user_id = o.order_id WHERE e.quantity > 10;
+
+-- query: join_on_expressions
+SELECT a.id AS one, b.id AS other FROM (SELECT id, kind, quantity FROM events WHERE id < 300) a
+INNER JOIN (SELECT id, kind, quantity FROM events WHERE id > 900) b ON UPPER(a.kind) = UPPER(b.kind) AND a.quantity = b.quantity + 1;
+
+-- query: join_left
+SELECT o.order_id, o.customer, e.id, e.amount FROM orders o LEFT JOIN events e ON o.order_id = e.user_id AND e.quantity > 12;
+
+-- query: join_right
+SELECT e.id, o.order_id, o.customer FROM events e RIGHT OUTER JOIN orders o ON e.user_id = o.order_id AND e.flag;
+
+-- query: join_full
+SELECT e.id, e.user_id, o.order_id, o.customer FROM (SELECT * FROM events WHERE quantity > 14) AS e FULL JOIN orders o ON e.user_id = o.order_id;
+
+-- query: join_condition_decides_who_is_alone
+SELECT a.id AS one, b.id AS other FROM (SELECT id, user_id FROM events WHERE quantity = 3) a
+LEFT JOIN (SELECT id, user_id FROM events WHERE quantity = 4) b ON a.user_id = b.user_id AND a.id < b.id;
+
+-- query: join_semi
+SELECT o.order_id, o.customer FROM orders o LEFT SEMI JOIN events e ON o.order_id = e.user_id AND e.quantity > 15;
+-- duckdb:
+SELECT o.order_id, o.customer FROM orders o SEMI JOIN events e ON o.order_id = e.user_id AND e.quantity > 15;
+
+-- query: join_anti
+SELECT o.order_id, o.customer FROM orders o ANTI JOIN events e ON o.order_id = e.user_id AND e.quantity > 15;
+
+-- query: join_to_itself
+SELECT a.id AS first, b.id AS second FROM events a JOIN events b ON a.kind = b.kind AND a.quantity = b.quantity WHERE a.id < b.id;
+
+-- query: join_keeps_duplicates
+SELECT a.word, b.n FROM words a JOIN words b ON a.word = b.word AND a.n = b.n;
+
+-- query: join_using
+SELECT * FROM (SELECT user_id AS k, id FROM events WHERE quantity > 16) AS a JOIN (SELECT order_id AS k, customer FROM orders) AS b USING (k);
+
+-- query: join_full_using
+SELECT k, a.id, b.customer FROM (SELECT user_id AS k, id FROM events WHERE quantity > 16) AS a
+FULL JOIN (SELECT order_id AS k, customer FROM orders WHERE order_id < 30) AS b USING (k);
+
+-- query: join_without_equality
+SELECT a.id, b.order_id FROM (SELECT id, quantity FROM events WHERE id < 60) a JOIN (SELECT order_id FROM orders WHERE order_id < 12) b
+ON a.quantity < b.order_id;
+
+-- query: join_every_row_with_every_row
+SELECT a.id, b.order_id FROM (SELECT id FROM events WHERE id < 40) a CROSS JOIN (SELECT order_id FROM orders WHERE order_id < 9) b;
+
+-- query: join_by_comma
+SELECT e.id, o.customer, w.word FROM events e, orders o, words w WHERE e.user_id = o.order_id AND w.n = e.quantity AND w.n < 3 AND e.id < 200;
+
+-- query: join_of_three
+SELECT e.id, o.customer, w.word FROM events e JOIN orders o ON e.user_id = o.order_id LEFT JOIN words w ON w.n = e.quantity AND w.n > 17 WHERE e.id < 300;
+
+-- query: join_then_group
+SELECT o.customer, COUNT(*) AS n, SUM(e.quantity) AS total, MAX(e.amount) AS most
+FROM events e JOIN orders o ON e.user_id = o.order_id GROUP BY o.customer;
+
+-- query: join_left_then_group
+SELECT o.customer, COUNT(e.id) AS n, COUNT(*) AS all_rows FROM orders o LEFT JOIN events e ON o.order_id = e.user_id GROUP BY o.customer;
+
+-- query: join_what_changes
+SELECT a.q, a.n, b.n AS words FROM (SELECT quantity AS q, COUNT(*) AS n FROM events GROUP BY quantity) AS a
+JOIN (SELECT n AS q, COUNT(*) AS n FROM words GROUP BY n) AS b ON a.q = b.q;
+
+-- query: join_what_changes_by_what_changes
+SELECT a.n, a.kind, b.k AS other FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS a
+FULL JOIN (SELECT k, n FROM (SELECT customer AS k, COUNT(*) AS n FROM orders GROUP BY customer) AS c) AS b ON a.n = b.n;
+
+-- query: join_anti_what_changes
+SELECT w.word, w.n FROM words w ANTI JOIN (SELECT quantity AS q, COUNT(*) AS n FROM events GROUP BY quantity HAVING COUNT(*) > 55) AS e ON w.n = e.q;
+
+-- query: join_by_numbers_of_two_widths
+SELECT e.id, w.word FROM events e JOIN words w ON e.quantity = w.n WHERE e.id < 50;
+
+-- query: join_with_nothing
+SELECT o.order_id, n.id FROM orders o LEFT JOIN nothing n ON o.order_id = n.id;
+
+-- query: join_windows
+SELECT a.window_start, a.n, b.n AS orders
+FROM (SELECT window_start, window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end) a
+JOIN (SELECT window_start, window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end) b
+ON a.window_start = b.window_start AND a.window_end = b.window_end;
+-- duckdb:
+SELECT a.window_start, a.n, b.n AS orders
+FROM (SELECT tumble(ts, INTERVAL 5 MINUTE) AS window_start, COUNT(*) AS n FROM events GROUP BY 1) a
+JOIN (SELECT tumble(ts, INTERVAL 5 MINUTE) AS window_start, COUNT(*) AS n FROM orders GROUP BY 1) b USING (window_start);

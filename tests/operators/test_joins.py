@@ -1,0 +1,147 @@
+"""Joining: whatever comes in whatever order on either side, what leaves adds up to the join of what is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ouzel.compiler.expressions import Call, Column, Expression
+from ouzel.compiler.plan import LEFT_ONLY, PADDED, WEIGHT, Join, JoinKind
+from ouzel.compiler.types import BIGINT, BOOLEAN, VARCHAR
+from ouzel.runtime.operators import join
+from ouzel.runtime.operators.chain import Chain
+from ouzel.runtime.operators.join import Joining
+from ouzel.runtime.protocol.groupings import key_tasks
+from ouzel.runtime.state.context import Snapshot, key_groups_of
+from tests.effort import seeds
+from tests.operators.nodes import table
+
+SEED = 7
+Row = tuple[Any, ...]
+SIDES = ({"a": pl.String, "k": pl.Int64, "v": pl.Int64}, {"b": pl.String, "j": pl.Int64, "w": pl.Int64})
+CONDITION = Call(BOOLEAN, "lt", (Column(BIGINT, "v"), Column(BIGINT, "w")))
+SHAPES: dict[str, tuple[tuple[tuple[str, str], ...], Expression | None]] = {
+    "by two keys": ((("a", "b"), ("k", "j")), None),
+    "by a key and a condition": ((("a", "b"),), CONDITION),
+    "by a condition": ((), CONDITION),
+    "every row with every row": ((), None),
+}
+
+
+def node(kind: JoinKind, shape: str) -> Join:
+    left = table(True, a=VARCHAR, k=BIGINT, v=BIGINT)
+    right = table(True, b=VARCHAR, j=BIGINT, w=BIGINT)
+    return Join(left, right, kind, *SHAPES[shape])
+
+
+class Tasks:
+    """The tasks of a join, of which there are sometimes more and sometimes fewer."""
+
+    def __init__(self, made: Join) -> None:
+        self._node, self.out = made, Counter[Row]()
+        self._keys = [[pair[port] for pair in made.keys] for port in (0, 1)]
+        self.begin(1)
+
+    def begin(self, count: int) -> None:
+        self.chains = [Chain([Joining(self._node, SEED)]) for _ in range(count)]
+        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
+        for task, chain in enumerate(self.chains):
+            chain.states[0].groups = key_groups_of(task, count)
+
+    def process(self, port: int, rows: list[tuple[Row, int]]) -> None:
+        schema = {**SIDES[port], WEIGHT: pl.Int64}
+        frame = pl.DataFrame([(*row, weight) for row, weight in rows], schema, orient="row")
+        keys = self._keys[port]
+        chosen = key_tasks(frame, keys, len(self.chains), SEED) if keys else [0] * frame.height
+        for task, chain in enumerate(self.chains):
+            mine = frame.filter(pl.Series(chosen) == task)
+            for _, made in chain.process(mine, port) if mine.height else ():
+                for *row, weight in made.rows():
+                    self.out[tuple(row)] += weight
+
+    def move(self, count: int) -> None:
+        for chain, taken in zip(self.chains, self._taken, strict=True):
+            snapshot = chain.states[0].changes()
+            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
+        taken = self._taken
+        if count:
+            self.begin(count if self._node.keys else 1)
+            for chain in self.chains:
+                chain.states[0].restore(*taken)
+                chain.restored()
+
+
+def joined(made: Join, left: Counter[Row], right: Counter[Row]) -> Counter[Row]:
+    """The join by its definition, pair by pair."""
+    out = Counter[Row]()
+    met = (Counter[Row](), Counter[Row]())
+    for one, times in left.items():
+        for other, again in right.items():
+            if meets(made, one, other):
+                met[0][one] += again
+                met[1][other] += times
+                if made.kind not in LEFT_ONLY:
+                    out[(*one, *other)] += times * again
+    for one, times in left.items():
+        if made.kind in LEFT_ONLY:
+            out[one] += times * ((met[0][one] > 0) == (made.kind is JoinKind.SEMI))
+        elif 1 in PADDED[made.kind] and not met[0][one]:
+            out[(*one, None, None, None)] += times
+    for other, times in right.items():
+        if 0 in PADDED[made.kind] and not met[1][other]:
+            out[(None, None, None, *other)] += times
+    return +out
+
+
+def meets(made: Join, one: Row, other: Row) -> bool:
+    pairs = [(one[list(SIDES[0]).index(a)], other[list(SIDES[1]).index(b)]) for a, b in made.keys]
+    same = all(left is not None and left == right for left, right in pairs)
+    return same and (made.condition is None or (None not in (one[2], other[2]) and one[2] < other[2]))
+
+
+def drawn(random: Random, held: Counter[Row]) -> Iterator[tuple[Row, int]]:
+    """Rows that come, and rows that are taken back; what is taken back may come afterwards."""
+    for _ in range(random.randint(1, 6)):
+        if held and random.random() < 0.4:
+            row = random.choice(list(held))
+            yield row, -1
+            continue
+        yield (random.choice(["x", "y", None]), random.choice([1, 2, None]), random.choice([1, 2, 3, None])), 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", JoinKind, ids=lambda kind: kind.name)
+def test_what_leaves_adds_up_to_the_join(kind: JoinKind, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds():
+        random, made = Random(seed), node(kind, shape)
+        monkeypatch.setattr(join, "MOST_PAIRS", random.choice([1, 7, 1 << 19]))
+        tasks, held = Tasks(made), (Counter[Row](), Counter[Row]())
+        for _ in range(25):
+            port = random.randrange(2)
+            rows = list(drawn(random, held[port]))
+            for row, weight in rows:
+                held[port][row] += weight
+            tasks.process(port, rows)
+            if random.random() < 0.2:
+                tasks.move(random.choice([0, 1, 2, 4]))
+        for port in (0, 1):
+            rows = [(row, -times) for row, times in held[port].items() if times < 0]
+            tasks.process(port, rows * 1) if rows else None
+            for row, weight in rows:
+                held[port][row] += weight
+        assert +tasks.out == joined(made, +held[0], +held[1]), f"seed {seed}"
+        assert not -tasks.out, f"seed {seed}: rows were taken back that had not been told"
+
+
+def test_a_key_whose_rows_are_gone_is_forgotten() -> None:
+    tasks = Tasks(node(JoinKind.FULL, "by two keys"))
+    for sign in (1, -1):
+        tasks.process(0, [(("x", n, n), sign) for n in range(100)])
+        tasks.process(1, [(("x", n, n), sign) for n in range(50, 150)])
+    assert +tasks.out == Counter()
+    assert all(part.is_empty() for part in tasks.chains[0].states[0].snapshot().parts.values())
