@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ouzel.runtime.observe.reports import LIVES_KEPT, Reports
 from ouzel.runtime.observe.totals import LATENCY_WINDOW_MS, Totals
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.wire.wire_pb2 import Event, Range, TaskReport
@@ -35,6 +36,31 @@ def test_former_lives_count_but_only_the_present_one_has_finished() -> None:
     total.take(TaskReport(task=SINK, incarnation=1, rows_out=2))
     assert not total.have_finished(frozenset({SINK}))
     assert total.status(0).rows_out == 7
+
+
+def test_a_task_that_is_started_again_for_ever_takes_no_more_room() -> None:
+    reports, told, late = Reports(), totals(), totals()
+    for life in range(1_000):
+        event = [Event(sequence=1, kind="state-lost", text="x", count=1)] if life % 100 == 0 else []
+        for task, rows in ((SPOUT, {"rows_in": 3, "rows_acked": 2}), (SINK, {"rows_out": 2})):
+            span = [Range(component="t", partition="0", start=life, end=life + 1)] if task == SPOUT else []
+            reports.take(TaskReport(task=task, incarnation=life, latency_us={1: 1}, ranges=span, events=event, **rows))
+        if life % 3 == 0:
+            for report in reports.news():
+                told.take(report)
+    reports.take(TaskReport(task=SPOUT, incarnation=5, rows_in=100))
+    assert len(reports._lives) <= 2 * LIVES_KEPT
+    for report in [*reports.news(), TaskReport(task=SPOUT, incarnation=5, rows_in=100)]:
+        told.take(report)
+    reports.again()
+    for report in reports.news():
+        late.take(report)
+    for total in (told, late):
+        status = total.status(0)
+        assert (status.rows_in, status.rows_acked, status.rows_out) == (3_000, 2_000, 2_000)
+        assert [(span.start, span.end) for span in status.ranges] == [(0, 1_000)]
+        assert len(status.events) == 20
+        assert len(total._reports) <= 2 * LIVES_KEPT
 
 
 def test_an_event_is_told_once_however_often_it_is_reported() -> None:

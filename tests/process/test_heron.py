@@ -115,11 +115,12 @@ def test_a_process_that_hangs_is_noticed(tmp_path: Path, started: list[HeronHand
     topology = numbers(tmp_path, 6 * BATCHES, HANGS)
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
     wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
-    os.kill(pid_of(handle, victim), signal.SIGSTOP)
+    os.kill(stopped := pid_of(handle, victim), signal.SIGSTOP)
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(6 * BATCHES * ROWS))
-    assert status.restarts == 1
+    assert not Path(f"/proc/{stopped}").exists(), "it was left as it was"
+    assert any(victim.rpartition("/")[2] in event.text for event in status.events if event.kind == "restarted")
     assert_nothing_is_left(handle)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.runtime.wire import views
@@ -23,6 +23,7 @@ def size(array: pa.Array) -> int:
 
 
 @pytest.mark.parametrize("kind", [pl.String, pl.Binary])
+@settings(deadline=None)
 @given(picked=st.lists(st.none() | st.integers(0, 5_999), max_size=60))
 def test_values_stay_and_text_goes(kind: type[pl.DataType], picked: list[int | None]) -> None:
     everything = pl.Series([*LONG, *("short" for _ in LONG)]).cast(kind)

@@ -18,6 +18,9 @@ MESSAGE_BYTES = 256 << 10
 EVENTS_KEPT = 1_000
 """Of one life of a task, for a listener who comes later."""
 
+LIVES_KEPT = 8
+"""Of one task: the counts of those before are added up, however often it is started again."""
+
 M = TypeVar("M", bound=Message)
 
 
@@ -63,6 +66,23 @@ def supersedes(report: TaskReport, known: TaskReport | None) -> bool:
         known.rows_in,
         known.busy_seconds,
     )
+
+
+def add_up(lives: Iterable[TaskReport]) -> TaskReport:
+    """The counts of a task's lives, in order, as those of all up to the last one."""
+    total = TaskReport(former=True)
+    for life in lives:
+        total.task, total.incarnation, total.component = life.task, life.incarnation, life.component
+        for name in _COUNTS:
+            setattr(total, name, getattr(total, name) + getattr(life, name))
+        for slot, rows in life.latency_us.items():
+            total.latency_us[slot] += rows
+    return total
+
+
+_COUNTS = (
+    "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "batches_in", "busy_seconds",
+)  # fmt: skip
 
 
 class Spans:
@@ -133,29 +153,74 @@ class _Life:
         self.told_version, self.told_event, self.is_told = 0, 0, False
 
 
+class _Former:
+    """What all lives of a task have told that are not kept one by one."""
+
+    def __init__(self, task: int) -> None:
+        self.counts = TaskReport(task=task, incarnation=-1, former=True)
+        self._spans = Spans()
+        self._events: deque[tuple[int, wire_pb2.Event]] = deque(maxlen=EVENTS_KEPT)
+        self._is_told = False
+
+    def retire(self, incarnation: int, life: _Life) -> None:
+        """Take in the life after those that are here."""
+        counts = life.counts or TaskReport(task=self.counts.task)
+        counts.incarnation = incarnation
+        self.counts = add_up([self.counts, counts])
+        for span in life.spans.since(0):
+            self._spans.take(span)
+        self._events.extend((incarnation, event) for event in life.events)
+        self._is_told = False
+
+    def news(self) -> Iterator[TaskReport]:
+        if self._is_told:
+            return
+        for incarnation, event in self._events:
+            yield TaskReport(task=self.counts.task, incarnation=incarnation, events=[event])
+        yield from parts(self.counts, self._spans.since(0), ())
+        self._is_told = True
+
+    def again(self) -> None:
+        self._is_told = False
+
+
 class Reports:
     """The reports of a container's tasks, kept for whoever listens. Nothing is lost between the two; a new listener is told all."""
 
     def __init__(self) -> None:
         self._lives: dict[tuple[int, int], _Life] = {}
+        self._former: dict[int, _Former] = {}
 
     def take(self, report: TaskReport) -> bool:
         """Take in a part of a report; whether the listener should hear of it at once."""
+        former = self._former.get(report.task)
+        if former and report.incarnation <= former.counts.incarnation:
+            return False
         life = self._lives.setdefault((report.task, report.incarnation), _Life())
         before = _urgent(life.counts)
         life.take(report)
+        self._retire(report.task)
         return _urgent(life.counts) != before
+
+    def _retire(self, task: int) -> None:
+        """Add the oldest lives up, where there are more than are kept."""
+        lives = sorted(key for key in self._lives if key[0] == task)
+        for key in lives[:-LIVES_KEPT]:
+            self._former.setdefault(task, _Former(task)).retire(key[1], self._lives.pop(key))
 
     def news(self) -> Iterator[TaskReport]:
         """What the listener has not heard of, failures first; exhaust it, or call `again`."""
         yield from (life.counts for life in self._lives.values() if life.counts and life.counts.failed)
-        for life in self._lives.values():
+        for life in self._told_of():
             yield from life.news()
 
     def again(self) -> None:
         """The listener knows nothing (any more)."""
-        for life in self._lives.values():
+        for life in self._told_of():
             life.again()
+
+    def _told_of(self) -> list[_Former | _Life]:
+        return [*self._former.values(), *self._lives.values()]
 
 
 def _urgent(counts: TaskReport | None) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ouzel.runtime.observe.histogram import Histogram
-from ouzel.runtime.observe.reports import Spans, supersedes
+from ouzel.runtime.observe.reports import LIVES_KEPT, Spans, add_up, supersedes
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.wire import wire_pb2
 
@@ -30,6 +30,7 @@ class Totals:
     def __init__(self, spouts: frozenset[int], sinks: frozenset[int]) -> None:
         self._spouts, self._sinks = spouts, sinks
         self._reports: dict[tuple[int, int], wire_pb2.TaskReport] = {}
+        self._former: dict[int, wire_pb2.TaskReport] = {}
         self._newest: dict[int, int] = {}
         self._spans = Spans()
         self._events: dict[tuple[int, int, int], wire_pb2.Event] = {}
@@ -47,12 +48,34 @@ class Totals:
         if report.task in self._spouts:
             for span in report.ranges:
                 self._spans.take(span)
-        if not supersedes(report, self._reports.get(key)):
+        if not self._put(key, report):
             return
-        self._reports[key] = report
         self._move_watermark()
         _, before = self._reached.get(report.task, (None, None))
         self._reached[report.task] = before, self._watermark_us
+
+    def _put(self, key: tuple[int, int], report: wire_pb2.TaskReport) -> bool:
+        """Keep the counts of a life, if they are news; those of many lives ago are added up."""
+        task, incarnation = key
+        former = self._former.get(task)
+        if report.former:
+            if former is None or (incarnation, report.batches_in) >= (former.incarnation, former.batches_in):
+                self._retire(task, incarnation, [report])
+            return False
+        if (former and incarnation <= former.incarnation) or not supersedes(report, self._reports.get(key)):
+            return False
+        self._reports[key] = report
+        lives = sorted(life for life in self._reports if life[0] == task)
+        if len(lives) > LIVES_KEPT:
+            told = [self._reports[life] for life in lives[:-LIVES_KEPT]]
+            self._retire(task, told[-1].incarnation, [former, *told] if former else told)
+        return True
+
+    def _retire(self, task: int, incarnation: int, lives: list[wire_pb2.TaskReport]) -> None:
+        """Have the sum of these in place of all lives up to this one."""
+        self._former[task] = add_up(lives)
+        for key in [key for key in self._reports if key[0] == task and key[1] <= incarnation]:
+            del self._reports[key]
 
     @property
     def failed(self) -> str:
@@ -79,7 +102,7 @@ class Totals:
 
     def status(self, now_ms: float, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
         """Everything added up, of ranges and events what is new; state, restarts and back-pressure are for the caller to fill in."""
-        everyone = list(self._reports.values())
+        everyone = [*self._former.values(), *self._reports.values()]
         spouts = [report for report in everyone if report.task in self._spouts]
         sinks = [report for report in everyone if report.task in self._sinks]
         status = wire_pb2.TopologyStatus(
