@@ -10,6 +10,7 @@ import pytest
 from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors import memory
 from ouzel.connectors.base import ReadBatch, ReadState
+from ouzel.runtime.protocol import pieces
 from ouzel.runtime.simulator.faults import kill_stateless_task, lose_link
 from ouzel.runtime.simulator.world import World, simulate
 from ouzel.session import Job, load_text
@@ -62,6 +63,16 @@ def test_rows_of_several_lines_are_counted_once(tmp_path: Path) -> None:
     job = load_text(LINES, tmp_path, "lines", SETTINGS)
     right = expected([number for number in range(ROWS) if number % 50])
     for seed in seeds():
+        found, story = totals(job, tmp_path, seed)
+        assert found == right, story
+
+
+def test_frames_that_are_cut_into_pieces_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 400)
+    write_rows(tmp_path)
+    job = load_text(LINES, tmp_path, "lines", (*SETTINGS, ("batch.rows", "100")))
+    right = expected([number for number in range(ROWS) if number % 50])
+    for seed in range(20):
         found, story = totals(job, tmp_path, seed)
         assert found == right, story
 

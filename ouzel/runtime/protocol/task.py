@@ -34,6 +34,7 @@ from ouzel.runtime.protocol.messages import (
     Waiting,
     Watermark,
 )
+from ouzel.runtime.protocol.pieces import pieces
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
 
 if TYPE_CHECKING:
@@ -262,8 +263,9 @@ class TaskMachine:
             return []
         self.counts.rows_out += frame.height
         return [
-            Data(outlet.number, self.task.id, task, mix(frame_id, outlet.number, task), roots, rows)
-            for task, rows in outlet.route(frame, frame_id, index)
+            Data(outlet.number, self.task.id, task, mix(frame_id, outlet.number, task, *part), roots, rows)
+            for task, dealt in outlet.route(frame, frame_id, index)
+            for part, rows in pieces(dealt)
         ]
 
     def answer(self, handled: Iterable[Data], made: Iterable[Data]) -> None:
