@@ -79,11 +79,11 @@ class ConnectorError(OuzelError):
 
 
 class BadRecord(ConnectorError):
-    """One record cannot be read or computed; `where` is `file:line` or `topic[partition]@offset`."""
+    """One record cannot be read or computed; `where` is `file:line` or `topic[partition]@offset`, empty if no single record is meant."""
 
     def __init__(self, where: str, reason: str) -> None:
         self.where, self.reason = where, reason
-        super().__init__(f"bad record at {where}: {reason}")
+        super().__init__(f"bad record at {where}: {reason}" if where else f"bad record: {reason}")
 
 
 class StateError(OuzelError):

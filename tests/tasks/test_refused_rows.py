@@ -78,7 +78,8 @@ def test_a_total_that_overflows_shows_its_call(tmp_path: Path) -> None:
         "CAST its value AS DECIMAL(38, 0) for a wider total",
         "SET 'error.policy' = 'skip' or 'dead-letter' goes on without such rows",
     ]
-    assert 'SUM AS total leaves BIGINT in SUM(CAST(s AS BIGINT)) (line 3, column 3): {"b": 1}' in reason
+    said = 'SUM AS total leaves BIGINT in SUM(CAST(s AS BIGINT)) (line 3, column 3): {"b": 1}'
+    assert reason.splitlines()[0] == f"sum_by_b: bad record: {said}", "the component is named once"
 
 
 def test_a_row_without_a_time_shows_the_window(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ class Refusals:
     def __init__(self, policy: BadRecordPolicy, dead_letters: Path) -> None:
         self.policy, self.path = policy, dead_letters
 
-    def take(self, records: Iterable[RefusedRecord]) -> None:
-        """Handle refused records.
+    def take(self, records: Iterable[RefusedRecord], component: str = "") -> None:
+        """Handle refused records. A place that is only the `component` is left to whoever names the component of an error.
 
         Raises:
             BadRecord: for the first of them, if the policy is to fail.
@@ -39,7 +39,8 @@ class Refusals:
         if self.policy is BadRecordPolicy.FAIL:
             first = records[0]
             reason = f"{first.reason}: {first.raw[:SHOWN]}" if first.raw else first.reason
-            raise BadRecord(first.where, "\n".join(part for part in (reason, first.detail) if part))
+            where = "" if first.where == component else first.where
+            raise BadRecord(where, "\n".join(part for part in (reason, first.detail) if part))
         if self.policy is BadRecordPolicy.DEAD_LETTER:
             write_dead_letters(self.path, records)
 
@@ -58,7 +59,7 @@ def refuse_records(machine: TaskMachine, refusals: Refusals, records: Sequence[R
     """
     if records:
         machine.counts.rows_bad += len(records)
-        refusals.take(records)
+        refusals.take(records, machine.task.component)
         machine.tell_user("bad-record", f"{records[0].where}: {records[0].reason}", len(records))
 
 
