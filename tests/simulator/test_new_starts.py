@@ -14,7 +14,7 @@ import pytest
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors import CONNECTORS, memory
-from ouzel.connectors.base import Committed, always
+from ouzel.connectors.base import Committed, SourceRequest, always
 from ouzel.runtime.simulator.faults import kill_stateless_task, kill_stream_manager, lose_link, stall_task
 from ouzel.runtime.simulator.world import World
 from ouzel.session import Job, load_text
@@ -35,6 +35,13 @@ SELECT window_start, COUNT(*) AS many FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(
 GROUP BY window_start, window_end;"""
 )
 HOPS = WINDOWS.replace("TUMBLE(", "HOP(").replace("INTERVAL '5'", "INTERVAL '1' SECOND, INTERVAL '5'")
+TABLES = ("ticks", "others")
+BOTH = (
+    TICKS
+    + TICKS.replace("ticks", "others").replace("'kept', 'partitions' = '3'", "'others', 'partitions' = '2'")
+    + "CREATE VIEW both AS SELECT ts FROM ticks UNION ALL SELECT ts FROM others;"
+    + WINDOWS.removeprefix(TICKS).replace("ticks", "both")
+)
 COUNTS = TICKS + "SELECT n % 7 AS k, COUNT(*) AS many FROM ticks GROUP BY n % 7 EMIT CHANGES;"
 ROWWISE = TICKS + "SELECT n FROM ticks WHERE n % 3 = 0;"
 SETTINGS = (
@@ -50,14 +57,18 @@ FAULTS = (lose_link, kill_stream_manager, kill_stateless_task, stall_task)
 class KeepingSource(memory.MemorySource):
     """Keeps what is committed over the runs of a test, as a consumer group does."""
 
-    kept: ClassVar[dict[str, Committed]] = {}
+    kept: ClassVar[dict[tuple[str, str], Committed]] = {}
+
+    def __init__(self, request: SourceRequest) -> None:
+        super().__init__(request)
+        self.table = request.table
 
     def commit(self, places: Mapping[str, Committed]) -> str:
-        KeepingSource.kept |= places
+        KeepingSource.kept |= {(self.table, partition): place for partition, place in places.items()}
         return ""
 
     def committed(self) -> Mapping[str, Committed]:
-        return dict(KeepingSource.kept)
+        return {partition: place for (table, partition), place in KeepingSource.kept.items() if table == self.table}
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +80,7 @@ def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
     resuming = replace(memory.CONNECTOR.reads, resumes=always)
     monkeypatch.setitem(CONNECTORS, memory.CONNECTOR.name, replace(memory.CONNECTOR, reads=resuming))
     monkeypatch.setitem(memory.TABLES, "kept", memory.MemoryTable(rows))
+    monkeypatch.setitem(memory.TABLES, "others", memory.MemoryTable(rows.gather_every(3)))
 
 
 def started(job: Job, seed: int) -> World:
@@ -115,8 +127,8 @@ def answers(world: World) -> list[tuple[datetime, int]]:
     return [row for frame in world.frames.values() for row in frame.select("window_start", "many").rows()]
 
 
-def exact(slide_s: int = WINDOW_S) -> dict[datetime, int]:
-    rows = memory.TABLES["kept"].rows
+def exact(slide_s: int = WINDOW_S, name: str = "kept") -> dict[datetime, int]:
+    rows = memory.TABLES[name].rows
     assert rows is not None
     starts = rows["ts"].dt.truncate(f"{slide_s}s")
     every = (start - timedelta(seconds=back) for start in starts for back in range(0, WINDOW_S, slide_s))
@@ -146,9 +158,41 @@ def test_after_a_clean_stop_each_window_is_answered_once_and_wholly() -> None:
     assert again, "no row of an answered window was read again: the test tests nothing"
 
 
-@pytest.mark.parametrize(("text", "slide_s"), [(WINDOWS, WINDOW_S), (HOPS, 1)], ids=["tumble", "hop"])
-def test_after_a_crash_of_everything_no_window_is_answered_with_less_than_all(text: str, slide_s: int) -> None:
-    crashes = 0
+def test_each_of_two_tables_goes_on_where_it_was_whatever_the_other_has_read() -> None:
+    ahead = 0
+    for seed in seeds():
+        job = job_of(BOTH, seed)
+        first = started(job, seed)
+        slowed(first, first.random.randint(40, 500))
+        if first.done:
+            continue
+        stop(first)
+        read = {
+            table: sum(place.offset for (of, _), place in KeepingSource.kept.items() if of == table) for table in TABLES
+        }
+        ahead += read["ticks"] != 3 * read["others"]
+        second = started(job, seed + 1_000)
+        slowed(second, 100)
+        end(second)
+        right = Counter(exact())
+        right.update(exact(name="others"))
+        assert sorted(answers(first) + answers(second)) == sorted(right.items()), f"seed={seed}: {first.happened}"
+        assert late(second) == 0, f"seed={seed}"
+        close(second)
+    assert ahead, "neither table was ahead of the other: the test tests nothing"
+
+
+@pytest.mark.parametrize(
+    ("text", "slide_s", "tables"),
+    [(WINDOWS, WINDOW_S, ["kept"]), (HOPS, 1, ["kept"]), (BOTH, WINDOW_S, ["kept", "others"])],
+    ids=["tumble", "hop", "two tables"],
+)
+def test_after_a_crash_of_everything_no_window_is_answered_with_less_than_all(
+    text: str, slide_s: int, tables: list[str]
+) -> None:
+    crashes, right = 0, Counter[datetime]()
+    for table in tables:
+        right.update(exact(slide_s, table))
     for seed in seeds():
         job = job_of(text, seed)
         worlds = [started(job, seed)]
@@ -159,7 +203,7 @@ def test_after_a_crash_of_everything_no_window_is_answered_with_less_than_all(te
             crashes += 1
             worlds.append(started(job, seed + 1_000 * len(worlds)))
         end(worlds[-1])
-        assert {row for world in worlds for row in answers(world)} == set(exact(slide_s).items()), f"seed={seed}"
+        assert {row for world in worlds for row in answers(world)} == set(right.items()), f"seed={seed}"
     assert crashes > len(seeds()) // 2
 
 

@@ -72,7 +72,7 @@ def test_frames_that_are_cut_into_pieces_are_counted_once(tmp_path: Path, monkey
     write_rows(tmp_path)
     job = load_text(LINES, tmp_path, "lines", (*SETTINGS, ("batch.rows", "100")))
     right = expected([number for number in range(ROWS) if number % 50])
-    for seed in range(20):
+    for seed in seeds():
         found, story = totals(job, tmp_path, seed)
         assert found == right, story
 

@@ -177,7 +177,7 @@ class _Former:
             return
         for incarnation, event in self._events:
             yield TaskReport(task=self.counts.task, incarnation=incarnation, events=[event])
-        yield from parts(self.counts, self._spans.since(0), ())
+        yield from split_report(self.counts, self._spans.since(0), ())
         self._is_told = True
 
     def again(self) -> None:

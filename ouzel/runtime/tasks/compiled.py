@@ -14,12 +14,14 @@ from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
 from ouzel.planner.settings import BadRecordPolicy
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.partitions import Partitions, Ways
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
+from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.source import SourceSpout
 
 
@@ -41,14 +43,45 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
+    beside_us = _closed_beside(component, context) if ways.resumes else BEGINNING_OF_TIME
     partitions = Partitions(
-        task, component.parallelism, source, context.places or {}, context.journal, idle, component.keeps, ways
+        task,
+        component.parallelism,
+        source,
+        context.places or {},
+        context.journal,
+        idle,
+        component.keeps,
+        ways,
+        beside_us,
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
     refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
     return SourceSpout(task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
+
+
+def _closed_beside(component: Component, context: TaskContext) -> int:
+    """How far a run before had closed the windows that this table feeds, as tables say that feed the same sinks.
+
+    Each table is committed by itself, so one may know more than another. Rows of one that lie in windows which the others do not read
+    again must not open these anew: they would be answered once more, with less than all.
+    """
+    topology, closed_us = context.topology, BEGINNING_OF_TIME
+    below = sinks_below(topology, component)
+    for other in topology.components:
+        scan = other.chain[0] if other.chain else None
+        if other.name == component.name or not isinstance(scan, Scan) or not below <= sinks_below(topology, other):
+            continue
+        options = dict(scan.options)
+        if below and reads_of(scan.connector, scan.table).resumes(options):
+            source = open_source(scan.connector, _source_request(scan, options, other.parallelism, context))
+            try:
+                closed_us = max(closed_us, past_of(source.committed(), other.keeps).closed_us)
+            finally:
+                source.close()
+    return closed_us
 
 
 def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: TaskContext) -> SourceRequest:

@@ -9,6 +9,7 @@ from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, Port, TaskMachine
 from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.refusals import row_refusals
+from ouzel.runtime.tasks.resuming import sinks_below
 from ouzel.runtime.tasks.user import UserBolt, UserSpout
 
 __all__ = ["Results", "TaskContext", "make_task"]
@@ -66,11 +67,4 @@ def _links(context: TaskContext, task: Task, component: Component) -> Links:
 def _feedback(topology: Topology, component: Component, upstream: set[str]) -> tuple[set[str], set[str]]:
     """The spouts that a sink tells how far it has written, and the sinks that tell a spout."""
     spouts = {name for name in upstream if topology.component(name).keeps.paths} if not component.outputs else set()
-    todo = [component.name] if component.keeps.paths else []
-    below: set[str] = set()
-    while todo:
-        for reader in topology.readers_of(todo.pop()):
-            if reader.name not in below:
-                below.add(reader.name)
-                todo.append(reader.name)
-    return spouts, {name for name in below if not topology.component(name).outputs}
+    return spouts, sinks_below(topology, component)

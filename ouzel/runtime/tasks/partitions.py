@@ -201,19 +201,20 @@ class Ways(NamedTuple):
 class Partitions:
     """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
-    What the source's own say of a run before is `past`. They are dealt in turn; those of a source that grows by their ids: whoever asks,
-    and whenever, gets the same answer.
+    What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. They are
+    dealt in turn; those of a source that grows by their ids: whoever asks, and whenever, gets the same answer.
     """
 
     def __init__(
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
-        ways: Ways = Ways(grows=False, resumes=False, changelog=False),
+        ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
     ) -> None:  # fmt: skip
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
         self._committed = committed = source.committed()
-        self.keeps, self.past, self._places = keeps, past_of(committed, keeps), places
+        past = past_of(committed, keeps)
+        self.keeps, self.past, self._places = keeps, replace(past, closed_us=max(past.closed_us, beside_us)), places
         self._offsets = {name: place.offset for name, place in committed.items()}
         self._offsets |= {name: place.offset for name, place in places.items()}
         self.ways = ways

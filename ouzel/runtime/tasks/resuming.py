@@ -16,6 +16,7 @@ from typing import Any
 
 from ouzel.connectors.base import Committed
 from ouzel.planner.keeping import Keeps
+from ouzel.planner.topology import Component, Topology
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 
 _MARKS_MAX = 4_096
@@ -47,6 +48,18 @@ def past_of(committed: Mapping[str, Committed], keeps: Keeps) -> Past:
         {name: int(note["read"]) for name, note in notes.items()},
         tuple(name for name in committed if name not in notes and committed[name].note != ENDED),
     )
+
+
+def sinks_below(topology: Topology, component: Component) -> set[str]:
+    """The sinks that rows of the component reach, where windows of them are kept: none if there are no such."""
+    todo = [component.name] if component.keeps.paths else []
+    below: set[str] = set()
+    while todo:
+        for reader in topology.readers_of(todo.pop()):
+            if reader.name not in below:
+                below.add(reader.name)
+                todo.append(reader.name)
+    return {name for name in below if not topology.component(name).outputs}
 
 
 ENDED = "ended"
