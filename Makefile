@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words reconcile test quick test-servers attack law check format docs wire data clean jdk
+.PHONY: help run run-words reconcile test test-servers test-spark test-others quick attack law check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,9 +22,15 @@ run-words: $(INSTALLED) $(DATA) ## Count the words of the same year's announceme
 reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology and as a Spark job, and compare
 	@$(BIN)/ouzel reconcile sql_examples/flight_delays.sql
 
-test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls)
-	$(BIN)/python -m pytest -n 2 -m "not server and not spark"
-	$(BIN)/python -m pytest -m "server or spark"
+test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in three parts at once, for each waits a lot
+	@echo "The parts of test-servers, test-spark and test-others run side by side, and print when they have ended"
+	@$(MAKE) --no-print-directory -j 3 --output-sync test-servers test-spark test-others
+
+test-spark: $(INSTALLED) $(DATA) jdk ## Run only the tests that need one Spark session, and no server
+	$(BIN)/python -m pytest -m "spark and not server"
+
+test-others: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, all seeds
+	$(BIN)/python -m pytest -m "not server and not spark"
 
 quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, with three seeds of ten: a minute and a half
 	LAW_SEEDS=0:2 $(BIN)/python -m pytest -n 2 -m "not server and not spark and not slow"

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from ouzel.runtime import warm
+from tests.servers.warm import WarmServers
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden` writes expected plans anew; look at the difference before you commit it."""
@@ -17,10 +20,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+NEEDS = {"spark": "spark", "plain": "server", "kafka": "server"}
+"""The marker of whoever has such a fixture."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs servers or a JVM, so that nobody forgets it."""
+    for item in items:
+        for fixture in NEEDS.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(NEEDS[fixture])
+
+
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are to be written anew."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def warm_servers() -> Iterator[WarmServers]:
+    """What topologies of tests are forked from."""
+    servers = WarmServers()
+    yield servers
+    servers.close()
+
+
+@pytest.fixture(autouse=True)
+def _forked_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Topologies that a test starts in this process start warm."""
+    if request.node.get_closest_marker("server"):
+        monkeypatch.setattr(warm, "_start", request.getfixturevalue("warm_servers").start)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ import pytest
 from ouzel.connectors import open_sink
 from ouzel.connectors.base import SinkRequest, SinkWriter
 from ouzel.connectors.file import ledger, sink
+from tests.effort import seeds
 
 BATCHES = 40
 
@@ -66,7 +67,7 @@ def test_one_flush_makes_one_part(tmp_path: Path) -> None:
     assert written(tmp_path) == list(range(100))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds())
 def test_wherever_the_task_dies_each_batch_is_written_once(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
