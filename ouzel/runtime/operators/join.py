@@ -188,15 +188,9 @@ def _has_key(frame: pl.DataFrame, keys: list[str]) -> pl.Series:
 
 def _rows_of(bag: RowBag, owners: Slots) -> tuple[Slots, Ints]:
     """The slots of all rows of these owners, owner by owner, and where those of each begin, with the end of the last."""
-    slots = bag.of_any_weight(owners)
-    place = pl.DataFrame({"owner": owners}).with_row_index("place")
-    of = (
-        pl.DataFrame({"owner": bag.owners(slots)})
-        .join(place, "owner", "left", maintain_order="left")["place"]
-        .to_numpy()
-    )
-    order = np.argsort(of, kind="stable")
-    return slots[order], np.append(0, np.cumsum(np.bincount(of, minlength=len(owners))))
+    slots, order = bag.of_any_weight(owners), np.argsort(owners)
+    of = order[np.searchsorted(owners, bag.owners(slots), sorter=order)]
+    return slots, np.append(0, np.cumsum(np.bincount(of, minlength=len(owners))))
 
 
 def _parts(counts: Ints) -> Iterator[tuple[int, int]]:

@@ -98,7 +98,7 @@ class RowBag(Kept):
         return order["$slot"].to_numpy()
 
     def of_any_weight(self, owners: Slots) -> Slots:
-        """As `of`, in no order, with rows that have been taken back before they came."""
+        """As `of`, but in no order within an owner, and with rows that have been taken back before they came."""
         return self._walk(owners)
 
     def frame(self, slots: Slots) -> pl.DataFrame:
