@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.runtime.protocol.quarantine import VERDICTS_KEPT, MemoryNote, Note, Quarantine
@@ -23,6 +23,7 @@ def life(note: Note, batch: int, rows: int, killers: Collection[int]) -> list[in
     return handled
 
 
+@settings(deadline=None)
 @given(st.integers(1, 20_000), st.data())
 def test_all_rows_that_kill_are_found_and_no_other(rows: int, data: st.DataObject) -> None:
     killers = data.draw(st.sets(st.integers(0, rows - 1), max_size=4))
