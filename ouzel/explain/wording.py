@@ -12,7 +12,6 @@ from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
     AssignWindow,
-    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Join,
@@ -205,7 +204,6 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         FinalAggregate: _aggregate,
         Join: _join,
         Union: lambda node: f"all rows of {len(node.branches)} inputs",
-        ExcludeLateRows: lambda node: f"the rows that {node.component} dropped as late",
         Sink: _sink,
     },
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.plan import ExcludeLateRows, Node
+from ouzel.compiler.plan import Node
 from ouzel.compiler.plan.tables import Refused
 from ouzel.planner.topology import Topology
 
 TOPOLOGIES = "a topology"
 
-NOT_IN_TOPOLOGIES: dict[type[Node], Refused] = {
-    ExcludeLateRows: Refused("only the batch job of a reconciliation leaves out rows that a stream dropped"),
-}
+NOT_IN_TOPOLOGIES: dict[type[Node], Refused] = {}
 """The classes of nodes that have no operator, and why."""
 
 

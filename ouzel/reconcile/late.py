@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.plan import Aggregate, ExcludeLateRows, FinalAggregate, Node, Program, Sink
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
+from ouzel.reconcile.exclusion import ExcludeLateRows, can_exclude_late, late_columns, parse_late_column
 from ouzel.reconcile.lineage import Lineage, top_aggregate
-from ouzel.spark.lowering.late_rows import COMPONENT, can_exclude_late, late_columns, parse_late_column
+from ouzel.runtime.tasks.late import COMPONENT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,7 +13,6 @@ from ouzel.compiler.plan import (
     AggregateCall,
     AssignWindow,
     EmitRule,
-    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Join,
@@ -59,7 +58,6 @@ ROLES: NodeTable[Role] = NodeTable(
         FinalAggregate: Refused("it compares what the query says, before any rule"),
         Union: Role.REPEATS,
         Join: Role.REPEATS,
-        ExcludeLateRows: Role.SINGLE,
         Sink: Role.SINGLE,
     },
 )

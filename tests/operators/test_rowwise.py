@@ -9,9 +9,10 @@ import pytest
 
 from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import WEIGHT, ExcludeLateRows, Filter, Project, Scan, Unnest, Watermark
+from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Unnest, Watermark
 from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
-from ouzel.errors import NotSupported
+from ouzel.errors import PlanError
+from ouzel.reconcile.exclusion import ExcludeLateRows
 from tests.operators.nodes import chain, group, table
 
 
@@ -122,5 +123,5 @@ def test_unnest_of_rows_and_maps_gives_a_column_a_field() -> None:
 
 def test_a_node_without_an_operator_is_refused() -> None:
     source, _, _ = two()
-    with pytest.raises(NotSupported, match="a topology cannot take Without: only the batch job of a reconciliation"):
+    with pytest.raises(PlanError, match="a topology has no entry for ExcludeLateRows"):
         chain(ExcludeLateRows(source, group(source, ["a"]), "count_by_a", "late.jsonl", False, False))

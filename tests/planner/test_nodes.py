@@ -17,6 +17,7 @@ from ouzel.explain.wording import WORDING
 from ouzel.planner.build import plan_topology
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.settings import Settings
+from ouzel.reconcile.exclusion import ExcludeLateRows
 from ouzel.reconcile.lineage import ROLES
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.session import load_text
@@ -37,12 +38,12 @@ def test_every_node_of_the_plan_has_an_entry_or_a_reason_in_every_table(table: N
     assert not missing, f"{table.backend}: add an entry, or Refused with the reason, for {missing}"
 
 
-def test_nodes_outside_the_plan_are_those_of_spark_streams_and_have_lines_there() -> None:
+def test_nodes_outside_the_plan_are_those_of_spark_streams_and_of_reconciliations() -> None:
     others = [
         kind for kind in node_classes() if kind.__module__.startswith("ouzel.") and not kind.__module__.startswith(PLAN)
     ]
-    assert {kind.__module__ for kind in others} == {SPARK_STREAMS}
-    assert all(STREAMING.takes(kind) for kind in others)
+    assert {kind.__module__ for kind in others} == {SPARK_STREAMS, ExcludeLateRows.__module__}
+    assert all((BATCH if kind is ExcludeLateRows else STREAMING).takes(kind) for kind in others)
 
 
 def test_a_class_that_is_not_listed_is_an_error_and_a_refused_one_says_why() -> None:

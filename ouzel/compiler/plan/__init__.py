@@ -36,7 +36,6 @@ from ouzel.compiler.plan.base import (
     walk,
 )
 from ouzel.compiler.plan.joins import LEFT_ONLY, PADDED, Join, JoinKind
-from ouzel.compiler.plan.late import ExcludeLateRows
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sets import Union
@@ -62,7 +61,6 @@ __all__ = [
     "DistributionKind",
     "Emit",
     "EmitRule",
-    "ExcludeLateRows",
     "Filter",
     "FinalAggregate",
     "Hints",

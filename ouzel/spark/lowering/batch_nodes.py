@@ -12,7 +12,6 @@ from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
     Aggregate,
     AssignWindow,
-    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Join,
@@ -30,7 +29,6 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
-from ouzel.spark.lowering.late_rows import exclude_late_rows
 from ouzel.spark.lowering.tables import lower_scan
 from ouzel.spark.lowering.text import call, comment, quote, select
 
@@ -94,11 +92,6 @@ def _project(node: Project, names: FrameNames) -> list[str]:
 @BATCH.add(Filter)
 def _filter(node: Filter, names: FrameNames) -> list[str]:
     return [f".where({_condition(node.predicate)})"]
-
-
-@BATCH.add(ExcludeLateRows)
-def _without(node: ExcludeLateRows, names: FrameNames) -> list[str]:
-    return exclude_late_rows(node)
 
 
 @BATCH.add(Union)

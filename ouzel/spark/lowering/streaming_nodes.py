@@ -18,7 +18,6 @@ from ouzel.compiler.plan import (
     AggregateCall,
     AssignWindow,
     Changelog,
-    ExcludeLateRows,
     Filter,
     FinalAggregate,
     Join,
@@ -210,7 +209,6 @@ STREAMING: NodeTable[Lowering] = NodeTable(
             "it joins streams only within a span of time, and takes no rows back",
             "run it as a topology, or as a batch job",
         ),
-        ExcludeLateRows: Refused("a reconciliation asks the batch job"),
     },
 )
 """The lines of each node in a streaming query."""

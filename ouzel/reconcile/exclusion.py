@@ -7,18 +7,73 @@ file; which of them makes no difference to the result.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import Aggregate, AggregateCall, ExcludeLateRows
+from ouzel.compiler.plan import Aggregate, AggregateCall, Node
 from ouzel.compiler.plan.aggregates import ROWS, row_of
+from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Distribution, Names, SameColumns
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
+from ouzel.runtime.tasks.late import COMPONENT
+from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames
 from ouzel.spark.lowering.text import comment, quote, with_columns
-
-COMPONENT = "$component"
-"""Column of the file that says what dropped a row."""
 
 LateColumn = tuple[str, str, DataType]
 """One column of the file of late rows: its name, the SQL that computes its value from a row of the input, its type."""
+
+
+@dataclass(frozen=True)
+class ExcludeLateRows(SameColumns):
+    """The input of `aggregate` without the rows that a run dropped there as late. Only a reconciliation makes these, for its batch job.
+
+    Attributes:
+        aggregate: as it was: what its component made of these rows.
+        component: the name of what dropped them.
+        path: the file of JSON lines that says which.
+        combined: whether the file holds what the aggregate makes of each row by itself, instead of the row.
+        touched: give only groups that have such rows.
+    """
+
+    aggregate: Aggregate
+    component: str
+    path: str
+    combined: bool
+    touched: bool
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return (wanted | self.aggregate.reads,)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        """Nothing: it excludes so many of each kind of equal rows, and a filter below would change how many there are."""
+        return None
+
+    is_rowwise = False
+
+    @property
+    def distribution(self) -> tuple[Distribution, ...]:
+        return self.aggregate.distribution
+
+    waits = (False,)
+    accepts = (APPENDS,)
+    changelog = Changelog.APPEND
+    state_bound = f"{UNBOUNDED}: all rows"
+
+    @property
+    def component_name(self) -> str:
+        return f"without_{self.component}"
+
+    @property
+    def label(self) -> str:
+        return f"Without what {self.component} dropped as late"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (self.component, self.path, self.combined, self.touched)
 
 
 def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
@@ -50,7 +105,8 @@ def parse_late_column(name: str, kind: DataType) -> str:
     )
 
 
-def exclude_late_rows(node: ExcludeLateRows) -> list[str]:
+@BATCH.add(ExcludeLateRows)
+def exclude_late_rows(node: ExcludeLateRows, names: FrameNames) -> list[str]:
     """The calls: number the rows that are alike, and leave out as many as are on file."""
     facts = late_columns(node.aggregate, node.combined)
     alike = ", ".join(f"`$is{number}`" for number in range(len(facts)))
