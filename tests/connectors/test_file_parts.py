@@ -13,7 +13,7 @@ import pytest
 
 from ouzel.connectors import open_sink
 from ouzel.connectors.base import SinkRequest, SinkWriter
-from ouzel.connectors.file import ledger, sink
+from ouzel.connectors.file import durable, ledger, sink
 from tests.effort import seeds
 
 BATCHES = 40
@@ -72,7 +72,13 @@ def test_wherever_the_task_dies_each_batch_is_written_once(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = Random(seed)
-    for place, name in ((sink, "_sync"), (ledger.PartLedger, "note"), (ledger.PartLedger, "_append"), (Path, "rename")):
+    for place, name in (
+        (sink, "sync"),
+        (durable, "sync"),
+        (ledger.PartLedger, "note"),
+        (ledger.PartLedger, "_append"),
+        (Path, "rename"),
+    ):
         monkeypatch.setattr(place, name, crashing(getattr(place, name), random))
     pending = list(range(BATCHES))
     while pending:

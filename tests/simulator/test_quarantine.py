@@ -93,5 +93,7 @@ def test_a_batch_that_kills_a_bolt_is_put_aside() -> None:
 
 def test_a_batch_that_kills_a_bolt_fails_the_topology() -> None:
     topology = with_a_bolt_that_dies(BadRecordPolicy.FAIL)
-    with pytest.raises(TopologyError, match=r"dies: a batch of 1 rows .* ends the process of 'dies'.*\"n\": 13"):
+    with pytest.raises(
+        TopologyError, match=r"dies: bad record: a batch of 1 rows .* ends the process of 'dies'.*\"n\": 13"
+    ):
         simulate(topology, in_two_containers(topology), Path())
