@@ -205,7 +205,10 @@ class Binder:
         """IN (list)."""
         if node.args.get("query"):
             raise self.source.error(
-                "IN (SELECT ...) is not supported yet: it is a join", place(node.this), kind=NotSupported
+                "IN (SELECT ...) is not supported here",
+                place(node.this),
+                "write it as a condition of WHERE, alone or between ANDs; for NOT IN, LEFT ANTI JOIN ... ON",
+                NotSupported,
             )
         if node.args.get("field"):
             raise self.source.error("IN is followed by a list", place(node), "put it in parentheses: IN ('a', 'b')")

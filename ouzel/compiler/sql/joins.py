@@ -77,6 +77,29 @@ def bind_join(
     return Relation(node, both, undated=UNDATED)
 
 
+def bind_member(
+    source: QueryText, member: exp.In, relation: Relation, inner: Relation, types: dict[int, DataType]
+) -> Relation:
+    """WHERE value IN (SELECT ...): a semi-join.
+
+    Raises:
+        QueryError: the subquery has several columns, or one of another type.
+    """
+    value = Binder(source, relation, types).bind(member.this)
+    inner = _apart(inner, relation.node.schema.names)
+    if len(inner.columns) != 1:
+        problem = f"IN compares with one column, and this subquery gives {len(inner.columns)}"
+        raise source.error(problem, place(member.args["query"]), "select one")
+    other = inner.column(inner.columns[0])
+    common = common_type(value.type, other.type)
+    if common is None:
+        problem = f"IN compares {value.type} and {other.type}"
+        raise source.error(problem, place(member), "CAST one of them")
+    part = resolve_call("eq", [cast_to(value, common), cast_to(other, common)])
+    sides, at = _Sides(relation, inner, False), NodeLocation(place(member)[0])
+    return Relation(_joined(sides, JoinKind.SEMI, [part], at), relation.columns, undated=UNDATED)
+
+
 def with_filter(node: Node, predicate: Expression) -> tuple[Node, Expression | None]:
     """The node with those conjuncts of a filter above it that join its inputs, and what is left of the filter.
 

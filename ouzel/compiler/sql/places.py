@@ -28,7 +28,7 @@ def call_name(node: exp.Expr) -> str:
 _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Subquery: "a subquery as a value",
     exp.Select: "a subquery as a value",
-    exp.Exists: "EXISTS (a join)",
+    exp.Exists: "EXISTS (write LEFT SEMI JOIN or LEFT ANTI JOIN)",
     exp.Table: "a table in parentheses",
     exp.Window: "an OVER window",
     exp.Lambda: "a lambda",

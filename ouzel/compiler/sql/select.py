@@ -8,12 +8,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
-from ouzel.compiler.expressions import Expression
+from ouzel.compiler.expressions import Expression, conjunction
 from ouzel.compiler.plan import Filter, Union
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
-from ouzel.compiler.sql.joins import bind_join, with_filter
+from ouzel.compiler.sql.joins import bind_join, bind_member, with_filter
 from ouzel.compiler.sql.output import OutputColumn, outputs_of, project
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
@@ -94,10 +94,7 @@ class QueryBinder:
         relation = self._from(tree)
         where = tree.args.get("where")
         if where:
-            predicate = WhereBinder(self.source, relation, self.types, tree.expressions).condition(where.this, "WHERE")
-            node, left = with_filter(relation.node, predicate)
-            node = Filter(node, left, written=NodeLocation(place(where.this)[0])) if left is not None else node
-            relation = replace(relation, node=node)
+            relation = self._where(where.this, relation, tree.expressions)
         if is_grouped(tree, self.source.functions):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
         else:
@@ -107,6 +104,23 @@ class QueryBinder:
             consume(self.source, tree.args["distinct"])
             result = distinct_rows(result, self.emission)
         return result
+
+    def _where(self, condition: exp.Expr, relation: Relation, items: Sequence[exp.Expr]) -> Relation:
+        members = [part for part in _conjuncts(condition) if isinstance(part, exp.In) and part.args.get("query")]
+        plain = (
+            [part for part in _conjuncts(condition) if not any(part is member for member in members)]
+            if members
+            else [condition]
+        )
+        if plain:
+            binder = WhereBinder(self.source, relation, self.types, items)
+            predicate = conjunction([binder.condition(part, "WHERE") for part in plain])
+            node, left = with_filter(relation.node, predicate)
+            node = Filter(node, left, written=NodeLocation(place(condition)[0])) if left is not None else node
+            relation = replace(relation, node=node)
+        for member in members:
+            relation = bind_member(self.source, member, relation, self.bind(member.args["query"]), self.types)
+        return relation
 
     def _from(self, tree: exp.Select) -> Relation:
         clause = tree.args.get("from_")
@@ -214,6 +228,13 @@ class QueryBinder:
         if kind is None:
             raise self.source.error(f"UNION puts {left} above {right}", place(tree.expression), "CAST one of them")
         return kind
+
+
+def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of nested ANDs as they are written."""
+    if isinstance(node, exp.Paren):
+        return _conjuncts(node.this)
+    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
 
 
 def _types(relation: Relation) -> list[DataType]:

@@ -85,3 +85,7 @@ ON a.window_start = b.window_start AND a.window_end = b.window_end;
 SELECT a.window_start, a.n, b.n AS orders
 FROM (SELECT tumble(ts, INTERVAL 5 MINUTE) AS window_start, COUNT(*) AS n FROM events GROUP BY 1) a
 JOIN (SELECT tumble(ts, INTERVAL 5 MINUTE) AS window_start, COUNT(*) AS n FROM orders GROUP BY 1) b USING (window_start);
+
+-- query: join_by_in
+SELECT order_id, customer FROM orders WHERE order_id IN (SELECT user_id FROM events WHERE quantity > 15) AND customer IS NOT NULL
+AND customer IN (SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) > 10);
