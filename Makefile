@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words reconcile test test-servers test-spark test-others quick attack law check format docs wire data clean jdk
+.PHONY: help run run-words reconcile test test-servers test-spark test-others quick attack law faults check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -49,6 +49,9 @@ SEEDS ?= 300
 law: $(INSTALLED) ## Run what is drawn at random under SEEDS seeds, others every day: the law in the simulator, operators, state
 	first=$$(( $$(date +%Y%j) * 1000 )); LAW_SEEDS=$$first:$$(( first + $(SEEDS) - 1 )) \
 	    $(BIN)/python -m pytest -n auto --timeout=0 tests/law/test_memory.py tests/simulator tests/operators tests/state
+
+faults: $(INSTALLED) jdk ## Plant faults drawn from SEED, others every day, in recorded runs of all examples: reconciliation excuses none
+	FAULT_SEED=$(SEED) $(BIN)/python -m pytest tests/reconcile/test_fuzz.py
 
 check: $(INSTALLED) ## Lint, format, types, and the tests of the house itself: layers, tidiness, docs
 	$(BIN)/ruff check .

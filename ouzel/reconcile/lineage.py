@@ -27,7 +27,7 @@ from ouzel.compiler.plan import (
     walk,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
-from ouzel.compiler.types import DateType, Schema, TimestampType
+from ouzel.compiler.types import BooleanType, DateType, Schema, TimestampType, VarcharType
 
 DAY_US = 86_400_000_000
 
@@ -70,7 +70,9 @@ def _role(node: Node) -> Role:
 class Direction(Enum):
     """Which way an aggregate moves as rows come in: a lost row moves it back, a row counted twice moves it on."""
 
-    COUNT = "rises with every row"
+    ROWS = "rises by one with every row"
+    COUNT = "rises by one with some rows"
+    DISTINCT = "rises or stays, a row that comes again changes nothing, and parts of it may overlap"
     RISING = "rises or stays, and a row that comes again changes nothing"
     FALLING = "falls or stays, and a row that comes again changes nothing"
     SUM = "rises with every row that is positive"
@@ -90,6 +92,7 @@ class Lineage:
         carried: the group keys of the top aggregate, as `batch_sink` appends them; empty without one.
         window_end: that of them which is the end of the row's window.
         single: whether each row that a table gives is in each of the sink's rows at most once.
+        copies: in how many of them it may be, if it is single: in so many windows.
         window_us: how long the windows of the top aggregate are; 0 without windows.
         emit: when the top aggregate lets its results out; None without one.
     """
@@ -102,6 +105,7 @@ class Lineage:
     carried: Schema = Schema(())
     window_end: str | None = None
     single: bool = False
+    copies: int = 1
     window_us: int = 0
     emit: EmitRule | None = None
 
@@ -127,7 +131,7 @@ def lineage(sink: Sink) -> Lineage:
     time = time or _time(columns, sink, names)
     return Lineage(
         columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
-        _is_single(aggregate.input), _window_us(aggregate), aggregate.emit.rule,
+        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), aggregate.emit.rule,
     )  # fmt: skip
 
 
@@ -189,15 +193,17 @@ def _direction(node: Node, name: str) -> Direction:
 
 def _moves(call: AggregateCall) -> Direction:
     if call.distinct:
-        return Direction.RISING if call.function in ("count", "max") else Direction.FREE
+        return {"count": Direction.DISTINCT, "max": Direction.RISING}.get(call.function, Direction.FREE)
+    every = call.argument is None and call.filter is None
     by_function = {
-        "count": Direction.COUNT, "max": Direction.RISING, "min": Direction.FALLING, "sum": Direction.SUM,
+        "count": Direction.ROWS if every else Direction.COUNT, "max": Direction.RISING, "min": Direction.FALLING, "sum": Direction.SUM,
     }  # fmt: skip
     return by_function.get(call.function, Direction.FREE)
 
 
 def _uncast(value: Expression) -> Expression:
-    while isinstance(value, Cast):
+    """Without casts that leave greater and less as they are; as texts 9 is more than 10."""
+    while isinstance(value, Cast) and not isinstance(value.type, VarcharType | BooleanType):
         value = value.operand
     return value
 
@@ -216,6 +222,11 @@ def _window_us(aggregate: Aggregate) -> int:
     if aggregate.window is None:
         return 0
     return next((node.size_us for node in walk(aggregate) if isinstance(node, AssignWindow)), 0)
+
+
+def _copies(aggregate: Aggregate) -> int:
+    spans = ((node.size_us, node.slide_us) for node in walk(aggregate) if isinstance(node, AssignWindow))
+    return max((-(-size_us // slide_us) for size_us, slide_us in spans if slide_us), default=1)
 
 
 def _step(aggregate: Aggregate) -> int:

@@ -8,7 +8,7 @@ from operator import and_, or_
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.plan import EmitRule
-from ouzel.compiler.types import Schema
+from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.reconcile.classes import Evidence
 from ouzel.reconcile.lineage import CARRIED, Direction, Lineage
 from ouzel.reconcile.pairs import BATCH, STREAM, either, names_of
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 LOST = "lost"
 """Column that says whether the record of the run explains the difference by what was lost."""
 
-_GROUP, _TASK = "_group_", "_task"
+NEARLY = 1e-9
+"""How far sums of floats that were added up in parts may be from the whole, relative to the sum of their sizes."""
+
+COUNTS = frozenset({Direction.ROWS, Direction.COUNT})
+"""What counts rows."""
+
+_GROUP, _TASK, _EXCESS = "_group_", "_task", "_excess"
 
 
 def with_lost(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFrame:
@@ -33,7 +39,10 @@ def with_lost(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFr
     if not proof.losses:
         return differences.withColumn(LOST, F.lit(False))
     placed = _with_tasks(_with_groups(differences, facts), facts, proof, of_tasks)
-    of_state = _any(_in_time(loss, facts) & _in_keys(loss) for loss in of_tasks) & _apart_or_fewer(facts, proof)
+    hit = [F.coalesce(_in_time(loss, facts) & _in_keys(loss), F.lit(False)) for loss in of_tasks]
+    times = sum((each.cast("int") for each in hit), F.lit(0))
+    of_state = _any(hit) & _apart_or_fewer(facts, proof, times)
+    of_state = of_state & _within_sent_again(placed, of_state, facts, proof)
     found = of_state | (_any(_in_time(loss, facts) for loss in on_way) & fewer(facts))
     told = placed.withColumn(LOST, F.coalesce(found, F.lit(False)))
     return told.drop(_TASK, *(f"{_GROUP}{name}" for name in facts.carried.names))
@@ -52,7 +61,7 @@ def fewer(facts: Lineage) -> Column:
 
 def telling(facts: Lineage) -> list[str]:
     """The columns that betray a missing row: counts; sums where nothing is counted; else the greatest and the least."""
-    for kinds in ({Direction.COUNT}, {Direction.SUM}, {Direction.RISING, Direction.FALLING}):
+    for kinds in (COUNTS, {Direction.SUM}, {Direction.RISING, Direction.FALLING, Direction.DISTINCT}):
         if found := [name for name, direction in facts.directions.items() if direction in kinds]:
             return found
     return []
@@ -60,7 +69,7 @@ def telling(facts: Lineage) -> list[str]:
 
 def counts_of(facts: Lineage) -> list[str]:
     """The columns that count rows."""
-    return [name for name, direction in facts.directions.items() if direction is Direction.COUNT]
+    return [name for name, direction in facts.directions.items() if direction in COUNTS]
 
 
 def sides(facts: Lineage) -> tuple[dict[str, Column], dict[str, Column]]:
@@ -88,23 +97,28 @@ def _agrees(ours: Column, theirs: Column, direction: Direction) -> Column:
 
     if direction is Direction.SUM:
         return F.lit(True)
-    if direction is Direction.COUNT:
+    if direction in COUNTS:
         return ours <= theirs
     behind = ours > theirs if direction is Direction.FALLING else ours < theirs
     return ours.eqNullSafe(theirs) | F.coalesce(behind, ours.isNull())
 
 
-def _apart_or_fewer(facts: Lineage, proof: Evidence) -> Column:
-    """What can come of lost state. A task that tells of changes has told of its groups before it died, and that is never taken back."""
+def _apart_or_fewer(facts: Lineage, proof: Evidence, times: Column) -> Column:
+    """What can come of state that was lost so many `times`.
+
+    A task that tells of changes has told of its groups before it died, and that is never taken back.
+    """
     if facts.emit is EmitRule.WATERMARK:
         return fewer(facts)
-    apart = _apart(facts, proof)
+    apart = _apart(facts, proof, times)
     return apart if facts.emit is EmitRule.CHANGES else apart | fewer(facts)
 
 
-def _apart(facts: Lineage, proof: Evidence) -> Column:
-    """Whether the group's rows are what its task told before it died, and what its successor tells: in them nothing counts twice but what
-    was sent again, and, where changes are told at once, nothing is missing."""
+def _apart(facts: Lineage, proof: Evidence, times: Column) -> Column:
+    """Whether the group's rows are what its task told before it died, each of so many `times`, and what its successor tells.
+
+    In them nothing counts twice but what was sent again, and, where changes are told at once, no row, greatest or least value is missing.
+    """
     from pyspark.sql import functions as F
 
     if not facts.keys:
@@ -113,13 +127,13 @@ def _apart(facts: Lineage, proof: Evidence) -> Column:
     whole = F.first(BATCH, ignorenulls=True).over(group)
     ours, _ = sides(facts)
     theirs = {name: whole.getField(c) for name, c in zip(facts.columns.names, names_of(facts), strict=True)}
-    told = F.count(F.col(STREAM)).over(group) > 1
+    told = F.count(F.col(STREAM)).over(group).between(F.lit(2), times + 1)
     agree = F.bool_and(F.col(STREAM).isNull() | _agree(facts, ours, theirs)).over(group)
     return reduce(and_, _together(facts, proof, theirs, group), whole.isNotNull() & told & agree)
 
 
 def _together(facts: Lineage, proof: Evidence, theirs: Mapping[str, Column], group: Window) -> Iterator[Column]:
-    """Bounds of what the group's rows count together."""
+    """Bounds of what the group's rows say together."""
     from pyspark.sql import functions as F
 
     ours, _ = sides(facts)
@@ -129,6 +143,50 @@ def _together(facts: Lineage, proof: Evidence, theirs: Mapping[str, Column], gro
             yield total >= theirs[name]
         if facts.single and proof.sent_again is not None:
             yield total <= theirs[name] + proof.sent_again
+    if facts.emit is not EmitRule.CHANGES:
+        return
+    once = [
+        F.sum(ours[name]).over(group) == theirs[name]
+        for name, kind in facts.directions.items()
+        if kind is Direction.ROWS
+    ]
+    for name, kind in facts.directions.items():
+        if kind in (Direction.RISING, Direction.FALLING):
+            most = F.max if kind is Direction.RISING else F.min
+            yield most(ours[name]).over(group).eqNullSafe(theirs[name])
+        elif kind is Direction.SUM and once:
+            yield ~reduce(and_, once) | _adds_up(ours[name], theirs[name], facts.columns[name].type, group)
+
+
+def _adds_up(part: Column, whole: Column, kind: DataType, group: Window) -> Column:
+    """Whether the sums of rows of which none is counted twice are the sum of all."""
+    from pyspark.sql import functions as F
+
+    if isinstance(kind, FloatType):
+        size = F.sum(F.abs(part)).over(group)
+        off = F.abs(F.coalesce(F.sum(part).over(group), F.lit(0)) - F.coalesce(whole, F.lit(0)))
+        return F.coalesce(off <= F.lit(NEARLY) * size, whole.isNull())
+    exact = f"decimal(38,{kind.scale if isinstance(kind, DecimalType) else 0})"
+    total = F.try_sum(part.cast(exact)).over(group)
+    return F.coalesce(total, F.lit(0).cast(exact)) == F.coalesce(whole.cast(exact), F.lit(0).cast(exact))
+
+
+def _within_sent_again(placed: DataFrame, lost: Column, facts: Lineage, proof: Evidence) -> Column:
+    """Whether what groups count too much is, over all of them, no more than was sent again; else no group that does is explained."""
+    from pyspark.sql import functions as F
+
+    counts = counts_of(facts)
+    if not (facts.keys and facts.single and counts and proof.sent_again) or facts.emit is EmitRule.WATERMARK:
+        return F.lit(True)
+    group = _group(facts)
+    ours, theirs = sides(facts)
+    more = [F.sum(ours[name]).over(group) - F.max(theirs[name]).over(group) for name in counts]
+    excess = F.greatest(*more, F.lit(0))
+    told = placed.select(
+        excess.alias(_EXCESS), F.row_number().over(group.orderBy(F.lit(0))).alias("_number"), lost.alias(LOST)
+    )
+    (total,) = told.where(F.col(LOST) & (F.col("_number") == 1)).agg(F.sum(_EXCESS)).collect()[0]
+    return F.lit(True) if (total or 0) <= proof.sent_again * facts.copies else excess == 0
 
 
 def _group(facts: Lineage) -> Window:

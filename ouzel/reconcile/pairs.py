@@ -7,7 +7,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.types import Field, FloatType
+from ouzel.compiler.types import ArrayType, DataType, FloatType, MapType, RowType, parts
 from ouzel.reconcile.lineage import CARRIED, Lineage
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def pairing(facts: Lineage) -> list[str] | None:
     pairs = list(zip(names_of(facts), facts.columns, strict=True))
     if facts.keys:
         return [name for name, field in pairs if field.name in facts.keys]
-    exact = [name for name, field in pairs if not isinstance(field.type, FloatType)]
-    return exact if len(exact) < len(pairs) else None
+    exact = [name for name, field in pairs if not _has_floats(field.type)]
+    return exact if 0 < len(exact) < len(pairs) else None
 
 
 def _groups(rows: DataFrame, facts: Lineage, keys: Sequence[str]) -> DataFrame:
@@ -194,21 +194,38 @@ def _differing(facts: Lineage, tolerance: float) -> list[Column]:
     differing, near = [], []
     for name, field in zip(names_of(facts), facts.columns, strict=True):
         ours, theirs = F.col(f"{STREAM}.{name}"), F.col(f"{BATCH}.{name}")
-        close = _close(ours, theirs, field, tolerance)
+        close = _close(ours, theirs, field.type, tolerance)
         unequal = paired & ~ours.eqNullSafe(theirs)
         differing.append(F.when(unequal & ~close, F.lit(field.name)))
         near.append(F.when(unequal & close, F.lit(field.name)))
     return [F.array_compact(F.array(*differing)).alias(DIFFERING), F.array_compact(F.array(*near)).alias(NEAR)]
 
 
-def _close(ours: Column, theirs: Column, field: Field, tolerance: float) -> Column:
-    """Whether two floats are equal within the tolerance, relative to the larger; never for NaN or an infinity."""
+def _close(ours: Column, theirs: Column, kind: DataType, tolerance: float) -> Column:
+    """Whether two values are equal but for floats within the tolerance, relative to the larger; never for NaN or an infinity."""
     from pyspark.sql import functions as F
 
-    if not isinstance(field.type, FloatType):
+    def same(one: Column, other: Column, of: DataType) -> Column:
+        return one.eqNullSafe(other) | _close(one, other, of, tolerance)
+
+    if not _has_floats(kind):
         return F.lit(False)
-    allowed = max(tolerance, FLOAT32_TOLERANCE) if field.type.bits == 32 else tolerance
+    match kind:
+        case RowType(fields):
+            inner = [same(ours.getField(name), theirs.getField(name), of) for name, of in fields]
+            return F.coalesce(reduce(and_, inner, ours.isNotNull() & theirs.isNotNull()), F.lit(False))
+        case MapType(key, value):  # compared as an array of entries
+            return _close(ours, theirs, ArrayType(RowType((("key", key), ("value", value)))), tolerance)
+        case ArrayType(element):
+            each = F.forall(F.zip_with(ours, theirs, lambda a, b: same(a, b, element)), lambda one: one)
+            return F.coalesce((F.size(ours) == F.size(theirs)) & each, F.lit(False))
+    assert isinstance(kind, FloatType)
+    allowed = max(tolerance, FLOAT32_TOLERANCE) if kind.bits == 32 else tolerance
     a, b = ours.cast("double"), theirs.cast("double")
     largest = F.greatest(F.abs(a), F.abs(b))
     finite = largest < F.lit(float("inf"))
     return F.coalesce(finite & (F.abs(a - b) <= F.lit(allowed) * largest), F.lit(False))
+
+
+def _has_floats(kind: DataType) -> bool:
+    return any(isinstance(part, FloatType) for part in parts(kind))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -82,6 +83,28 @@ def seal(home: Path) -> None:
     folders = {Path(name).parent for name in record.answer if Path(name).is_absolute()}
     parts = {str(part): mark_of(part) for folder in folders for part in folder.glob(f"{parts_of(record.run)}*")}
     replace(record, answer={**answer, **parts}).save(home)
+
+
+def parts_in(home: Path) -> list[Path]:
+    """The files of the stream's answer."""
+    return sorted(home / name for name in read_record(home).answer)  # an absolute name stays what it is
+
+
+@contextmanager
+def kept(home: Path) -> Iterator[None]:
+    """What is done inside to a run's record, to its answer and to its input is undone."""
+    record, parts = read_record(home), parts_in(home)
+    copies = {path: path.read_bytes() for path in [*parts, *map(Path, record.sources)]}
+    folders = {path.parent for path in parts}
+    there = {path for folder in folders for path in folder.iterdir()}
+    try:
+        yield
+    finally:
+        for path, content in copies.items():
+            path.write_bytes(content)
+        for path in {path for folder in folders for path in folder.iterdir()} - there:
+            path.unlink()
+        record.save(home)
 
 
 def say(home: Path, kind: str, delivery: str = "at-least-once", count: int = 1) -> None:

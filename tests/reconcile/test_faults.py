@@ -196,6 +196,37 @@ def test_floats_without_keys_are_paired_by_what_is_exact(tmp_path: Path, spark: 
     assert result.matched + result.counts[Class.FLOAT] == 300
 
 
+@pytest.mark.parametrize("keyed", [True, False])
+def test_floats_inside_rows_arrays_and_maps_are_floats(keyed: bool, tmp_path: Path, spark: SparkSession) -> None:
+    nested = "ROW(SUM(miles), COUNT(*)) AS r, ARRAY[AVG(miles), NULL] AS a, MAP['sum', SUM(miles)] AS m"
+    query = f"SELECT origin, {nested} FROM flights GROUP BY origin;"
+    query = (
+        query if keyed else "SELECT id, ROW(miles, delay) AS r, ARRAY[miles] AS a, MAP[id, miles] AS m FROM flights;"
+    )
+    job, home = run(query, tmp_path, flights(300))
+    answer = pl.read_parquet(home / "results.parquet")
+
+    def times(by: float) -> None:
+        def scaled(value: object) -> object:
+            match value:
+                case float():
+                    return value * by
+                case list():
+                    return [scaled(each) for each in value]
+                case dict():
+                    return {name: scaled(each) for name, each in value.items()}
+            return value
+
+        edit(home, lambda _: pl.DataFrame([scaled(row) for row in answer.to_dicts()], answer.schema))
+
+    times(1 + 1e-12)
+    result = found(job, home, spark)
+    assert set(classes(result)) == {Class.FLOAT}
+    assert result.counts[Class.FLOAT] == answer.height
+    times(1 + 1e-6)
+    assert not set(classes(found(job, home, spark))) & {Class.FLOAT}
+
+
 def test_columns_under_each_others_names_differ(tmp_path: Path, spark: SparkSession) -> None:
     query = "SELECT origin, COUNT(*) AS flights, COUNT(delay) AS flown FROM flights GROUP BY origin;"
     job, home = run(query, tmp_path)

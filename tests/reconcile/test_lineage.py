@@ -46,11 +46,13 @@ def test_keys_are_the_group_keys_that_survive(query: str, keys: tuple[str, ...])
 def test_directions_follow_the_aggregates() -> None:
     found = facts(
         "SELECT origin, COUNT(*) AS n, CAST(COUNT(*) AS INT) AS m, COUNT(DISTINCT delay) AS d, MAX(delay) AS hi, MIN(delay) AS lo,"
-        " SUM(miles) AS s, AVG(miles) AS a, COUNT(*) - COUNT(delay) AS x FROM flights GROUP BY origin EMIT CHANGES;"
+        " SUM(miles) AS s, AVG(miles) AS a, COUNT(*) - COUNT(delay) AS x, COUNT(delay) AS c, CAST(COUNT(*) AS VARCHAR) AS t"
+        " FROM flights GROUP BY origin EMIT CHANGES;"
     )
     assert found.directions == {
-        "origin": Direction.FREE, "n": Direction.COUNT, "m": Direction.COUNT, "d": Direction.RISING, "hi": Direction.RISING,
+        "origin": Direction.FREE, "n": Direction.ROWS, "m": Direction.ROWS, "d": Direction.DISTINCT, "hi": Direction.RISING,
         "lo": Direction.FALLING, "s": Direction.SUM, "a": Direction.FREE, "x": Direction.FREE,
+        "c": Direction.COUNT, "t": Direction.FREE,
     }  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -12,13 +14,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.reconcile import Class
+from ouzel.errors import QueryError
+from ouzel.reconcile import Class, reconcile, reconciliation
+from ouzel.reconcile.answers import batch_answer, compared_sink
 from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.runtime.protocol.groupings import key_tasks
-from tests.reconcile.planting import DAYS, ORIGINS, drop_late, edit, flights, found, run
+from ouzel.session import Job
+from tests.reconcile.planting import DAYS, ORIGINS, classes, drop_late, edit, flights, found, kept, parts_in, run, seal
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = [pytest.mark.spark]
 
@@ -230,35 +235,192 @@ def test_no_other_group_differs(judged: Callable[[str], Mapping[object, set[Clas
     assert {day for _, day in late} == {DROPPED}
 
 
+KEPT = """
+CREATE TABLE long (id BIGINT, delay INT, miles DOUBLE) WITH ('connector' = 'file', 'path' = 'long', 'format' = 'parquet');
+INSERT INTO long SELECT id, delay, miles FROM flights WHERE delay > 200;
+"""
+
+
+@dataclass(frozen=True)
+class OfFiles:
+    """What is done to the parts that a run has written, which have no keys, or to its input; what is said or found then.
+
+    `found` are classes with how many rows each; `lost`, what else if anything may have been lost on its way.
+    """
+
+    done: Callable[[Path], object]
+    said: str = ""
+    found: Mapping[Class, int] = field(default_factory=dict)
+    lost: Mapping[Class, int] | None = None
+
+
+def in_part(change: Change, sealed: bool = True) -> Callable[[Path], None]:
+    """Other rows in a part, as if the run itself had written them, or somebody later."""
+
+    def done(home: Path) -> None:
+        part = parts_in(home)[0]
+        change(pl.read_parquet(part)).write_parquet(part)
+        if sealed:
+            seal(home)
+
+    return done
+
+
+def of_part(do: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Something done to a part as a file."""
+    return lambda home: do(parts_in(home)[0])
+
+
+def of_source(do: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Something done to the input."""
+    return lambda home: do(Path(next(iter(read_record(home).sources))))
+
+
+FIRST_ROW = pl.int_range(pl.len()) == 0
+MISSING = {Class.ONLY_BATCH: 1}
+ANOTHER = {Class.ONLY_STREAM: 1, Class.ONLY_BATCH: 1}
+PART = 100
+"""Rows of a part: so many of those read are in one batch."""
+
+FILES = {
+    "a value": OfFiles(in_part(lambda rows: rows.with_columns(delay=pl.col("delay") + FIRST_ROW)), "", ANOTHER,
+                       {Class.ONLY_STREAM: 1, Class.LOST: 1}),
+    "a float": OfFiles(in_part(lambda rows: rows.with_columns(miles=pl.col("miles") + FIRST_ROW)), "", {Class.VALUE_DIFFERS: 1}),
+    "the last digit": OfFiles(in_part(lambda rows: rows.with_columns(miles=pl.col("miles") * (1 + 1e-12 * FIRST_ROW.cast(pl.Int8)))), "",
+                              {Class.FLOAT: 1}),
+    "a row deleted": OfFiles(in_part(lambda rows: rows[1:]), "", MISSING, {Class.LOST: 1}),
+    "a row deleted since": OfFiles(in_part(lambda rows: rows[1:], sealed=False), "since the run", MISSING),
+    "a row twice": OfFiles(in_part(lambda rows: pl.concat([rows, rows[:1]])), "", {Class.ONLY_STREAM: 1}),
+    "a part deleted": OfFiles(of_part(Path.unlink), "is gone", {Class.ONLY_BATCH: -1}),
+    "a part delivered twice": OfFiles(of_part(lambda part: shutil.copy(part, part.with_name(f"{part.stem}-again.parquet"))),
+                                      "was added since the run", {Class.ONLY_STREAM: -1}),
+    "a part cut": OfFiles(of_part(lambda part: os.truncate(part, 100)), "is no Parquet file that can be read"),
+    "a part emptied": OfFiles(of_part(lambda part: os.truncate(part, 0)), "has 0 bytes"),
+    "a type": OfFiles(in_part(lambda rows: rows.with_columns(id=pl.col("id") + 0.9)), "column 'id' is Float64 and not Int64"),
+    "a column renamed": OfFiles(in_part(lambda rows: rows.rename({"delay": "late"})), "no column 'delay'"),
+    "the input edited": OfFiles(of_source(lambda path: flights(seed=9).write_parquet(path)), "the input is not what the run has read"),
+    "the input deleted": OfFiles(of_source(Path.unlink), "is gone"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> tuple[Job, Path, DataFrame]:
+    """A run that wrote files, and what the batch job says of it, which is asked once."""
+    folder = tmp_path_factory.mktemp("written")
+    job, home = run(f"SET 'batch.rows' = '{PART}';" + KEPT, folder)
+    return job, home, batch_answer(job, compared_sink(job.program), read_record(home).ranges, spark).persist()
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("event", EVENTS)
+def test_what_befell_files_is_explained_by_nothing_that_happened_besides(
+    event: str,
+    name: str,
+    written: tuple[Job, Path, DataFrame],
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job, home, answer = written
+    monkeypatch.setattr(reconciliation, "batch_answer", lambda *_: answer)
+    fault = FILES[name]
+    rows = pl.read_parquet(parts_in(home)[0]).height
+    with kept(home):
+        EVENTS[event](read_record(home)).save(home)
+        fault.done(home)
+        if not fault.found:
+            with pytest.raises(QueryError, match=fault.said):
+                reconcile(job, home, spark)
+            return
+        result = found(job, home, spark)
+        assert all(fault.said in told for told in result.tampered)
+        assert bool(result.tampered) == bool(fault.said)
+        expected = fault.lost if fault.lost and event == "rows-lost" else fault.found
+        assert classes(result) == {kind: rows if number < 0 else number for kind, number in expected.items()}
+
+
 CHANGES: Mapping[str, tuple[Callable[[int], list[int]], set[Class]]] = {
     "told by two tasks": (lambda n: [3, n - 3], {Class.LOST}),
     "told by two tasks, and what was sent again by both": (lambda n: [n - 3, 200], {Class.LOST}),
     "more than was sent again": (lambda n: [n - 3, n - 4], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
+    "told by three tasks": (lambda n: [3, n - 3, n - 3], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
     "told by two tasks, and not all": (lambda n: [3, n - 9], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
     "one row counted twice": (lambda n: [n + 1], {Class.VALUE_DIFFERS}),
     "one row missing": (lambda n: [n - 1], {Class.VALUE_DIFFERS}),
     "never told of": (lambda n: [], {Class.ONLY_BATCH}),
 }
-"""Counts that a group has instead of its one, and what is found if the state of its task died: it had told of all its groups."""
+"""Counts that a group has instead of its one, and what is found if the state of its task died once: it had told of all its groups."""
 
 
-def test_a_task_that_told_of_changes_lost_nothing_that_it_told(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(TWO_TASKS + ORIGINS, tmp_path, traffic())
-    happened("replayed", SENT_AGAIN, 250)(lost("count_by_origin")(read_record(home))).save(home)
-    planted = {origins[number]: name for number, name in enumerate(CHANGES) for origins in (LOSERS, OTHERS)}
+def planted_in(
+    query: str,
+    told: Mapping[str, Callable[[Row], list[dict[str, object]]]],
+    directory: Path,
+    spark: SparkSession,
+    component: str = "count_by_origin",
+) -> Mapping[str, set[Class]]:
+    """The classes of these groups where they have other rows than the run gave them, and the state of LOST_TASK died."""
+    job, home = run(TWO_TASKS + query, directory, traffic())
+    happened("replayed", SENT_AGAIN, 250)(lost(component)(read_record(home))).save(home)
 
-    def change(answer: pl.DataFrame) -> pl.DataFrame:
-        counts = {row["origin"]: CHANGES[planted[row["origin"]]][0](row["flights"]) if row["origin"] in planted else [row["flights"]]
-                  for row in answer.to_dicts()}  # fmt: skip
-        rows = [(origin, count) for origin, each in counts.items() for count in each]
-        return pl.DataFrame(rows, answer.schema, orient="row")
+    def change(answer: Row) -> Row:
+        parts = [pl.DataFrame(told[key](part), answer.schema) if key in told else part
+                 for (key,), part in answer.partition_by("origin", as_dict=True).items()]  # fmt: skip
+        return pl.concat(parts)
 
     edit(home, change)
     rows = found(job, home, spark).differences.selectExpr("class", "coalesce(stream, batch).origin").collect()
-    classes = {name: {Class(kind) for kind, origin in rows if origin == name} for name in planted}
+    return {name: {Class(kind) for kind, origin in rows if origin == name} for name in told}
+
+
+def counts(change: Callable[[int], list[int]]) -> Callable[[Row], list[dict[str, object]]]:
+    """The group's rows with these counts."""
+    return lambda row: [{**row.to_dicts()[0], "flights": count} for count in change(row["flights"][0])]
+
+
+def test_a_task_that_told_of_changes_lost_nothing_that_it_told(tmp_path: Path, spark: SparkSession) -> None:
+    planted = {origins[number]: name for number, name in enumerate(CHANGES) for origins in (LOSERS, OTHERS)}
+    classes = planted_in(
+        ORIGINS, {origin: counts(CHANGES[name][0]) for origin, name in planted.items()}, tmp_path, spark
+    )
     for origin, name in planted.items():
         if origin in LOSERS:
             assert classes[origin] == CHANGES[name][1], name
         else:
             assert not any(kind.explained for kind in classes[origin]), name
             assert classes[origin], name
+
+
+def test_groups_count_no_more_twice_than_was_sent_again_to_all_of_them(tmp_path: Path, spark: SparkSession) -> None:
+    again = counts(lambda n: [n - 3, 200])  # 197 too many, in each of two
+    told = {LOSERS[0]: again, LOSERS[1]: again, LOSERS[2]: counts(lambda n: [3, n - 3])}
+    classes = planted_in(ORIGINS, told, tmp_path, spark)
+    assert classes == {
+        LOSERS[0]: {Class.VALUE_DIFFERS, Class.ONLY_STREAM},
+        LOSERS[1]: {Class.VALUE_DIFFERS, Class.ONLY_STREAM},
+        LOSERS[2]: {Class.LOST},
+    }
+
+
+VALUES = "SELECT origin, COUNT(*) AS flights, MAX(delay) AS worst, MIN(delay) AS best, SUM(id) AS ids, SUM(miles) AS miles FROM flights GROUP BY origin EMIT CHANGES;"  # noqa: E501
+
+
+def apart(**by: float) -> Callable[[Row], list[dict[str, object]]]:
+    """The group told by two tasks, with something added to what the second says."""
+
+    def told(row: Row) -> list[dict[str, object]]:
+        (whole,) = row.to_dicts()
+        first = {**whole, "flights": 3, "ids": 7, "miles": 0.5}
+        second = {**whole, **{name: whole[name] - first[name] for name in ("flights", "ids", "miles")}}
+        return [first, {**second, **{name: second[name] + more for name, more in by.items()}}]
+
+    return told
+
+
+def test_what_two_tasks_told_of_is_together_what_there_is(tmp_path: Path, spark: SparkSession) -> None:
+    def all_less(row: Row) -> list[dict[str, object]]:
+        return [{**part, "worst": part["worst"] - 1} for part in apart()(row)]  # type: ignore[operator]
+
+    told = [apart(), apart(worst=-1), apart(best=1), apart(ids=1), apart(miles=0.01), apart(flights=2, ids=5), all_less]
+    classes = planted_in(VALUES, dict(zip(LOSERS, told, strict=False)), tmp_path, spark, "aggregate_by_origin")
+    no = {Class.VALUE_DIFFERS, Class.ONLY_STREAM}
+    assert list(classes.values()) == [{Class.LOST}] * 3 + [no, no, {Class.LOST}, no]
