@@ -18,7 +18,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import pyspark
 import pytest
 
 from ouzel.session import load_text
@@ -237,8 +236,6 @@ def answer(inputs: Inputs) -> Callable[[str, str], pl.DataFrame]:
 def test_a_job_answers_as_the_memory_engine(
     by: str, name: str, way: Callable[[str], Way], answer: Callable[[str, str], pl.DataFrame], kafka: KafkaBroker
 ) -> None:
-    if (by, name) == ("cluster", "kafka_by_spark") and not any(pyspark.__version__ in jar.name for jar in spark_jars()):
-        pytest.skip("Spark's Kafka source is of an older Spark here: what it logs by INFO in executors has no key")
     told = way(by).told[name]
     if by == "connect" and name in OURS:
         assert (
