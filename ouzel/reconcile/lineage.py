@@ -123,7 +123,7 @@ def lineage(sink: Sink) -> Lineage:
     keys = tuple(name for name, parts in made_of.items() if parts and parts <= group)
     covered = frozenset().union(*(made_of[name] for name in keys))
     windows = frozenset(aggregate.window or ()) & group
-    covers = covered | (windows if covered & windows else frozenset()) >= group and bool(group)
+    covers = covered | (windows if covered & windows else frozenset()) >= group
     directions = {name: _direction(sink.input, inner) for inner, name in names.items()}
     end = aggregate.window[1] if aggregate.window else None
     time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)

@@ -28,9 +28,18 @@ INSERT INTO long SELECT id, miles FROM flights WHERE delay > 200;
 """
 
 
-def told(job: Job, home: Path) -> tuple[str, ...]:
-    """What has happened to the answer."""
-    return find_changed_parts(choose_sink(job.program), record_in(home), home, job, False)
+def told(job: Job, home: Path, further: bool = False) -> tuple[str, ...]:
+    """What has happened to the answer; `further` if the run may have written more."""
+    return find_changed_parts(choose_sink(job.program), record_in(home), home, job, further)
+
+
+def test_a_run_that_goes_on_may_write_further_parts(tmp_path: Path) -> None:
+    job, home = run(INTO_FILES.replace("FORMAT", "parquet"), tmp_path)
+    part = min((tmp_path / "long").glob("part-*"))
+    shutil.copy(part, part.with_name(f"{part.stem}-more.parquet"))
+    assert told(job, home, further=True) == ()
+    part.unlink()
+    assert "is gone" in told(job, home, further=True)[0]
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "json"])
@@ -146,6 +155,7 @@ def test_a_topic_that_was_made_anew_has_another_id() -> None:
     ("form", "old", "new", "what"),
     [
         ("csv", "\n7,", "\n7.0,", "column 'id' of type BIGINT"),
+        ("csv", "\n7,", "\n\n7,", "'', where the sink writes '7,"),
         ("csv", "id,miles", "miles,id", "id"),
         ("csv", "id,miles", "id,kilometres", "kilometres"),
         ("json", '"id":7,', '"id":"7",', "'id'"),
@@ -163,3 +173,13 @@ def test_text_is_spelt_as_the_sink_writes_it(form: str, old: str, new: str, what
     seal(home)
     (problem,) = told(job, home)
     assert what in problem
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_text_ends_with_its_last_record(form: str, tmp_path: Path) -> None:
+    job, home = run(INTO_FILES.replace("FORMAT", form), tmp_path)
+    part = min((tmp_path / "long").glob("part-*"))
+    part.write_bytes(part.read_bytes() + b"\n\n")
+    seal(home)
+    (problem,) = told(job, home)
+    assert "has more than records from line" in problem

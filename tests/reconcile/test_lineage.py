@@ -34,6 +34,7 @@ def facts(query: str) -> Lineage:
         (f"SELECT COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end;", ()),
         (f"SELECT window_end, COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end;", ("window_end",)),
         (f"SELECT window_end, COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end, origin;", ()),
+        (f"SELECT origin, COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end, origin;", ()),
         ("SELECT UPPER(origin) AS o, SUM(delay) AS s FROM flights GROUP BY origin EMIT CHANGES;", ("o",)),
         ("SELECT DISTINCT origin FROM flights EMIT CHANGES;", ("origin",)),
         ("SELECT COUNT(*) AS n FROM flights EMIT CHANGES;", ()),
@@ -46,14 +47,37 @@ def test_keys_are_the_group_keys_that_survive(query: str, keys: tuple[str, ...])
 def test_directions_follow_the_aggregates() -> None:
     found = facts(
         "SELECT origin, COUNT(*) AS n, CAST(COUNT(*) AS INT) AS m, COUNT(DISTINCT delay) AS d, MAX(delay) AS hi, MIN(delay) AS lo,"
-        " SUM(miles) AS s, AVG(miles) AS a, COUNT(*) - COUNT(delay) AS x, COUNT(delay) AS c, CAST(COUNT(*) AS VARCHAR) AS t"
+        " SUM(miles) AS s, AVG(miles) AS a, COUNT(*) - COUNT(delay) AS x, COUNT(delay) AS c, CAST(COUNT(*) AS VARCHAR) AS t,"
+        " COUNT(*) FILTER (WHERE delay > 0) AS f"
         " FROM flights GROUP BY origin EMIT CHANGES;"
     )
     assert found.directions == {
         "origin": Direction.FREE, "n": Direction.ROWS, "m": Direction.ROWS, "d": Direction.DISTINCT, "hi": Direction.RISING,
         "lo": Direction.FALLING, "s": Direction.SUM, "a": Direction.FREE, "x": Direction.FREE,
-        "c": Direction.COUNT, "t": Direction.FREE,
+        "c": Direction.COUNT, "t": Direction.FREE, "f": Direction.COUNT,
     }  # fmt: skip
+
+
+HOP = "FROM TABLE(HOP(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '6' HOUR))"
+
+
+@pytest.mark.parametrize(
+    ("query", "single", "copies"),
+    [
+        (ORIGINS, True, 1),
+        (DAYS, True, 1),
+        (f"SELECT window_end, COUNT(*) AS n {HOP} GROUP BY window_start, window_end;", True, 6),
+        (f"SELECT n, COUNT(*) AS m FROM (SELECT COUNT(*) AS n {TUMBLE} GROUP BY window_start, window_end) GROUP BY n EMIT CHANGES;",
+         False, 1),
+        ("SELECT o, COUNT(*) AS n FROM flights CROSS JOIN UNNEST(ARRAY[origin, 'x']) AS w (o) GROUP BY o EMIT CHANGES;", False, 1),
+        ("SELECT o, COUNT(*) AS n FROM (SELECT origin AS o FROM flights UNION ALL SELECT 'x' FROM flights) GROUP BY o EMIT CHANGES;",
+         False, 1),
+    ],
+    ids=["changes", "windows", "windows that overlap", "aggregate of aggregates", "unnested", "union"],
+)  # fmt: skip
+def test_a_row_sent_again_counts_once_in_so_many_groups(query: str, single: bool, copies: int) -> None:
+    found = facts(query)
+    assert (found.single, found.copies) == (single, copies)
 
 
 def test_time_and_its_step() -> None:

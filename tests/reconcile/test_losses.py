@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ouzel.reconcile.losses import Losses
@@ -53,3 +54,10 @@ def test_at_most_once_a_connection_that_broke_lost_what_was_on_its_way() -> None
     found = losses("SET 'delivery' = 'at-most-once';")
     found.observe(status(100, 0, 50, Event("rows-lost", "x", 1, 1, 30)))
     assert found.found == (Loss("", 0, 1, 30, 50),)
+
+
+def test_what_was_lost_ends_with_the_partition_that_had_come_furthest() -> None:
+    found = losses("SET 'delivery' = 'at-most-once';")
+    lost = status(100, 0, 50, Event("rows-lost", "x", 1, 1, 30))
+    found.observe(replace(lost, times={"flights": {"p": 50, "q": 70}, "others": {"r": 60}}))
+    assert found.found == (Loss("", 0, 1, 30, 70),)

@@ -99,6 +99,14 @@ def test_the_batch_job_starts_where_earlier_rows_play_no_part() -> None:
         watch.passed(record, part)
 
 
+@pytest.mark.parametrize(("hours", "start"), [(46.9, 460), (47, 0), (47.5, 0)])
+def test_rows_as_late_as_the_lag_allows_are_read_again(hours: float, start: int) -> None:
+    """The windows of the third day begin at 48 h: behind a watermark of 47 h, which lags an hour, there may be rows of theirs."""
+    watch = horizon()
+    watch.passed(at(hours, 460), Cut(None, START_US + DAY_US))
+    assert ends(watch.starts(at(99, 999), Cut(START_US + 2 * DAY_US, None))) == (start, 999)
+
+
 def test_partitions_that_come_later_are_read_from_their_start() -> None:
     watch = horizon()
     for hours in (30, 60):
