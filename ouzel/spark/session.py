@@ -190,7 +190,7 @@ def translate_error(error: Exception) -> OuzelError:
             "'spark.source' = 'jvm' asks for Spark's own Kafka source, whose jars are not there; add --conf spark.jars.packages="
             f"org.apache.spark:spark-sql-kafka-0-10_2.13:{_version()}, or leave it out and Ouzel reads the topic"
         )
-    python = re.findall(r"^[a-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
+    python = re.findall(r"^[A-Za-z][\w.]*(?:Error|Exception): (.+)$", text, re.M) if "Traceback" in text else []
     told = re.findall(r"(\[[A-Z][A-Z0-9_.]+\] .+)", text)
     lines = (*python[-1:], *told[:1], *text.splitlines()[:1], type(error).__name__)
     return OuzelError(f"Spark: {lines[0].strip()}")

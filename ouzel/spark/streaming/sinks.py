@@ -7,7 +7,6 @@ changed, and what is printed or handed to whoever started the run must be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -22,6 +21,7 @@ from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.tasks.compiled import sink_request
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery
 from ouzel.spark.streaming.changes import Changes, NewRows, RowsByKey, WholeTable
+from ouzel.spark.streaming.parts import apply_types, write_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,31 +153,3 @@ class ByTasks:
 
     def close(self) -> None:
         """Nothing stays open."""
-
-
-def write_part(
-    connector: str, request: SinkRequest, batch_id: int, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """In a task: write its share of a micro-batch, as one batch, and give back how many rows that were."""
-    import pyarrow as pa
-    from pyspark import TaskContext
-
-    given = list(batches)
-    rows = pl.from_arrow(given) if given else pl.DataFrame()
-    assert isinstance(rows, pl.DataFrame)
-    if not rows.height:
-        return
-    context = TaskContext.get()
-    writer = open_sink(connector, replace(request, task=context.partitionId() if context else 0))
-    try:
-        writer.write(batch_id, apply_types(rows, request.columns))
-        writer.flush()
-    finally:
-        writer.close()
-    yield pa.RecordBatch.from_pydict({"rows": [rows.height]})
-
-
-def apply_types(rows: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Spark's rows under the sink's names and in its types, by position."""
-    named = rows.rename(dict(zip(rows.columns, columns, strict=True)))
-    return named.cast(pl.Schema(columns))
