@@ -7,7 +7,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.types import ArrayType, DataType, FloatType, MapType, RowType, parts
+from ouzel.compiler.types import ArrayType, DataType, FloatType, MapType, RowType, walk_type
 from ouzel.reconcile.lineage import CARRIED, Lineage
 
 if TYPE_CHECKING:
@@ -228,4 +228,4 @@ def _close(ours: Column, theirs: Column, kind: DataType, tolerance: float) -> Co
 
 
 def _has_floats(kind: DataType) -> bool:
-    return any(isinstance(part, FloatType) for part in parts(kind))
+    return any(isinstance(part, FloatType) for part in walk_type(kind))

@@ -16,7 +16,7 @@ import pytest
 
 from ouzel.errors import QueryError
 from ouzel.reconcile import Class, reconcile, reconciliation
-from ouzel.reconcile.answers import batch_answer, compared_sink
+from ouzel.reconcile.answers import batch_answer, choose_sink
 from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.session import Job
@@ -308,7 +308,7 @@ def written(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> tu
     """A run that wrote files, and what the batch job says of it, which is asked once."""
     folder = tmp_path_factory.mktemp("written")
     job, home = run(f"SET 'batch.rows' = '{PART}';" + KEPT, folder)
-    return job, home, batch_answer(job, compared_sink(job.program), read_record(home).ranges, spark).persist()
+    return job, home, batch_answer(job, choose_sink(job.program), read_record(home).ranges, spark).persist()
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -13,7 +13,7 @@ import pytest
 from pyspark.cloudpickle import dumps
 
 from ouzel.connectors.base import SinkRequest
-from ouzel.spark.session import explained
+from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.sinks import ByTasks
 from ouzel.spark.streaming.source import OuzelStream, StreamReader
 
@@ -54,6 +54,6 @@ def test_a_worker_needs_no_compiler(what: Callable[[Path], object], tmp_path: Pa
 
 def test_what_a_worker_lacks_is_said() -> None:
     told = "[PYTHON_EXCEPTION] An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File ...\n"
-    assert str(explained(RuntimeError(f"{told}ModuleNotFoundError: No module named 'polars'\n SQLSTATE: 38000"))) == (
-        "Spark: No module named 'polars'"
-    )
+    assert str(
+        translate_error(RuntimeError(f"{told}ModuleNotFoundError: No module named 'polars'\n SQLSTATE: 38000"))
+    ) == ("Spark: No module named 'polars'")
