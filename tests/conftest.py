@@ -55,7 +55,10 @@ def _forked_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """One warm Spark session: ANSI, UTC, two threads."""
+    """One warm Spark session: ANSI, UTC, two threads. It compiles no code, which costs more than it saves on a few rows.
+
+    Compiled, as users run them, jobs run in the tests that submit them.
+    """
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -68,6 +71,10 @@ def spark() -> Iterator[Any]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     builder = SparkSession.builder.master("local[2]").appName("ouzel-tests")
     for key, value in settings.items():

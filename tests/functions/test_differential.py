@@ -18,11 +18,9 @@ from tests.functions.registry_cases import TYPES, Case, cast_cases, column, comp
 
 pytestmark = pytest.mark.spark
 CHUNK = 150
-SETTINGS = {
-    "spark.sql.subexpressionElimination.enabled": "false",  # it would evaluate outside of try
-    "spark.sql.codegen.wholeStage": "false",  # compiling thousands of expressions for 160 rows each takes minutes
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
+ELIMINATION = "spark.sql.subexpressionElimination.enabled"
+"""It would evaluate outside of try."""
+COMPILER = "spark.sql.codegen.factoryMode"
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +33,7 @@ def spark_rows(spark: Any, rows: pl.DataFrame) -> Iterator[Any]:
     """The same table in Spark, with maps as maps."""
     from pyspark.sql import functions as F
 
-    for name, value in SETTINGS.items():
-        spark.conf.set(name, value)
+    spark.conf.set(ELIMINATION, "false")
     frame = spark.createDataFrame(rows.to_arrow(compat_level=pl.CompatLevel.oldest())).coalesce(1)
     zoneless = {column(TIMESTAMP, 0).name.split("_")[0]}
     maps = {column(kind, 0).name.split("_")[0] for kind in TYPES if isinstance(kind, MapType)}
@@ -46,8 +43,7 @@ def spark_rows(spark: Any, rows: pl.DataFrame) -> Iterator[Any]:
         if name.split("_")[0] in zoneless:  # Spark takes Arrow's for a TIMESTAMP_LTZ
             frame = frame.withColumn(name, F.col(name).cast("timestamp_ntz"))
     yield frame.cache()
-    for name in SETTINGS:
-        spark.conf.unset(name)
+    spark.conf.unset(ELIMINATION)
 
 
 def tried(spark: Any, column: Any) -> Any:
@@ -132,8 +128,10 @@ def test_every_function_answers_as_spark(spark: Any, spark_rows: Any, rows: pl.D
 
 def test_every_cast_answers_as_spark(spark: Any, spark_rows: Any, rows: pl.DataFrame) -> None:
     # compiled, as in production: Spark's interpreter casts a few extremes otherwise than its compiled code
-    spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
+    before = spark.conf.get(COMPILER)
+    spark.conf.set(COMPILER, "FALLBACK")
     problems = run(spark, spark_rows, rows, cast_cases())
+    spark.conf.set(COMPILER, before)
     assert not problems, "\n".join(problems)
 
 

@@ -13,12 +13,6 @@ from tests.law.inputs import write_inputs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INTERPRETED = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-
 
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -29,11 +23,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def interpreter(spark: SparkSession) -> Iterator[SparkSession]:
-    """Spark as long as it compiles no code: the law's tables are too small for that."""
-    before = {key: spark.conf.get(key) for key in INTERPRETED}
-    for key, value in INTERPRETED.items():
-        spark.conf.set(key, value)
+def one_partition(spark: SparkSession) -> Iterator[SparkSession]:
+    """Spark that shuffles into one partition: the law's tables are too small for two."""
+    partitions = "spark.sql.shuffle.partitions"
+    before = spark.conf.get(partitions)
+    spark.conf.set(partitions, "1")
     yield spark
-    for key, kept in before.items():
-        spark.conf.set(key, kept)
+    spark.conf.set(partitions, before)

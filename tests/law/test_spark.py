@@ -28,6 +28,6 @@ def spark_answer(case: Case, inputs: Path, spark: SparkSession) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_spark_agrees_with_the_oracle(case: Case, inputs: Path, interpreter: SparkSession) -> None:
-    found = difference(oracle_answer(case, inputs), spark_answer(case, inputs, interpreter))
+def test_spark_agrees_with_the_oracle(case: Case, inputs: Path, one_partition: SparkSession) -> None:
+    found = difference(oracle_answer(case, inputs), spark_answer(case, inputs, one_partition))
     assert found == "", f"{found}\n{spark_job(load(case.write(inputs)).program, inputs)}"

@@ -30,9 +30,9 @@ Answers = Mapping[Case, Future[Answer]]
 
 
 @pytest.fixture(scope="module")
-def streams(interpreter: SparkSession, inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Streams:
+def streams(one_partition: SparkSession, inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Streams:
     """The law's tables as streams."""
-    return Streams(interpreter, inputs, tmp_path_factory.mktemp("parts"))
+    return Streams(one_partition, inputs, tmp_path_factory.mktemp("parts"))
 
 
 @pytest.fixture(scope="module")
