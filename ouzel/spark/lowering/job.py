@@ -16,7 +16,7 @@ from ouzel.compiler.plan import Node, Program, Scan, Sink
 from ouzel.errors import OuzelError
 from ouzel.spark.lowering.batch_nodes import FrameNames, lower_batch
 from ouzel.spark.lowering.batch_plan import batch_plan
-from ouzel.spark.lowering.csv import CSV, READ_CSV
+from ouzel.spark.lowering.csv import CLOSED, CLOSED_QUOTES, CSV, READ_CSV
 from ouzel.spark.lowering.json import json_reader
 from ouzel.spark.lowering.layout import assignment, statement
 from ouzel.spark.lowering.parquet import READ_PARQUET, parquet_reader
@@ -36,6 +36,7 @@ PROVIDED = ("BadRecords", "python_function", "read_table", "write_table")
 
 STANDARD = {
     "argparse": "import argparse",
+    "re": "import re",
     "Sequence": "from collections.abc import Sequence",
     "reduce": "from functools import reduce",
     "unquote": "from urllib.parse import unquote",
@@ -84,10 +85,11 @@ class _Job:
     body: str
 
     def text(self) -> str:
-        csv = CSV if READ_CSV in self._names else ""
+        functions = {CLOSED: CLOSED_QUOTES, READ_CSV: CSV}
+        csv = [text for name, text in functions.items() if name in self._names]
         written = (
             self._at(),
-            csv,
+            *csv,
             json_reader(self._names),
             self._parquet(),
             self._query(),

@@ -12,7 +12,7 @@ from ouzel.compiler.plan import Scan
 from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
-from ouzel.spark.lowering.csv import READ_CSV
+from ouzel.spark.lowering.csv import CLOSED, READ_CSV
 from ouzel.spark.lowering.json import READ_JSON, shown_names
 from ouzel.spark.lowering.parquet import READ_PARQUET
 from ouzel.spark.lowering.text import (
@@ -187,8 +187,10 @@ def _csv_reader(scan: Scan, options: Mapping[str, str]) -> str:
     headed, named = options.get("csv.header", "true") == "true", csv_names(options)
     reader = csv_reader(options, has_empty_texts(scan.columns, options))
     given = [f"{name}={quote(value)}" for name, value in reader.items()]
-    lines = ["multiLine=True"] if options.get("csv.quote", '"') else []  # a quote field may hold line ends
-    path = path_text(scan.table, options)
+    lines, path = list[str](), path_text(scan.table, options)
+    if options.get("csv.quote", '"'):  # a quoted field may hold line ends
+        marks = [f"{name}={quote(value)}" for name, value in reader.items() if name in ("quote", "sep")]
+        lines, path = ["multiLine=True"], call(CLOSED, ["spark", path, *marks])
     if headed and not named:
         names = [quote(column_name(name)) for name in scan.columns.names]
         return call(READ_CSV, ["spark", path, *names, *lines, *given])

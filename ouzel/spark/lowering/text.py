@@ -77,7 +77,7 @@ RESERVED = frozenset(
         "SparkSession",
         "write_table",
     }
-    | {"fits", "read_csv", "read_parquet", "reduce", "unquote", "WIDER"}
+    | {"Column", "closed", "fits", "re", "read_csv", "read_parquet", "reduce", "unquote", "WIDER"}
     | {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
 )
 """Names that no frame of a job may take."""

@@ -13,6 +13,7 @@ It means what the topology means: ANSI mode, and UTC as the session's time zone.
 """
 
 import argparse
+import re
 from functools import reduce
 from urllib.parse import unquote
 
@@ -23,6 +24,33 @@ from pyspark.sql import functions as F
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+def closed(spark: SparkSession, path: str, quote: str = '"', sep: str = ",") -> str:
+    """The path, once it is known that its files close every quote: at the end of a file Spark's reader closes it unasked."""
+    one, then = re.escape(quote), re.escape(sep)
+    inside = f"[^{one}]*+(?:{one}{one}[^{one}]*+)*+"
+    field = f"(?:{one}{inside}{one}|(?!{one})[^{then}]*+)"
+    line = F.col("value")
+    opens = line.rlike(f"^(?:{field}{then})*+{one}{inside}\\z")
+    closes = line.rlike(f"^{inside}{one}(?:{then}(?:{field}{then})*+{field})?\\r?\\z")
+    lines = spark.read.text(path, lineSep="\n").where(line.contains(quote)).where(opens | closes)
+    marked = lines.select(
+        F.col("_metadata.file_path").alias("file"),
+        F.struct("_metadata.file_block_start", F.monotonically_increasing_id()).alias("at"),
+        opens.alias("opens"),
+        closes.alias("closes"),
+        F.substring(line, 1, 60).alias("text"),
+    )
+    sure = F.max(F.when(F.expr("opens != closes"), F.struct("at", "opens")))  # whatever was before this line
+    turns = F.collect_list(F.when(F.expr("opens and closes"), F.col("at")))  # open behind this line if not before it
+    opened = F.max(F.when(F.col("opens"), F.struct("at", "text")))
+    files = marked.groupBy("file").agg(sure.alias("sure"), turns.alias("turns"), opened.alias("opened"))
+    odd = "size(filter(turns, at -> sure is null or at > sure.at)) % 2 = 1"
+    unclosed = files.where(f"coalesce(sure.opens, false) != ({odd})").select("file", "opened.text")
+    for file, text in unclosed.limit(1).collect():
+        raise ValueError(f"{unquote(file)} ends inside a quote that nothing closes, which opens in the line {text!r}")
+    return path
 
 
 def read_csv(spark: SparkSession, path: str, *columns: str, **options: object) -> DataFrame:
@@ -43,7 +71,7 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     claims = (
         read_csv(
             spark,
-            args.claims,
+            closed(spark, args.claims, sep=";", quote="'"),
             "amount",
             "kind",
             multiLine=True,

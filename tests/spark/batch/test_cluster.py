@@ -8,14 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ouzel.session import load
 from ouzel.spark.batch.run import batch_run
 from tests.servers.spark import StandaloneCluster
-from tests.spark.batch.plain import PlainPython
+from tests.spark.batch.plain import LIMIT_S, PlainPython
 
-pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(LIMIT_S)]
 
 WORDS = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');
 SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT(line, ' ')) AS w (word) GROUP BY word;
@@ -38,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 def ouzel(plain: PlainPython, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ouzel", *map(str, arguments)]
     environment = {**os.environ, "PYSPARK_PYTHON": str(plain.python)}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=250)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=LIMIT_S)
 
 
 def rows(text: str) -> list[dict[str, object]]:
@@ -74,4 +75,25 @@ def connected(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
     job.write_text(batch_run(load(folder / f"{name}.sql")).text())
     environment = {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [sys.executable, str(job)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=250)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=LIMIT_S)
+
+
+DAYS = """CREATE TABLE t (ts TIMESTAMP(3), k VARCHAR, WATERMARK FOR ts AS ts)
+WITH ('connector' = 'file', 'path' = 'days.csv', 'format' = 'csv');
+CREATE TABLE out (day TIMESTAMP(3), k VARCHAR, n BIGINT) WITH ('connector' = 'file', 'path' = 'out', 'format' = 'parquet');
+INSERT INTO out SELECT window_start, k, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY))
+GROUP BY window_start, window_end, k EMIT AFTER WATERMARK;
+"""
+
+
+def test_structured_streaming_on_a_cluster_comes_to_its_end(
+    plain: PlainPython, cluster: StandaloneCluster, folder: Path
+) -> None:
+    days = [f"2024-01-{day:02} 10:00:00,{key}\n" for day in range(1, 5) for key in "aab"]
+    (folder / "days.csv").write_text("ts,k\n" + "".join(days))
+    (folder / "days.sql").write_text(DAYS)
+    where = ("--engine", "spark", "--master", cluster.url, "--set", "checkpoint.path=state")
+    done = ouzel(plain, "run", folder / "days.sql", *where, *SETTINGS)
+    assert done.returncode == 0, done.stderr
+    found = pl.read_parquet(folder / "out" / "*.parquet").sort("day", "k")
+    assert found["n"].to_list() == [2, 1] * 4

@@ -88,6 +88,8 @@ FILES = [
     ("raw", b"a\n\nb\n"), ("raw", b"a\r\nb\r\n\r\n c "), ("raw", b"a\rb\r\r\nc\r"), ("raw", b"\xef\xbb\xbfa\n"), ("raw", b""),
     ("csv", b"v,w\na,1\n\nb,2"), ("csv", b"v,w\r\na,1\r\nb,2\r\n"), ("csv", b'v,w\n"a\nb, ""c""",1\n'), ("csv", b"\xef\xbb\xbfv,w\na,1\n"),
     ("csv", b"w,v,x\n1,#a,\n"), ("csv", b"v\na\n\n  \n"),
+    ("csv", b'v,w\n"a,\n""b\n",1\n"c",d"\n'), ("csv", b'v,w\r\na"b,"1\r\n"\r\n"",""\r\n'), ("csv", b'w,v\n1,"\n"\n2,"a"""'),
+    ("csv", b'v,w\n1,"\n2,"\n3"",a"\n'),
     ("csv", b"v,w\na\rb,1\n"), ("csv", b'v,w\n"a\rb",1\n'), ("csv", b'v,w\na"b,1\nc"",""\n'),
     ("json", b'{"v":"a"}\n\n{"v":"b"}'), ("json", b'{"v":"a"}\r\n{}\r\n'), ("json", b'\xef\xbb\xbf{"v":"a"}\n'), ("json", b'{"V":"a"}\n'),
     ("json", b""), ("json", b'{"V":"a","v":"b"}\n{"v":"c","V":"d"}\n{"V":"e"}\n'), ("json", b'{"x":1e400,"v":"a"}\n{"x":NaN,"v":"b"}\n'),
@@ -193,6 +195,41 @@ def test_spark_writes_anew_what_is_no_text_in_a_record_of_another_case(spark: Sp
     job = whole(tmp_path, "json", b'{"V": 1.50}\n')
     assert plain_answer(job).rows.rows() == [("1.50",)]
     assert spark_answer(job, spark).rows.rows() == [("1.5",)]
+
+
+UNCLOSED = {
+    "at the end": (b'v,w\na,"x', 'a,"x'),
+    "with lines behind it": (b'v,w\n"a\nb,1\nc,2\n', '"a'),
+    "and nothing else": (b'v,w\na,"\n', 'a,"'),
+    "behind a doubled one": (b'v,w\n"a ""b"",1\n', '"a ""b"",1'),
+    "behind one in a bare field": (b'v,w\na"b,"c\n', 'a"b,"c'),
+    "behind one that several lines close": (b'v,w\n"a\n""\nb","c\n1\n', 'b","c'),
+    "in lines that end with CR LF": (b'v,w\r\n"a\r\nb",1\r\n"c,2\r\n', '"c,2\r'),
+    "that a line opens or closes": (b'v,w\n1,"\n2,"\n3,"\n4\n', '3,"'),
+    "in the header": (b'v,"w\n1,2\n', 'v,"w'),
+}
+"""Files that were cut, or that nobody has quoted well, and the line in which the quote opens."""
+
+
+@pytest.mark.parametrize("name", UNCLOSED)
+@pytest.mark.parametrize("marks", ['",', "';"])
+@pytest.mark.parametrize("headed", [True, False])
+def test_both_refuse_a_quote_that_nothing_closes(
+    spark: SparkSession, tmp_path: Path, name: str, marks: str, headed: bool
+) -> None:
+    content, line = UNCLOSED[name]
+    (tmp_path / "a.csv").write_bytes(b"v,w\n" if marks == "';" else b'v,w\n"a ""b""\n",1\n')
+    (tmp_path / "b c.csv").write_bytes(content.translate(bytes.maketrans(b'",', marks.encode())))
+    quote, delimiter = marks.replace("'", "''")[:-1], marks[-1]
+    given = f"'connector' = 'file', 'path' = '*.csv', 'format' = 'csv', 'csv.quote' = '{quote}', 'csv.delimiter' = '{delimiter}'"
+    given += "" if headed else ", 'csv.header' = 'false', 'csv.columns' = 'v, w'"
+    job = load_text(f"CREATE TABLE t (v VARCHAR, w VARCHAR) WITH ({given});\nSELECT v FROM t;", tmp_path, "reader")
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == "both fail", found
+    opens = line.translate(str.maketrans('",', marks))
+    assert spark_answer(job, spark).error.endswith(
+        f"b c.csv ends inside a quote that nothing closes, which opens in the line {opens!r}"
+    )
 
 
 @pytest.mark.parametrize(("shape", "kind", "text"), REFUSED)
