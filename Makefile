@@ -22,7 +22,11 @@ run-words: $(INSTALLED) $(DATA) ## Count the words of the same year's announceme
 reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology and as a Spark job, and compare
 	@$(BIN)/ouzel reconcile sql_examples/flight_delays.sql
 
+# In a new clone Numba compiles once and keeps what it made; else each part would do so, amid tests that have a limit.
+COMPILE := from ouzel.connectors.formats import json_scan, json_written; from ouzel.runtime.cluster.server import warm_up; warm_up()
+
 test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in three parts at once, for each waits a lot
+	@$(BIN)/python -c "$(COMPILE)"
 	@echo "The parts of test-servers, test-spark and test-others run side by side, and print when they have ended"
 	@$(MAKE) --no-print-directory -j 3 --output-sync test-servers test-spark test-others
 
