@@ -71,7 +71,7 @@ def test_a_question_with_quotes_stands_on_top(made: Callable[..., BatchRun]) -> 
         ("a.json,b/*.json", "read_table(", '"a.json,b/*.json"'),
         ("a/**/b.json", "read_table(", '"a/**/b.json"'),
         ("{a,b}.json", "read_table(", '"{a,b}.json"'),
-        ("{a}/*.json", ".json(at(args.folder, args.t)", r'"\\{a\\}/*.json"'),
+        ("{a}/*.json", "read_json(spark, at(args.folder, args.t)", r'"\\{a\\}/*.json"'),
     ],
 )
 def test_a_path_means_in_a_job_what_it_means_in_a_topology(
