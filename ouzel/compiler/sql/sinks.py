@@ -122,6 +122,32 @@ def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Rela
             statement.name.span,
             f"declare PRIMARY KEY ({wanted}) NOT ENFORCED",
         )
+    _check_moves(source, statement, table, fitted.node)
+
+
+def _check_moves(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
+    """A row of a join is with the task of its keys. When these change, another task makes the new row than takes the old one back."""
+    names = {name: frozenset({name}) for name in node.schema.names}
+    while isinstance(node, Project | Filter):
+        if isinstance(node, Project):
+            below: dict[str, frozenset[str]] = {}
+            for name, value in node.items:
+                if isinstance(value, Column):
+                    below[value.name] = below.get(value.name, frozenset()) | names.get(name, frozenset())
+            names = below
+        node = node.input
+    if not isinstance(node, Join) or not any(upstream.retracts for upstream in node.inputs):
+        return
+    for pair in node.keys:
+        shown = frozenset[str]().union(*(names.get(key, frozenset()) for key in pair))
+        if not shown & set(table.keys):
+            key = next((name for name in sorted(shown)), pair[0])
+            raise source.error(
+                f"a row of this JOIN is made anew by another task when its {key} changes, and the old one, taken back late, would delete "
+                f"the new one of the same PRIMARY KEY ({', '.join(table.keys)}) of {table.name}",
+                statement.name.span,
+                f"declare PRIMARY KEY ({', '.join([*table.keys, key])}) NOT ENFORCED",
+            )
 
 
 def row_key(node: Node) -> list[frozenset[str]] | None:
