@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from ouzel.errors import NotSupported
 from tests.law.cases import LATE, ON_TIME, Case
 from tests.law.compare import difference
 from tests.law.oracle import oracle_answer
@@ -25,6 +26,9 @@ AT_ONCE = 3
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 EPOCH = datetime(1970, 1, 1)
+
+JOINS = [case for case in ON_TIME if case.family == "joins"]
+STREAMED = [case for case in ON_TIME if case not in JOINS]
 
 Answers = Mapping[Case, Future[Answer]]
 
@@ -45,12 +49,18 @@ def answers(streams: Streams, inputs: Path, request: pytest.FixtureRequest) -> I
         pool.shutdown(cancel_futures=True)
 
 
-@pytest.mark.parametrize("case", ON_TIME, ids=str)
+@pytest.mark.parametrize("case", STREAMED, ids=str)
 def test_micro_batches_add_up_to_the_answer(case: Case, inputs: Path, answers: Answers) -> None:
     answer = answers[case].result()
     assert (found := difference(oracle_answer(case, inputs), answer.rows)) == "", f"{found}\n{answer.query}"
     assert answer.late == 0
     assert answer.batches > 1 or "nothing" in case.text or "single" in case.text
+
+
+@pytest.mark.parametrize("case", JOINS, ids=str)
+def test_joins_are_refused_before_anything_is_read(case: Case, inputs: Path) -> None:
+    with pytest.raises(NotSupported, match="cannot take Join: it joins streams only within a span of time"):
+        streaming_of(case, inputs)
 
 
 @pytest.mark.parametrize("case", LATE, ids=str)

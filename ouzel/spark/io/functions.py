@@ -24,7 +24,7 @@ def python_function(path: str, result: str, *columns: Column) -> Column:
     load_python_function(path)
 
     def compute(*given: pa.Array) -> pa.Array:
-        return compute(path, given)
+        return compute_batch(path, given)
 
     called: Column = F.arrow_udf(compute, result, F.ArrowUDFType.SCALAR)(*columns)
     return called
@@ -45,7 +45,7 @@ def load_python_function(path: str) -> PythonFunction:
     return found
 
 
-def compute(path: str, columns: tuple[Any, ...]) -> pa.Array:
+def compute_batch(path: str, columns: tuple[Any, ...]) -> pa.Array:
     """In a worker: the function's answer for a batch."""
     import polars as pl
 
