@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ouzel.compiler.plan import DistributionKind, Node, PartialAggregate, Sink, SinkMode, Union, names_above
+from ouzel.compiler.plan import (
+    DistributionKind,
+    Node,
+    PartialAggregate,
+    Sink,
+    SinkMode,
+    Union,
+    names_above,
+    names_at_top,
+)
 from ouzel.planner.rules.combine_before_shuffle import wants_partial_key
 from ouzel.planner.rules.dag import Dag
 
@@ -51,13 +60,7 @@ def _keys_reach(sink: Sink, before: list[Node]) -> bool:
     """Whether all rows of one key of the sink come from one task: what they are spread by is part of the sink's key."""
     *above, head = before
     return all(
-        _names_at_sink(names_above(head, frozenset({key}), number), above) & set(sink.keys)
+        names_at_top(names_above(head, frozenset({key}), number), above) & set(sink.keys)
         for number, spread in enumerate(head.distribution)
         for key in spread.keys
     )
-
-
-def _names_at_sink(names: frozenset[str], nodes: list[Node]) -> frozenset[str]:
-    for node in reversed(nodes):
-        names = names_above(node, names)
-    return names

@@ -58,8 +58,8 @@ class OneStream(Chain):
         """What comes of a frame, or None."""
         return next((made for _, made in super().process(frame, port)), None)
 
-    def _each(self, let_out):  # type: ignore[no-untyped-def, override]
-        return [frame for _, frame in super()._each(let_out)]
+    def _each(self, *arguments):  # type: ignore[no-untyped-def, override]
+        return [frame for _, frame in super()._each(*arguments)]
 
 
 def one_stream(made: Chain) -> OneStream:

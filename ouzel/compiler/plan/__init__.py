@@ -32,6 +32,7 @@ from ouzel.compiler.plan.base import (
     by_keys,
     identity_origins,
     names_above,
+    names_at_top,
     names_below,
     walk,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "by_keys",
     "identity_origins",
     "names_above",
+    "names_at_top",
     "names_below",
     "walk",
 ]

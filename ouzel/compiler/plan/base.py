@@ -8,7 +8,7 @@ answer what all their members have in common.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -290,6 +290,13 @@ def identity_origins(node: Node, number: int = 0) -> dict[str, tuple[int, str]]:
 def names_above(node: Node, below: Names, number: int = 0) -> Names:
     """What a node calls those columns of that input that it hands on."""
     return frozenset(name for name, origin in node.origins.items() if origin[0] == number and origin[1] in below)
+
+
+def names_at_top(names: Names, nodes: Sequence[Node]) -> Names:
+    """What the topmost of these nodes of one input each, top first, calls those columns of the input of the last that all hand on."""
+    for node in reversed(nodes):
+        names = names_above(node, names)
+    return names
 
 
 def names_below(node: Node, above: Names) -> Names | None:

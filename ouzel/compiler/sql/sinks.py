@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal
-from ouzel.compiler.plan import Aggregate, Filter, Join, Node, Project, Scan, Sink, SinkMode, walk
+from ouzel.compiler.plan import Aggregate, Filter, Join, Node, Project, Scan, Sink, SinkMode, names_at_top, walk
 from ouzel.compiler.sql.output import OutputColumn, project
 from ouzel.compiler.sql.scope import Relation, near, pick
 from ouzel.compiler.sql.source import QueryText
@@ -127,21 +127,16 @@ def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Rela
 
 def _check_moves(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
     """A row of a join is with the task of its keys. When these change, another task makes the new row than takes the old one back."""
-    names = {name: frozenset({name}) for name in node.schema.names}
+    above: list[Node] = []
     while isinstance(node, Project | Filter):
-        if isinstance(node, Project):
-            below: dict[str, frozenset[str]] = {}
-            for name, value in node.items:
-                if isinstance(value, Column):
-                    below[value.name] = below.get(value.name, frozenset()) | names.get(name, frozenset())
-            names = below
+        above.append(node)
         node = node.input
     if not isinstance(node, Join) or not any(upstream.retracts for upstream in node.inputs):
         return
     for pair in node.keys:
-        shown = frozenset[str]().union(*(names.get(key, frozenset()) for key in pair))
+        shown = names_at_top(frozenset(pair) & frozenset(node.schema.names), above)
         if not shown & set(table.keys):
-            key = next((name for name in sorted(shown)), pair[0])
+            key = min(shown, default=pair[0])
             raise source.error(
                 f"a row of this JOIN is made anew by another task when its {key} changes, and the old one, taken back late, would delete "
                 f"the new one of the same PRIMARY KEY ({', '.join(table.keys)}) of {table.name}",

@@ -53,9 +53,7 @@ class Chain:
 
     def advance_port(self, port: int, watermark_us: int) -> Streams:
         """Event time of one of the component's inputs has reached `watermark_us`."""
-        made: Streams = []
-        self._push(self.operators[0].advance_port(port, watermark_us), 0, made)
-        return [(stream, out) for stream, out in made if out.height]
+        return self._each(lambda operator: operator.advance_port(port, watermark_us), self.operators[:1])
 
     def advance(self, watermark_us: int) -> Streams:
         """Advance each operator in turn to this event time of all inputs; what one emits passes through those after it."""
@@ -127,9 +125,11 @@ class Chain:
             self._push(self.operators[reader].process(frame), reader, made)
         made.extend((stream, frame) for stream in streams)
 
-    def _each(self, let_out: Callable[[Operator], pl.DataFrame | None]) -> Streams:
+    def _each(
+        self, let_out: Callable[[Operator], pl.DataFrame | None], operators: Sequence[Operator] | None = None
+    ) -> Streams:
         made: Streams = []
-        for place, operator in enumerate(self.operators):
+        for place, operator in enumerate(operators or self.operators):
             self._push(let_out(operator), place, made)
         return [(stream, frame) for stream, frame in made if frame.height]
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators import kernels
-from ouzel.runtime.operators.buffers import Ints, count_array
-from ouzel.runtime.operators.groups import ones
+from ouzel.runtime.operators.buffers import Ints
+from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
 
@@ -22,9 +22,8 @@ def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
     row with -1 if rows were only taken back; or nothing. A frame without WEIGHT has weight 1 in each row.
     """
     weighted = frame.columns[-1:] == [WEIGHT]
-    weights = count_array(frame[WEIGHT]) if weighted else ones(frame.height)
     columns = frame.columns[:-1] if weighted else frame.columns
-    rows, total = _added_up(frame, columns, weights)
+    rows, total = _added_up(frame, columns, row_weights(frame))
     if keys:
         rows, total = _by_key(frame, keys, rows, total)
     return frame.select(columns)[rows].with_columns(pl.Series(WEIGHT, total))

@@ -48,6 +48,11 @@ def ones(size: int) -> Ints:
     return _ones[:size]
 
 
+def row_weights(frame: pl.DataFrame) -> Ints:
+    """The weight of each row: 1 in a frame without WEIGHT. Not to be written to."""
+    return count_array(frame[WEIGHT]) if frame.columns[-1:] == [WEIGHT] else ones(frame.height)
+
+
 def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The state that `call` of a column of type `argument` needs: what the row of its aggregate names."""
     made: Accumulators = load_named(row_of(call).accumulators)(call, argument, retracting)
@@ -142,10 +147,9 @@ class Groups:
 
     def weights(self, frame: pl.DataFrame, partial: bool) -> Ints:
         """How many rows each row stands for."""
-        name = (
-            (ROWS if self._merges_rows else None) if partial else (WEIGHT if frame.columns[-1:] == [WEIGHT] else None)
-        )
-        return count_array(frame[name]) if name else ones(frame.height)
+        if not partial:
+            return row_weights(frame)
+        return count_array(frame[ROWS]) if self._merges_rows else ones(frame.height)
 
     def results(self, slots: Slots) -> list[Values]:
         """Each call's value for these groups."""

@@ -9,9 +9,8 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.buffers import count_array
 from ouzel.runtime.operators.consolidate import consolidate
-from ouzel.runtime.operators.groups import ones
+from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
@@ -47,14 +46,13 @@ class RecomputeAndDifference(Operator):
         """What was said of the batch's keys and holds no more with -1, what is new with +1."""
         if not frame.height:
             return None
-        weights = count_array(frame[WEIGHT]) if frame.columns[-1:] == [WEIGHT] else ones(frame.height)
         key = key_hashes(frame, self._keys, self._seed)
         owners = self._table.locate(key)
         _, touched, first = self._table.touch(owners)
         self._table.keep(touched, frame, first)
         before = self._said(touched)
         rows = self._rows.find_or_put(key, owners, frame)
-        self._rows.add(rows, weights)
+        self._rows.add(rows, row_weights(frame))
         self._rows.sweep(rows)
         after = self._said(touched)
         self._table.remove(touched[self._rows.empty(touched)])
