@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ouzel.compiler.expressions import Call, Column, Expression
+from ouzel.compiler.expressions import Call, Column, Expression, Literal
+from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, PADDED, WEIGHT, Join, JoinKind
 from ouzel.compiler.types import BIGINT, BOOLEAN, VARCHAR
 from ouzel.runtime.operators import join
@@ -136,6 +137,21 @@ def test_what_leaves_adds_up_to_the_join(kind: JoinKind, shape: str, monkeypatch
                 held[port][row] += weight
         assert +tasks.out == joined(made, +held[0], +held[1]), f"seed {seed}"
         assert not -tasks.out, f"seed {seed}: rows were taken back that had not been told"
+
+
+def test_a_pair_whose_condition_fails_is_refused_and_meets_nothing() -> None:
+    left = table(True, a=VARCHAR, k=BIGINT, v=BIGINT)
+    right = table(True, b=VARCHAR, j=BIGINT, w=BIGINT)
+    ratio = resolve_call("divide", [Column(BIGINT, "v"), Column(BIGINT, "w")])
+    condition = resolve_call("gt", [ratio, Literal(BIGINT, 1)])
+    tasks = Tasks(Join(left, right, JoinKind.LEFT, (("a", "b"),), condition))
+    chain = tasks.chains[0]
+    chain.operators[0].refused = []  # as where another takes its place
+    tasks.process(0, [(("x", 1, 8), 1)])
+    tasks.process(1, [(("x", 1, 2), 1), (("x", 1, 0), 1)])
+    assert +tasks.out == Counter({("x", 1, 8, "x", 1, 2): 1})
+    assert len(chain.take_refused()) == 1
+    assert chain.take_refused() == []
 
 
 def test_a_key_whose_rows_are_gone_is_forgotten() -> None:

@@ -13,8 +13,8 @@ from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.places import consume, place
-from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
-from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of, near, pick
+from ouzel.compiler.sql.source import QueryText, is_word
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
@@ -136,8 +136,16 @@ def _instead(join: exp.Join) -> str:
 
 
 def _is_comma(source: QueryText, join: exp.Join) -> bool:
-    """Whether it is `FROM a, b`."""
-    return not (join.side or join.kind) and source.text[: place(join.this)[0]].rstrip().endswith((",", ", ("))
+    """Whether it is `FROM a, b`: no JOIN is written behind what stands before it."""
+    select = join.parent
+    assert select is not None
+    before = select.args["from_"]
+    for other in select.args["joins"]:
+        if other is join:
+            break
+        before = other
+    begin, end = place(before)[1], place(join.this)[0]
+    return not any(is_word(token, "JOIN") for token in source.tokens() if begin <= token.start < end)
 
 
 def _is_true(on: exp.Expr) -> bool:
@@ -238,11 +246,12 @@ def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Nam
 
 
 def _shared(source: QueryText, name: Name, relation: Relation) -> Visible:
-    found = [column for column in relation.columns if matches(name, column.name) and not column.hidden]
+    shown = [column for column in relation.columns if not column.hidden]
+    found = pick(name, (column.name for column in shown))
     if len(found) == 1:
-        return found[0]
+        return shown[found[0]]
     table = relation.columns[0].table if relation.columns else ""
     if found:
         raise source.error(f"the column {name.text} of USING is ambiguous", name.span, "write ON")
-    advice = near(name.text, (column.name for column in relation.columns))
+    advice = near(name.text, (column.name for column in shown))
     raise source.error(f"there is no column {name.text}{f' in {table}' if table else ''} for USING", name.span, advice)

@@ -16,8 +16,8 @@ import polars as pl
 from ouzel.compiler.plan import LEFT_ONLY, PADDED, WEIGHT, Join, JoinKind
 from ouzel.compiler.types import to_polars
 from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.buffers import Ints, count_array
-from ouzel.runtime.operators.groups import ones
+from ouzel.runtime.operators.buffers import Ints
+from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.operators.rowwise import Selection
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import Words, key_hashes
@@ -76,8 +76,6 @@ class Joining(Operator):
         for side, name in zip(self._sides, ("left", "right"), strict=True):
             side.keep(self.state.bag(name, self._table, side.columns))
         self._condition = None if node.condition is None else Selection(node.condition)
-        if self._condition is not None:
-            self._condition.refused = self.refused
         self._schema = {field.name: to_polars(field.type) for field in node.schema}
 
     def fresh(self) -> Operator:
@@ -86,10 +84,10 @@ class Joining(Operator):
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What this batch of one input adds to the answer and takes from it."""
         own, other = self._sides[port], self._sides[1 - port]
-        weights = count_array(frame[WEIGHT]) if frame.columns[-1:] == [WEIGHT] else ones(frame.height)
+        weights = row_weights(frame)
         made: list[pl.DataFrame] = []
-        has_key = _has_key(frame, own.keys)
-        if not has_key.all():
+        if any(frame[key].null_count() for key in own.keys):
+            has_key = frame.select(pl.all_horizontal(pl.col(own.keys).is_not_null())).to_series()
             made += self._alone(own, frame.filter(~has_key), weights[~has_key.to_numpy()])
             frame, weights = frame.filter(has_key), weights[has_key.to_numpy()]
         if frame.height:
@@ -97,31 +95,28 @@ class Joining(Operator):
         return pl.concat(made) if made else None
 
     def _met(self, own: _Side, other: _Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
-        keys = frame.select(own.keys).rename(dict(zip(own.keys, self._keys, strict=True)))
-        key = key_hashes(keys, self._keys, self._seed) if self._keys else key_hashes(frame, [], self._seed)
+        key = key_hashes(frame, own.keys, self._seed)
         owners = self._table.locate(key)
         groups, touched, first = self._table.touch(owners)
-        self._table.keep(touched, keys, first)
+        self._table.keep(touched, frame.select(own.keys).rename(dict(zip(own.keys, self._keys, strict=True))), first)
         kept, ends = _rows_of(other.bag, touched)
-        counts = np.diff(ends)[groups]
+        begins, counts = ends[groups], np.diff(ends)[groups]
         for start, end in _parts(counts):
-            part = _Delta(
-                frame[start:end], weights[start:end], owners[start:end], (key[0][start:end], key[1][start:end])
-            )
-            yield from self._step(own, other, part, self._pairs(own, other, part.rows, kept, ends, groups[start:end]))
+            cut = slice(start, end)
+            part = _Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
+            pairs = _paired(kept, begins[cut], counts[cut])
+            yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
         self._table.remove(touched[own.bag.empty(touched) & other.bag.empty(touched)])
 
-    def _pairs(self, own: _Side, other: _Side, rows: pl.DataFrame, kept: Slots, ends: Ints, groups: Ints) -> _Pairs:
-        """Which row of the batch meets which row kept of the other side."""
-        counts = np.diff(ends)[groups]
-        numbers = np.repeat(np.arange(len(groups)), counts)
-        begin = ends[groups] - np.append(0, np.cumsum(counts)[:-1])
-        found = _Pairs(numbers, kept[np.arange(len(numbers)) + begin[numbers]])
-        if self._condition is None or not len(numbers):
-            return found
-        both = self._beside(own, rows, other, found).with_columns(pl.Series("$pair", np.arange(len(numbers))))
+    def _meeting(self, own: _Side, rows: pl.DataFrame, other: _Side, pairs: _Pairs) -> _Pairs:
+        """Those pairs of equal keys that meet the condition."""
+        if self._condition is None or not len(pairs.row):
+            return pairs
+        both = self._beside(own, rows, other, pairs).with_columns(pl.Series("$pair", np.arange(len(pairs.row))))
         met = self._condition.process(both)["$pair"].to_numpy()
-        return _Pairs(found.row[met], found.slot[met])
+        self.refused += self._condition.refused
+        self._condition.refused.clear()
+        return _Pairs(pairs.row[met], pairs.slot[met])
 
     def _step(self, own: _Side, other: _Side, part: _Delta, pairs: _Pairs) -> Iterator[pl.DataFrame]:
         if self._kind not in LEFT_ONLY and len(pairs.row):
@@ -163,12 +158,12 @@ class Joining(Operator):
 
     def _padded(self, side: _Side, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of one side under the output's columns, NULL in those of the other."""
-        nulls = {
-            name: pl.repeat(None, rows.height, dtype=kind, eager=True)
-            for name, kind in self._schema.items()
-            if name not in side.columns
-        }
-        return pl.DataFrame([nulls[name].alias(name) if name in nulls else rows[name] for name in self._schema])
+        return pl.DataFrame(
+            [
+                rows[name] if name in side.columns else pl.repeat(None, rows.height, dtype=kind, eager=True).alias(name)
+                for name, kind in self._schema.items()
+            ]
+        )
 
     def _weighted(self, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """The rows with their weights, each as often as it weighs."""
@@ -180,10 +175,11 @@ class Joining(Operator):
         yield rows.with_columns(pl.Series(WEIGHT, np.sign(weights))) if self._retracts else rows
 
 
-def _has_key(frame: pl.DataFrame, keys: list[str]) -> pl.Series:
-    if not keys:
-        return pl.repeat(True, frame.height, eager=True)
-    return frame.select(pl.all_horizontal(pl.col(keys).is_not_null())).to_series()
+def _paired(kept: Slots, begins: Ints, counts: Ints) -> _Pairs:
+    """Each row with as many slots of `kept` as it has, from where its own begin."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    before = np.append(0, np.cumsum(counts)[:-1])
+    return _Pairs(row, kept[np.arange(len(row)) + (begins - before)[row]])
 
 
 def _rows_of(bag: RowBag, owners: Slots) -> tuple[Slots, Ints]:

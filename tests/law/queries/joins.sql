@@ -89,3 +89,7 @@ JOIN (SELECT tumble(ts, INTERVAL 5 MINUTE) AS window_start, COUNT(*) AS n FROM o
 -- query: join_by_in
 SELECT order_id, customer FROM orders WHERE order_id IN (SELECT user_id FROM events WHERE quantity > 15) AND customer IS NOT NULL
 AND customer IN (SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) > 10);
+
+-- query: join_by_comma_of_subqueries
+SELECT a.id, b.customer FROM (SELECT id, user_id FROM events WHERE quantity > 14) AS a, (SELECT order_id, customer FROM orders) AS b
+WHERE a.user_id = b.order_id;
