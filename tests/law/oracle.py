@@ -12,7 +12,8 @@ from tests.law.cases import HERE, Case
 
 
 @cache
-def _connection(directory: Path) -> duckdb.DuckDBPyConnection:
+def connected(directory: Path) -> duckdb.DuckDBPyConnection:
+    """DuckDB with the law's tables of this folder."""
     connection = duckdb.connect(config={"threads": 1})
     connection.execute(f"SET file_search_path = '{directory}'; SET TimeZone = 'UTC'")
     connection.execute((HERE / "prelude.duckdb.sql").read_text(encoding="utf-8"))
@@ -22,7 +23,7 @@ def _connection(directory: Path) -> duckdb.DuckDBPyConnection:
 @cache
 def oracle_answer(case: Case, directory: Path) -> pl.DataFrame:
     """The table that the case's question has, in no order."""
-    return table_of(_connection(directory), case.oracle)
+    return table_of(connected(directory), case.oracle)
 
 
 def table_of(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:

@@ -177,22 +177,28 @@ def _joined(sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written:
 def _keyed(
     left: Node, right: Node, parts: Sequence[Expression]
 ) -> tuple[Node, Node, tuple[tuple[str, str], ...], list[Expression]]:
-    """The inputs with a column for whatever an equality compares, those columns, and the conjuncts that are no such equality."""
+    """The inputs with a column for whatever an equality compares, those columns, and the conjuncts that are no such equality.
+
+    What is a key already is compared a second time by a conjunct: no column is in two keys.
+    """
     names = (set(left.schema.names), set(right.schema.names))
     pairs: list[tuple[Expression, Expression]] = []
     rest: list[Expression] = []
     for part in parts:
         one, other = part.arguments if isinstance(part, Call) and _is_equality(part) else (part, part)
         read = (columns_of(one), columns_of(other))
-        if all(read) and read[0] <= names[0] and read[1] <= names[1]:
+        if all(read) and read[1] <= names[0] and read[0] <= names[1]:
+            one, other, read = other, one, (read[1], read[0])
+        if (one, other) in pairs:
+            continue
+        taken = any(one == left_key or other == right_key for left_key, right_key in pairs)
+        if all(read) and read[0] <= names[0] and read[1] <= names[1] and not taken:
             pairs.append((one, other))
-        elif all(read) and read[1] <= names[0] and read[0] <= names[1]:
-            pairs.append((other, one))
         else:
             rest.append(part)
     left, left_keys = _computed(left, [one for one, _ in pairs], right.schema.names)
     right, right_keys = _computed(right, [other for _, other in pairs], left.schema.names)
-    return left, right, tuple(dict.fromkeys(zip(left_keys, right_keys, strict=True))), rest
+    return left, right, tuple(zip(left_keys, right_keys, strict=True)), rest
 
 
 def _computed(node: Node, values: Sequence[Expression], taken: Sequence[str]) -> tuple[Node, list[str]]:

@@ -1,0 +1,324 @@
+"""Queries drawn at random: each as Ouzel's text and as DuckDB's, over the law's tables.
+
+A relation is grown from tables by filters, projections, joins, groupings, windows, unions and views, a handful deep. Types are
+kept, so that every query compiles; what both dialects spell alike and mean alike is all that is drawn. DOUBLE is `approx`: it is
+carried and added up, and never compared or grouped by, for the last digits of a sum depend on the order of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+MOST_ROWS = 400
+"""Of an intermediate relation: larger ones are drawn again."""
+
+Columns = tuple[tuple[str, str], ...]
+
+TABLES: dict[str, Columns] = {
+    "events": (
+        ("id", "int"), ("ts", "time"), ("user_id", "int"), ("kind", "text"), ("amount", "approx"), ("price", "decimal"),
+        ("quantity", "int"), ("flag", "bool"),
+    ),
+    "orders": (("order_id", "int"), ("customer", "text"), ("total", "decimal"), ("discount", "approx"), ("ts", "time")),
+    "words": (("word", "text"), ("n", "int")),
+    "nothing": (("id", "int"), ("user_id", "int"), ("kind", "text"), ("flag", "bool")),
+    "single": (("id", "int"), ("user_id", "int"), ("kind", "text"), ("price", "decimal")),
+}  # fmt: skip
+
+LITERALS = {
+    "int": ("0", "1", "2", "3", "7", "15", "-4"),
+    "text": ("'click'", "'buy'", "'ann'", "''", "'the'"),
+    "bool": ("TRUE", "FALSE"),
+    "decimal": ("CAST(12.5 AS DECIMAL(10, 2))",),
+    "time": ("TIMESTAMP '2024-02-28 23:41:00'", "TIMESTAMP '2024-02-29 00:00:00'"),
+    "approx": ("CAST(1 AS DOUBLE)",),
+}
+
+COMPARED = ("int", "text", "bool", "decimal", "time")
+"""The types that may be keys."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Something to select from: a name or a query in parentheses, as each dialect writes it, and its columns with their types."""
+
+    text: str
+    oracle: str
+    columns: Columns
+
+    def of(self, *types: str) -> list[str]:
+        """The names of its columns of these types."""
+        return [name for name, kind in self.columns if kind in types]
+
+
+@dataclass
+class Grammar:
+    """Draws from `random`; `count` answers how many rows DuckDB finds in a relation behind the views so far."""
+
+    random: Random
+    count: Callable[[str], int]
+    views: list[tuple[str, Relation]] = field(default_factory=list)
+    names: int = 0
+
+    def query(self) -> tuple[str, str]:
+        """A whole query: views and a SELECT, in both dialects."""
+        relation = self.relation(self.random.randint(1, 5))
+        views = "".join(f"CREATE VIEW {name} AS SELECT * FROM {body.text} AS q;\n" for name, body in self.views)
+        emit = self.random.choice(("", "", "", " EMIT CHANGES"))
+        return (
+            f"{views}SELECT * FROM {relation.text} AS q{emit};",
+            f"{self.behind()}SELECT * FROM {relation.oracle} AS q",
+        )
+
+    def behind(self) -> str:
+        """The views so far, as DuckDB has them."""
+        bodies = ", ".join(f"{name} AS (SELECT * FROM {body.oracle} AS q)" for name, body in self.views)
+        return f"WITH {bodies} " if bodies else ""
+
+    def relation(self, depth: int) -> Relation:
+        """A relation of at most `MOST_ROWS` rows; seldom of none."""
+        while True:
+            before = list(self.views)
+            made = self._grown(depth)
+            rows = self.count(f"{self.behind()}SELECT COUNT(*) FROM {made.oracle} AS q")
+            if rows <= MOST_ROWS and (rows or self.random.random() < 0.1):
+                return made
+            self.views = before
+
+    def _grown(self, depth: int) -> Relation:
+        if depth == 0:
+            return self._leaf()
+        ways = (
+            self._filtered, self._projected, self._joined, self._joined, self._joined, self._grouped, self._grouped, self._distinct,
+            self._united, self._windowed, self._member, self._viewed, self._twice,
+        )  # fmt: skip
+        return self.random.choice(ways)(depth - 1)
+
+    def _fresh(self) -> str:
+        self.names += 1
+        return f"c{self.names}"
+
+    def _leaf(self) -> Relation:
+        known = [Relation(name, name, body.columns) for name, body in self.views]
+        if known and self.random.random() < 0.4:
+            return self.random.choice(known)
+        name = self.random.choices(list(TABLES), (5, 4, 3, 1, 1))[0]
+        columns = TABLES[name]
+        number = columns[0][0] if columns[0][1] == "int" else "n"
+        query = f"(SELECT * FROM {name} WHERE {number} % {self.random.randint(2, 6)} = {self.random.randint(0, 1)})"
+        return self._picked(Relation(query, query, columns))
+
+    def _picked(self, relation: Relation) -> Relation:
+        """Some of its columns, under fresh names."""
+        some = self.random.sample(relation.columns, self.random.randint(1, len(relation.columns)))
+        return self._select(relation, [(name, kind, name) for name, kind in some])
+
+    def _select(
+        self, relation: Relation, items: Sequence[tuple[str, str, str]], rest: str = "", distinct: bool = False
+    ) -> Relation:
+        """`items` are (expression, type, its name to be or that of the column); names are made fresh."""
+        named = [(expression, kind, self._fresh()) for expression, kind, _ in items]
+        listed = ", ".join(f"{expression} AS {name}" for expression, _, name in named)
+        head = f"SELECT {'DISTINCT ' if distinct else ''}{listed} FROM"
+        columns = tuple((name, kind) for _, kind, name in named)
+        return Relation(f"({head} {relation.text} AS q{rest})", f"({head} {relation.oracle} AS q{rest})", columns)
+
+    def _filtered(self, depth: int) -> Relation:
+        below = self.relation(depth)
+        return self._select(
+            below, [(name, kind, name) for name, kind in below.columns], f" WHERE {self.predicate(below.columns)}"
+        )
+
+    def _projected(self, depth: int) -> Relation:
+        below = self.relation(depth)
+        kinds = [self.random.choice(("int", "text", "bool")) for _ in range(self.random.randint(1, 3))]
+        items = [(self.expression(kind, below.columns), kind, "") for kind in kinds]
+        items += [(name, kind, name) for name, kind in self.random.sample(below.columns, min(2, len(below.columns)))]
+        return self._select(below, items)
+
+    def _distinct(self, depth: int) -> Relation:
+        below = self.relation(depth)
+        keys = [(name, kind, name) for name, kind in below.columns if kind in COMPARED][:3]
+        return self._select(below, keys, distinct=True) if keys else below
+
+    def _viewed(self, depth: int) -> Relation:
+        below = self.relation(depth)
+        name = f"v{len(self.views) + 1}_{self._fresh()}"
+        self.views.append((name, below))
+        return Relation(name, name, below.columns)
+
+    def _twice(self, depth: int) -> Relation:
+        """A view beside itself."""
+        view = self._viewed(depth)
+        return self._beside(self._grown_from(view), self._grown_from(view))
+
+    def _grown_from(self, relation: Relation) -> Relation:
+        if self.random.random() < 0.3:
+            return self._group(relation)
+        rest = f" WHERE {self.predicate(relation.columns)}" if self.random.random() < 0.5 else ""
+        return self._select(relation, [(name, kind, name) for name, kind in relation.columns], rest)
+
+    def _joined(self, depth: int) -> Relation:
+        return self._beside(self.relation(depth), self.relation(self.random.randint(0, depth)))
+
+    def _beside(self, left: Relation, right: Relation) -> Relation:
+        left, right = self._renamed(left), self._renamed(right)
+        kind = self.random.choice(
+            ("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN", "CROSS JOIN")
+        )
+        keys = list(self._pairs(left, right))
+        if not keys and kind not in ("JOIN", "LEFT JOIN"):
+            kind = "CROSS JOIN"
+        on = "" if kind == "CROSS JOIN" else f" ON {self._condition(left, right, keys)}"
+        columns = left.columns if kind in ("SEMI JOIN", "ANTI JOIN") else (*left.columns, *right.columns)
+        listed = ", ".join(name for name, _ in columns)
+        made = [f"(SELECT {listed} FROM {one} AS l {kind} {other} AS r{on})" for one, other in
+                ((left.text, right.text), (left.oracle, right.oracle))]  # fmt: skip
+        return Relation(made[0], made[1], columns)
+
+    def _renamed(self, relation: Relation) -> Relation:
+        return self._select(relation, [(name, kind, name) for name, kind in relation.columns])
+
+    def _pairs(self, left: Relation, right: Relation) -> Iterator[str]:
+        for kind in COMPARED:
+            for one in left.of(kind):
+                yield from (f"{one} = {other}" for other in right.of(kind))
+
+    def _condition(self, left: Relation, right: Relation, keys: list[str]) -> str:
+        parts = self.random.sample(keys, min(len(keys), self.random.choice((0, 1, 1, 1, 2))))
+        if not parts or self.random.random() < 0.4:
+            parts.append(self.predicate((*left.columns, *right.columns)))
+        return " AND ".join(parts)
+
+    def _united(self, depth: int) -> Relation:
+        left, right = self.relation(depth), self.relation(self.random.randint(0, depth))
+        shared = [kind for kind in ("int", "text", "bool", "time") if left.of(kind) and right.of(kind)] or ["int"]
+        kinds = self.random.choices(shared, k=self.random.randint(1, 3))
+        sides = [
+            self._select(side, [(self.expression(kind, side.columns), kind, "") for kind in kinds])
+            for side in (left, right)
+        ]
+        word = self.random.choice(("UNION ALL", "UNION ALL", "UNION"))
+        return Relation(
+            f"(SELECT * FROM {sides[0].text} AS a {word} SELECT * FROM {sides[1].text} AS b)",
+            f"(SELECT * FROM {sides[0].oracle} AS a {word} SELECT * FROM {sides[1].oracle} AS b)",
+            sides[0].columns,
+        )
+
+    def _member(self, depth: int) -> Relation:
+        """Rows with a value that another relation has too."""
+        left, right = self.relation(depth), self.relation(self.random.randint(0, depth))
+        kinds = [kind for kind in COMPARED if left.of(kind) and right.of(kind)]
+        if not kinds:
+            return left
+        kind = self.random.choice(kinds)
+        value, other = self.random.choice(left.of(kind)), self.random.choice(right.of(kind))
+        listed = ", ".join(name for name, _ in left.columns)
+        made = [f"(SELECT {listed} FROM {one} AS q WHERE {value} IN (SELECT {other} FROM {two} AS r))" for one, two in
+                ((left.text, right.text), (left.oracle, right.oracle))]  # fmt: skip
+        return Relation(made[0], made[1], left.columns)
+
+    def _grouped(self, depth: int) -> Relation:
+        return self._group(self.relation(depth))
+
+    def _group(self, below: Relation) -> Relation:
+        keys = self.random.sample(
+            below.of(*COMPARED), min(len(below.of(*COMPARED)), self.random.choice((0, 1, 1, 1, 2)))
+        )
+        kinds = dict(below.columns)
+        items = [(key, kinds[key], key) for key in keys]
+        items += [(*self._aggregate(below), "") for _ in range(self.random.randint(1, 3))]
+        rest = f" GROUP BY {', '.join(keys)}" if keys else ""
+        if self.random.random() < 0.3:
+            rest += f" HAVING COUNT(*) {self.random.choice(('>', '<', '<>'))} {self.random.randint(1, 4)}"
+        return self._select(below, items, rest)
+
+    def _aggregate(self, below: Relation) -> tuple[str, str]:
+        where = f" FILTER (WHERE {self.predicate(below.columns)})" if self.random.random() < 0.25 else ""
+        name, kind = self.random.choice(below.columns)
+        once = "DISTINCT " if kind in COMPARED and self.random.random() < 0.3 else ""
+        calls = [("COUNT(*)", "int"), (f"COUNT({once}{name})", "int")]
+        if kind in ("int", "text", "time", "decimal"):
+            calls += [(f"{self.random.choice(('MIN', 'MAX'))}({name})", kind)]
+        if kind == "int":
+            calls += [(f"SUM({once}{name})", "int"), (f"AVG({name})", "approx")]
+        if kind in ("decimal", "approx"):
+            calls += [(f"SUM({name})", kind)]
+        call, made = self.random.choice(calls)
+        return call + where, made
+
+    def _windowed(self, _: int) -> Relation:
+        """A windowed aggregate of a table with event time, tumbling or hopping."""
+        table = self.random.choice(("events", "orders"))
+        columns = tuple(pair for pair in TABLES[table] if pair[0] != "ts")
+        size = self.random.choice((1, 4, 10))
+        slide = self.random.choice((size, size, size * 2))
+        if slide == size:
+            text = f"TABLE(TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '{size}' MINUTE))"
+            start = f"tumble(ts, INTERVAL {size} MINUTE)"
+        else:
+            text = f"TABLE(HOP(TABLE {table}, DESCRIPTOR(ts), INTERVAL '{size}' MINUTE, INTERVAL '{slide}' MINUTE))"
+            start = f"unnest(hops(ts, INTERVAL {size} MINUTE, INTERVAL {slide} MINUTE))"
+        oracle = f"(SELECT *, window_start + INTERVAL {slide} MINUTE AS window_end FROM (SELECT *, {start} AS window_start FROM {table}))"
+        relation = Relation(text, oracle, columns)
+        keys = self.random.sample(relation.of(*COMPARED), self.random.randint(0, 1))
+        items = [("window_start", "time", ""), ("window_end", "time", "")]
+        items += [(key, dict(columns)[key], "") for key in keys]
+        items += [(*self._aggregate(relation), "") for _ in range(self.random.randint(1, 2))]
+        where = f" WHERE {self.predicate(columns)}" if self.random.random() < 0.5 else ""
+        return self._select(relation, items, f"{where} GROUP BY {', '.join(('window_start', 'window_end', *keys))}")
+
+    def expression(self, kind: str, columns: Columns, depth: int = 2) -> str:
+        """A value of a type."""
+        own = [name for name, other in columns if other == kind]
+        if depth == 0 or (own and self.random.random() < 0.4):
+            return self.random.choice(own) if own and self.random.random() < 0.8 else self.random.choice(LITERALS[kind])
+
+        def inner(other: str = kind) -> str:
+            return self.expression(other, columns, depth - 1)
+
+        common = [
+            lambda: f"COALESCE({inner()}, {inner()})",
+            lambda: f"CASE WHEN {self.predicate(columns, depth - 1)} THEN {inner()} ELSE {inner()} END",
+            lambda: f"NULLIF({inner()}, {inner()})",
+        ]
+        own_ways: dict[str, list[Callable[[], str]]] = {
+            "int": [
+                lambda: f"(CAST({inner()} AS BIGINT) + {self.random.randint(-3, 9)})",
+                lambda: f"(CAST({inner()} AS BIGINT) % {self.random.randint(2, 5)})",
+                lambda: f"CHAR_LENGTH({inner('text')})",
+            ],
+            "text": [
+                lambda: f"UPPER({inner()})",
+                lambda: f"({inner()} || {inner()})",
+                lambda: f"CAST({inner('int')} AS VARCHAR)",
+                lambda: f"SUBSTRING({inner()}, 1, 2)",
+            ],
+            "bool": [lambda: f"({self.predicate(columns, depth - 1)})"],
+        }
+        return self.random.choice([*common, *own_ways.get(kind, []) * 2])()
+
+    def predicate(self, columns: Columns, depth: int = 2) -> str:
+        """A condition on these columns."""
+        kinds = [kind for kind in ("int", "text", "time") if any(other == kind for _, other in columns)] or ["int"]
+        if depth > 0 and self.random.random() < 0.35:
+            one, other = (self.predicate(columns, depth - 1) for _ in range(2))
+            return self.random.choice((f"({one} AND {other})", f"({one} OR {other})", f"NOT ({one})"))
+        kind = self.random.choice(kinds)
+        value, other = (self.expression(kind, columns, min(depth, 1)) for _ in range(2))
+        sign = self.random.choice(("=", "<>", "<", "<=", ">", ">="))
+        flags = [name for name, other_kind in columns if other_kind == "bool"]
+        some = ", ".join(self.random.sample(LITERALS[kind], 2))
+        ways = [
+            f"{value} {sign} {other}",
+            f"{value} {sign} {other}",
+            f"{value} IS NOT NULL",
+            f"{value} IS NULL",
+            f"{value} IN ({some})",
+            f"{value} IS NOT DISTINCT FROM {other}",
+            f"{value} BETWEEN {self.random.choice(LITERALS[kind])} AND {other}",
+            *flags,
+        ]
+        return self.random.choice(ways)
