@@ -13,6 +13,9 @@ from ouzel.compiler.types import DataType
 RESULT = "result"
 """Table and connector of a trailing SELECT."""
 
+VALUES = "values"
+"""Table and connector of what VALUES and a SELECT without FROM read: one row."""
+
 
 @dataclass(frozen=True)
 class SourceTraits:
@@ -58,6 +61,11 @@ def load_named(path: str) -> Any:
 
 UNREAD = SourceTraits(shared=False, at_rest=False, changelog=False, by_token=False, spark="")
 """Of a table that is only written."""
+
+ONE_ROW = SourceTraits(
+    shared=True, at_rest=True, changelog=False, by_token=False, spark="ouzel.spark.lowering.tables:read_values"
+)
+"""Of VALUES."""
 
 RETURNED = SinkTraits(alone=True, returned=True, spark="ouzel.spark.lowering.sinks:show")
 """Of a trailing SELECT."""

@@ -20,6 +20,7 @@ from ouzel.connectors.nexmark import CONNECTOR as NEXMARK
 from ouzel.connectors.options import check_options
 from ouzel.connectors.print import CONNECTOR as PRINT
 from ouzel.connectors.result import CONNECTOR as RESULT
+from ouzel.connectors.values import CONNECTOR as VALUES
 from ouzel.errors import ConnectorError
 
 __all__ = [
@@ -49,7 +50,10 @@ class Connectors(dict[str, Connector]):
 
 
 CONNECTORS = Connectors(
-    {connector.name: connector for connector in (FILE, KAFKA, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, RESULT)}
+    {
+        connector.name: connector
+        for connector in (FILE, KAFKA, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, VALUES, RESULT)
+    }
 )
 
 

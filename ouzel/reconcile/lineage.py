@@ -20,6 +20,7 @@ from ouzel.compiler.plan import (
     PartialAggregate,
     Project,
     Scan,
+    SetOperation,
     Sink,
     Union,
     Unnest,
@@ -58,6 +59,7 @@ ROLES: NodeTable[Role] = NodeTable(
         FinalAggregate: Refused("it compares what the query says, before any rule"),
         Union: Role.REPEATS,
         Join: Role.REPEATS,
+        SetOperation: Role.REPEATS,
         Sink: Role.SINGLE,
     },
 )

@@ -9,6 +9,7 @@ from tests.house.source import ROOT, listed, package, short, tree
 
 MEAN_SOMETHING_ELSE = {
     ("ouzel/compiler/catalog.py", "result"): "the table of a trailing SELECT",
+    ("ouzel/compiler/catalog.py", "values"): "the table of VALUES",
     ("ouzel/compiler/sql/tables.py", "file"): "what to write for a name of Flink's",
     ("ouzel/compiler/sql/tables.py", "kafka"): "what to write for a name of Flink's",
     ("ouzel/compiler/sql/tables.py", "datagen"): "what to write for a name of Flink's",

@@ -52,8 +52,8 @@ def test_the_types_of_the_page_exist() -> None:
 @pytest.mark.parametrize(
     "file",
     ["natural_join", "asof_join",
-     "over", "order_by", "limit", "intersect", "grouping_sets", "rollup", "session_window", "cumulate_window", "match_recognize",
-     "scalar_subquery", "values", "now", "create_function", "drop"],
+     "over", "order_by", "limit", "grouping_sets", "rollup", "session_window", "cumulate_window", "match_recognize",
+     "scalar_subquery", "now", "create_function", "drop"],
 )  # fmt: skip
 def test_what_is_not_there_is_refused(file: str) -> None:
     assert file in REFUSED

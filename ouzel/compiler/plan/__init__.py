@@ -39,7 +39,7 @@ from ouzel.compiler.plan.base import (
 from ouzel.compiler.plan.joins import LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
-from ouzel.compiler.plan.sets import Union
+from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
 from ouzel.compiler.plan.sinks import Sink, SinkMode
 from ouzel.compiler.plan.sources import Scan, Watermark
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
@@ -76,6 +76,8 @@ __all__ = [
     "RowWise",
     "SameColumns",
     "Scan",
+    "SetKind",
+    "SetOperation",
     "Sink",
     "SinkMode",
     "Unary",

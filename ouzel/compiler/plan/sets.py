@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from ouzel.compiler.expressions import Column, Expression, substitute
-from ouzel.compiler.plan.base import ANY, WEIGHTED, Changelog, Distribution, Names, Node
+from ouzel.compiler.plan.base import (
+    ANY,
+    UNBOUNDED,
+    WEIGHTED,
+    Changelog,
+    Distribution,
+    Names,
+    Node,
+    by_keys,
+    identity_origins,
+)
 from ouzel.compiler.types import Schema
 
 
@@ -93,3 +104,88 @@ class Union(Node):
     def definition(self, column: str) -> tuple[object, ...]:
         place = self.schema.names.index(column)
         return ("union", *(branch.column_ids[branch.schema.names[place]] for branch in self.branches))
+
+
+class SetKind(Enum):
+    """What a row's number in the output is made of: its numbers in both inputs."""
+
+    INTERSECT = "intersect"
+    EXCEPT = "except"
+
+
+@dataclass(frozen=True)
+class SetOperation(Node):
+    """INTERSECT [ALL] and EXCEPT [ALL]: rows of the left, by how often they are in both inputs; NULL equals NULL.
+
+    Both inputs have the same names and types, which is what rows are compared by. With `all` a row comes as often as the smaller of its
+    two numbers says, or as their difference; without it once, or not at all.
+    """
+
+    left: Node
+    right: Node
+    kind: SetKind
+    all: bool
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        left, right = inputs
+        return replace(self, left=left, right=right)
+
+    @property
+    def schema(self) -> Schema:
+        return self.left.schema
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return identity_origins(self)
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        """All: each column tells rows apart."""
+        return (frozenset(self.schema.names),) * 2
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return (predicate, predicate)
+
+    is_rowwise = False
+
+    @property
+    def distribution(self) -> tuple[Distribution, ...]:
+        return (by_keys(self.schema.names),) * 2
+
+    waits = (False, False)
+    time_column = None
+    accepts = (WEIGHTED, WEIGHTED)
+
+    @property
+    def changelog(self) -> Changelog:
+        """A row that both have stays; one that the right has not got may come there."""
+        appends = all(node.changelog is Changelog.APPEND for node in self.inputs)
+        return Changelog.APPEND if appends and self.kind is SetKind.INTERSECT else Changelog.RETRACT
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        return self.left.unique_keys | (frozenset() if self.all else {frozenset(self.schema.names)})
+
+    state_bound = f"{UNBOUNDED}: each row of both inputs once"
+
+    @property
+    def component_name(self) -> str:
+        return self.kind.value
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind.value.capitalize()}{' ALL' if self.all else ''}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        sides = (tuple(node.column_ids[name] for name in self.schema.names) for node in self.inputs)
+        return (self.kind.value, self.all, *sides)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        raise KeyError(column)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.plan import Project
 from ouzel.compiler.sql.binder import Binder
-from ouzel.compiler.sql.places import place
+from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.written import NodeLocation
@@ -56,6 +56,11 @@ def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[
     Raises:
         QueryError: there is no such table in FROM.
     """
+    star = star_of(item)
+    assert star is not None
+    consume(source, star)
+    if not relation.columns:
+        raise source.error("there are no columns: this query reads no table", place(item), "add FROM")
     if isinstance(item, exp.Star):
         return tuple(column for column in relation.columns if not column.hidden)
     table = name_of(source, item.args["table"])

@@ -47,7 +47,7 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
         raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
     rewritten = rewrite_query(source, body)
     tree = _parse(source, rewritten.tokens)
-    if not isinstance(tree, exp.Query):
+    if not isinstance(tree, exp.Query | exp.Values):
         raise source.error("this is not a query", span_of(body), "write SELECT ...")
     return Query(tree, rewritten.types, emit)
 

@@ -23,8 +23,9 @@ LITERAL = "literal "
 """Prefix of a typed literal's type, after CALL: `DATE '2013-01-01'` is the call `fn literal date`."""
 
 _STRUCTURE_LIST = (
-    "SELECT FROM WHERE GROUP HAVING AS AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION ALL "
-    "CROSS LEFT RIGHT FULL INNER OUTER JOIN ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE RESPECT NULLS ANY SOME"
+    "SELECT FROM WHERE GROUP HAVING AS AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION "
+    "INTERSECT EXCEPT ALL CROSS LEFT RIGHT FULL INNER OUTER JOIN ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE "
+    "RESPECT NULLS ANY SOME"
 )
 _STRUCTURE = frozenset(_STRUCTURE_LIST.split())
 _RESERVED_LIST = (
@@ -41,7 +42,7 @@ _SEPARATORS = {
 }  # fmt: skip
 _UNIT_FIRST = frozenset({"EXTRACT", "TIMESTAMPDIFF", "TIMESTAMPADD"})
 _TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIMESTAMPTZ", "TIME"})
-_AFTER_A_LIST = frozenset({"FROM", "WHERE", "GROUP", "HAVING", "UNION"})
+_AFTER_A_LIST = frozenset({"FROM", "WHERE", "GROUP", "HAVING", "UNION", "INTERSECT", "EXCEPT"})
 _TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
 
 _REFUSED = {
@@ -49,16 +50,12 @@ _REFUSED = {
     "SORT": "SORT BY is not supported: a stream has no end to sort at",
     "LIMIT": "LIMIT is not supported: a stream has no first rows",
     "FETCH": "FETCH is not supported: a stream has no first rows",
-    "INTERSECT": "INTERSECT is not supported yet",
-    "EXCEPT": "EXCEPT is not supported yet",
-    "MINUS": "MINUS is not supported yet",
     "QUALIFY": "QUALIFY is not supported yet",
     "RECURSIVE": "WITH RECURSIVE is not supported",
     "LATERAL": "LATERAL is not supported yet; CROSS JOIN UNNEST(array) is",
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported yet",
     "TABLESAMPLE": "TABLESAMPLE is not supported",
     "GROUPING": "GROUPING SETS is not supported yet: write one GROUP BY for each set and UNION ALL",
-    "VALUES": "VALUES is not supported: a topology reads tables; use 'connector' = 'datagen' or a file",
     "OVER": "OVER windows are not supported yet",
     "SIMILAR": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
     "WITHIN": "WITHIN GROUP is not supported yet",
@@ -68,6 +65,7 @@ _REFUSED = {
     "ASOF": "ASOF JOIN is not supported yet",
     "TOP": "TOP is not supported: a stream has no first rows",
 }  # fmt: skip
+_BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
 _BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
 _REFUSED_CALLS = {
     "SESSION": "SESSION windows are not supported yet; TUMBLE and HOP are",
@@ -132,6 +130,10 @@ class _Rewriter:
             self._table(index)
         elif (word in ("SEMI", "ANTI") and self._next_word(index, "JOIN")) or (word == "USING" and called):
             pass  # structure there, a name elsewhere
+        elif word == "MINUS" and self._word_at(index + 1 + called) in _BEGINS_A_QUERY:
+            self.edits[index] = [_like(self.tokens[index], TokenType.EXCEPT, "EXCEPT")]
+        elif word == "VALUES" and called and not self._next_is(index - 2, TokenType.DOT):
+            pass
         elif called and self._calls(index) and (word not in _NOT_CALLED):
             self._call(index, word)
         elif word not in _STRUCTURE or (word == "FILTER" and not called):
@@ -160,8 +162,8 @@ class _Rewriter:
             problem = problem if self._word_at(index + 1) in ("TUMBLING", "HOPPING", "SESSION") else None
         elif word == "TOP":
             problem = problem if self._next_is(index, TokenType.NUMBER) else None
-        elif word in ("OVER", "VALUES"):
-            problem = problem if called and (word == "VALUES" or self._after_call(index)) else None
+        elif word == "OVER":
+            problem = problem if called and self._after_call(index) else None
         elif word in ("NATURAL", "ASOF"):
             problem = problem if self._word_at(index + 1) in _BEFORE_JOIN else None
         elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):

@@ -7,20 +7,21 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Expression, conjunction
-from ouzel.compiler.plan import Filter, Union
+from ouzel.compiler.plan import Filter
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.joins import bind_join, bind_member, with_filter
-from ouzel.compiler.sql.output import OutputColumn, outputs_of, project
+from ouzel.compiler.sql.output import outputs_of, project
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
-from ouzel.compiler.sql.scope import Relation, Visible, matches, name_of, relation_of
+from ouzel.compiler.sql.scope import Relation, matches, name_of
+from ouzel.compiler.sql.sets import bind_set_operation
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.unnest import bind_unnest
+from ouzel.compiler.sql.values import bind_values, no_table
 from ouzel.compiler.sql.windows import assign_window, is_window, read_window
 from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
@@ -62,7 +63,7 @@ class QueryBinder:
         self.aliases: dict[str, str] = {}
 
     def bind(self, tree: exp.Expr) -> Relation:
-        """The relation of a query: SELECT, UNION, or either in parentheses.
+        """The relation of a query: SELECT, a set operation, or either in parentheses.
 
         Raises:
             QueryError: at the place of what is wrong.
@@ -73,8 +74,11 @@ class QueryBinder:
         match tree:
             case exp.Select():
                 relation = self._select(tree)
-            case exp.Union():
-                relation = self._union(tree)
+            case exp.SetOperation():
+                sides = (self.bind(tree.this), self.bind(tree.expression))
+                relation = bind_set_operation(self.source, tree, *sides, self.emission)
+            case exp.Values():
+                relation = bind_values(self.source, tree, self.types)
             case exp.Subquery():
                 consume(self.source, tree, "this", "with_", "alias")
                 relation = self.bind(tree.this)
@@ -125,7 +129,7 @@ class QueryBinder:
     def _from(self, tree: exp.Select) -> Relation:
         clause = tree.args.get("from_")
         if clause is None:
-            raise self.source.error("this SELECT reads nothing", place(tree), "add FROM: a topology reads a table")
+            return no_table()
         relation = self._table(clause.this)
         for join in tree.args.get("joins") or ():
             if isinstance(join.this, exp.Unnest):
@@ -143,11 +147,13 @@ class QueryBinder:
                 NotSupported,
             )
         alias, names = self._alias(node)
-        if isinstance(node, exp.Select | exp.Union):
+        if isinstance(node, exp.Query) and not isinstance(node, exp.Subquery):
             raise self.source.error("a subquery in FROM stands in parentheses", place(node), "write FROM (SELECT ...)")
         if isinstance(node, exp.Subquery):
             consume(self.source, node, "this", "alias")
             return self._renamed(self.bind(node.this), alias, names, node)
+        if isinstance(node, exp.Values):
+            return self._renamed(self.bind(node), alias, names, node)
         consume(self.source, node, "this", "alias", "db", "catalog")
         if is_window(node.this):
             call = read_window(self.source, node.this, data=True)
@@ -199,52 +205,9 @@ class QueryBinder:
             )
         return relation.aliased(table, [name.text for name in names])
 
-    def _union(self, tree: exp.Union) -> Relation:
-        consume(self.source, tree, "this", "expression", "distinct", "with_")
-        left, right = self.bind(tree.this), self.bind(tree.expression)
-        relation = self._united(tree, left, right)
-        return distinct_rows(relation, self.emission) if tree.args.get("distinct") else relation
-
-    def _united(self, tree: exp.Union, left: Relation, right: Relation) -> Relation:
-        if len(left.columns) != len(right.columns):
-            raise self.source.error(
-                f"UNION puts {len(left.columns)} columns above {len(right.columns)}",
-                place(tree.expression),
-                "select as many in both",
-            )
-        names = [column.name for column in left.columns]
-        kinds = [self._common(tree, a, b) for a, b in zip(_types(left), _types(right), strict=True)]
-        one, two = (_shaped(side, names, kinds) for side in (left, right))
-        branches = one.node.branches if isinstance(one.node, Union) and one is left else (one.node,)
-        window = one.window if one.window == two.window else None
-        united = relation_of(Union((*branches, two.node)), window=window)
-        return replace(
-            united,
-            columns=tuple(Visible("", name, column.column) for name, column in zip(names, one.columns, strict=True)),
-        )
-
-    def _common(self, tree: exp.Union, left: DataType, right: DataType) -> DataType:
-        kind = common_type(left, right)
-        if kind is None:
-            raise self.source.error(f"UNION puts {left} above {right}", place(tree.expression), "CAST one of them")
-        return kind
-
 
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     """The operands of nested ANDs as they are written."""
     if isinstance(node, exp.Paren):
         return _conjuncts(node.this)
     return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
-
-
-def _types(relation: Relation) -> list[DataType]:
-    return [relation.column(column).type for column in relation.columns]
-
-
-def _shaped(relation: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:
-    """The relation with these column names and types; itself when it has them."""
-    outputs = [
-        OutputColumn(name, cast_to(relation.column(column), kind))
-        for name, column, kind in zip(names, relation.columns, kinds, strict=True)
-    ]
-    return project(relation, outputs)

@@ -15,6 +15,7 @@ from ouzel.compiler.plan import (
     PartialAggregate,
     Project,
     Scan,
+    SetOperation,
     Sink,
     Union,
     Unnest,
@@ -30,6 +31,7 @@ from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
 from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
+from ouzel.runtime.operators.sets import Comparing
 from ouzel.runtime.operators.windows import WindowAssignment
 
 OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
@@ -45,6 +47,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
         FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
         Join: lambda node, seed: Joining(node, seed),
+        SetOperation: lambda node, seed: Comparing(node, seed),
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
         Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,

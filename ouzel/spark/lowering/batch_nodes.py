@@ -20,6 +20,8 @@ from ouzel.compiler.plan import (
     PartialAggregate,
     Project,
     Scan,
+    SetKind,
+    SetOperation,
     Sink,
     Union,
     Unnest,
@@ -98,6 +100,18 @@ def _filter(node: Filter, names: FrameNames) -> list[str]:
 def _union(node: Union, names: FrameNames) -> list[str]:
     first, *others = (names[id(branch)] for branch in node.branches)
     return [first, *(f".union({other})" for other in others)]
+
+
+@BATCH.add(SetOperation)
+def _set_operation(node: SetOperation, names: FrameNames) -> list[str]:
+    left, right = (names[id(below)] for below in node.inputs)
+    return [left, f".{SET_OPERATIONS[node.kind, node.all]}({right})"]
+
+
+SET_OPERATIONS = {
+    (SetKind.INTERSECT, False): "intersect", (SetKind.INTERSECT, True): "intersectAll",
+    (SetKind.EXCEPT, False): "subtract", (SetKind.EXCEPT, True): "exceptAll",
+}  # fmt: skip
 
 
 @BATCH.add(Join)

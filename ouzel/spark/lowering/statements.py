@@ -6,7 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Join, Node, Scan, Sink, Union, Unnest, Watermark
+from ouzel.compiler.plan import (
+    Aggregate,
+    AssignWindow,
+    Filter,
+    Join,
+    Node,
+    Scan,
+    SetOperation,
+    Sink,
+    Union,
+    Unnest,
+    Watermark,
+)
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_nodes import FrameNames, Lowering, computes_below, without_unread_time
 from ouzel.spark.lowering.layout import STEP, assignment, return_statement
@@ -189,6 +201,6 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 OPERATORS: dict[type[Node], str] = {
-    Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Join: "joined", Filter: "filtered",
+    Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Join: "joined", SetOperation: "compared", Filter: "filtered",
 }  # fmt: skip
 """Which of its operators a statement is called after, the most telling first."""

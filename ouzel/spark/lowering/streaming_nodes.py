@@ -27,6 +27,7 @@ from ouzel.compiler.plan import (
     Project,
     RowWise,
     Scan,
+    SetOperation,
     Sink,
     Union,
     Unnest,
@@ -207,6 +208,10 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         Join: Refused(
             "it joins streams only within a span of time, and takes no rows back",
+            "run it as a topology, or as a batch job",
+        ),
+        SetOperation: Refused(
+            "it takes no rows back, and has INTERSECT and EXCEPT of two streams not at all",
             "run it as a topology, or as a batch job",
         ),
     },

@@ -77,6 +77,11 @@ def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
     return FORMATS[shape](scan, options) + not_null(scan.table, scan.columns)
 
 
+def read_values(scan: Scan, parts: Range | None) -> list[str]:
+    """The one row of VALUES."""
+    return ["spark.range(1)"]
+
+
 def is_read_by_spark(scan: Scan) -> bool:
     """Whether Spark's own readers read all of the table; they take braces in a path for a choice."""
     return _read_by_spark(scan, None) is not None

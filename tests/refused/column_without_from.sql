@@ -1,0 +1,3 @@
+-- error: there is no column word: this query reads no table; add FROM
+-- at: word
+SELECT word;

@@ -1,0 +1,3 @@
+-- error: EXCEPT is not supported here
+-- at: origin
+SELECT * EXCEPT (origin) FROM flights;
