@@ -14,6 +14,7 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Filter,
     FinalAggregate,
+    IntervalJoin,
     Join,
     JoinKind,
     Node,
@@ -191,6 +192,12 @@ def _join(node: Join) -> str:
     return f"{kind}on {' AND '.join(on)}" if on else f"{kind}every row with every row"
 
 
+def _interval_join(node: IntervalJoin) -> str:
+    if node.windows:
+        return f"by windows {_join(node)}"
+    return f"within an interval {_join(replace(node, condition=node.whole_condition))}"
+
+
 WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
     "EXPLAIN",
     {
@@ -205,6 +212,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         FinalAggregate: _aggregate,
         Join: _join,
         SetOperation: lambda node: f"{node.kind.value.upper()}{' ALL' * node.all}",
+        IntervalJoin: _interval_join,
         Union: lambda node: f"all rows of {len(node.branches)} inputs",
         Sink: _sink,
     },

@@ -15,6 +15,7 @@ from ouzel.compiler.plan import (
     EmitRule,
     Filter,
     FinalAggregate,
+    IntervalJoin,
     Join,
     Node,
     PartialAggregate,
@@ -60,6 +61,7 @@ ROLES: NodeTable[Role] = NodeTable(
         Union: Role.REPEATS,
         Join: Role.REPEATS,
         SetOperation: Role.REPEATS,
+        IntervalJoin: Role.REPEATS,
         Sink: Role.SINGLE,
     },
 )

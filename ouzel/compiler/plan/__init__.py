@@ -36,6 +36,7 @@ from ouzel.compiler.plan.base import (
     names_below,
     walk,
 )
+from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
@@ -65,6 +66,7 @@ __all__ = [
     "Filter",
     "FinalAggregate",
     "Hints",
+    "IntervalJoin",
     "Join",
     "JoinKind",
     "Leaf",
@@ -73,6 +75,7 @@ __all__ = [
     "Program",
     "Project",
     "Reconcile",
+    "RowTime",
     "RowWise",
     "SameColumns",
     "Scan",

@@ -111,7 +111,11 @@ class Join(Node):
         return (by_keys(tuple(left for left, _ in self.keys)), by_keys(tuple(right for _, right in self.keys)))
 
     waits = (False, False)
-    time_column = None
+
+    @property
+    def time_column(self) -> str | None:
+        return None
+
     accepts = (WEIGHTED, WEIGHTED)
 
     @property
@@ -132,7 +136,9 @@ class Join(Node):
             found |= right
         return frozenset(found)
 
-    state_bound = f"{UNBOUNDED}: all rows of both inputs"
+    @property
+    def state_bound(self) -> str:
+        return f"{UNBOUNDED}: all rows of both inputs"
 
     @property
     def component_name(self) -> str:

@@ -12,6 +12,7 @@ from ouzel.compiler.expressions import Call, Column, Expression, columns, column
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.intervals import bounded, is_bound, of_join
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of, near, pick
 from ouzel.compiler.sql.source import QueryText, is_word
@@ -74,7 +75,7 @@ def bind_join(
         every = Relation(_joined(sides, JoinKind.INNER, ()), (*left.columns, *right.columns))
         parts = conjuncts(Binder(source, every, types).condition(on, "ON"))
     node = _joined(sides, made, () if on is not None and _is_true(on) else parts, written)
-    return Relation(node, both, undated=UNDATED)
+    return of_join(node, Relation(node, both, undated=UNDATED))
 
 
 def bind_member(
@@ -97,32 +98,44 @@ def bind_member(
         raise source.error(problem, place(member), "CAST one of them")
     part = resolve_call("eq", [cast_to(value, common), cast_to(other, common)])
     sides, at = _Sides(relation, inner, False), NodeLocation(place(member)[0])
-    return Relation(_joined(sides, JoinKind.SEMI, [part], at), relation.columns, undated=UNDATED)
+    node = _joined(sides, JoinKind.SEMI, [part], at)
+    return of_join(node, Relation(node, relation.columns, undated=UNDATED))
 
 
-def with_filter(node: Node, predicate: Expression) -> tuple[Node, Expression | None]:
-    """The node with those conjuncts of a filter above it that join its inputs, and what is left of the filter.
+def with_filter(relation: Relation, predicate: Expression) -> tuple[Relation, Expression | None]:
+    """The relation with those conjuncts of a filter above it that join its inputs, and what is left of the filter.
 
     So `FROM a, b WHERE a.k = b.k` is the join that it means.
     """
     kept: list[Expression] = []
+    node = relation.node
     for part in conjuncts(predicate):
         lower = _with_conjunct(node, part)
         if lower is None:
             kept.append(part)
         else:
             node = lower
-    return node, conjunction(kept) if kept else None
+    joined = relation if node is relation.node else of_join(_all_bounded(node), relation)
+    return joined, conjunction(kept) if kept else None
+
+
+def _all_bounded(node: Node) -> Node:
+    """The node with those of its joins that time bounds as such."""
+    if not isinstance(node, Join):
+        return node
+    return bounded(node.with_inputs((_all_bounded(node.left), _all_bounded(node.right))))  # type: ignore[arg-type]
 
 
 def _with_conjunct(node: Node, part: Expression) -> Node | None:
-    if not isinstance(node, Join) or node.kind is not JoinKind.INNER or not _is_equality(part):
+    if not isinstance(node, Join) or node.kind is not JoinKind.INNER:
         return None
     read = columns_of(part)
     for number, below in enumerate(node.inputs):
         if read <= set(below.schema.names):
             lower = _with_conjunct(below, part)
             return lower and node.with_inputs((lower, node.right) if number == 0 else (node.left, lower))
+    if is_bound(part, node):
+        return replace(node, condition=part if node.condition is None else conjunction([node.condition, part]))
     left, right, keys, rest = _keyed(node.left, node.right, (part,))
     return None if rest else replace(node, left=left, right=right, keys=(*node.keys, *keys))
 
@@ -161,7 +174,11 @@ def _apart(relation: Relation, taken: Sequence[str]) -> Relation:
         return relation
     items = tuple((names[column.name], column) for column in columns(relation.node.schema))
     shown = tuple(replace(column, column=names[column.column]) for column in relation.columns)
-    return replace(relation, node=Project(relation.node, items), columns=shown)
+    window = None
+    if relation.window is not None:
+        start, end, time = (name and names[name] for name in relation.window)
+        window = (start, end, time)
+    return replace(relation, node=Project(relation.node, items), columns=shown, window=window)
 
 
 def _visible(sides: _Sides, kind: JoinKind) -> tuple[Visible, ...]:
@@ -171,7 +188,7 @@ def _visible(sides: _Sides, kind: JoinKind) -> tuple[Visible, ...]:
 
 def _joined(sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation = NodeLocation()) -> Join:
     left, right, keys, rest = _keyed(sides.left.node, sides.right.node, parts)
-    return Join(left, right, kind, keys, conjunction(rest) if rest else None, written=written)
+    return bounded(Join(left, right, kind, keys, conjunction(rest) if rest else None, written=written))
 
 
 def _keyed(
@@ -234,7 +251,7 @@ def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Nam
         parts.append(resolve_call("eq", [cast_to(left, common), cast_to(right, common)]))
     node: Node = _joined(sides, kind, parts, written)
     if kind in LEFT_ONLY:
-        return Relation(node, first.columns, undated=UNDATED)
+        return of_join(node, Relation(node, first.columns, undated=UNDATED))
     merged = [second.column(other) if sides.exchanged else first.column(one) for one, other in pairs]
     shown = [Visible("", one.name, column.name) for (one, _), column in zip(pairs, merged, strict=True)]
     if kind is JoinKind.FULL:
@@ -248,7 +265,7 @@ def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Nam
     rest = [
         replace(column, hidden=column.hidden or id(column) in hidden) for column in (*first.columns, *second.columns)
     ]
-    return Relation(node, (*shown, *rest), undated=UNDATED)
+    return of_join(node, Relation(node, (*shown, *rest), undated=UNDATED))
 
 
 def _shared(source: QueryText, name: Name, relation: Relation) -> Visible:

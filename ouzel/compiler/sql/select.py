@@ -119,9 +119,11 @@ class QueryBinder:
         if plain:
             binder = WhereBinder(self.source, relation, self.types, items)
             predicate = conjunction([binder.condition(part, "WHERE") for part in plain])
-            node, left = with_filter(relation.node, predicate)
-            node = Filter(node, left, written=NodeLocation(place(condition)[0])) if left is not None else node
-            relation = replace(relation, node=node)
+            relation, left = with_filter(relation, predicate)
+            if left is not None:
+                relation = replace(
+                    relation, node=Filter(relation.node, left, written=NodeLocation(place(condition)[0]))
+                )
         for member in members:
             relation = bind_member(self.source, member, relation, self.bind(member.args["query"]), self.types)
         return relation

@@ -7,9 +7,10 @@ from datetime import timedelta
 
 from sqlglot import exp
 
-from ouzel.compiler.expressions import Literal
+from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.plan import AssignWindow, WindowKind
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.intervals import is_time
 from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh
@@ -123,6 +124,8 @@ def _time_column(binder: Binder, call: WindowCall, relation: Relation) -> str:
             )
         advice = relation.undated.format(column=bound)
         raise binder.source.error(f"{table} has no event time to cut into windows", place(call.time), advice)
+    if isinstance(bound, Column) and is_time(relation.node, bound.name):
+        return bound.name
     if str(bound) != actual:
         shown = next((column.name for column in relation.columns if column.column == actual), actual)
         raise binder.source.error(

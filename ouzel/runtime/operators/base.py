@@ -37,9 +37,11 @@ class Operator:
     """One fused step of a component. `refused` and `late_frames` gather until the shell takes them; `state` is all that it keeps.
 
     The node's inputs are the operator's ports, numbered as they are; an operator of one input need not look at the number.
+    Its rows may be as much as `delay_us` older than the watermark of its inputs, so that is what its own watermark is behind.
     """
 
     stateful = False
+    delay_us = 0
     state: StateContext | None = field(default=None, init=False)
     counters: Counters = field(default_factory=Counters, init=False)
     refused: list[RefusedRow] = field(default_factory=list, init=False)

@@ -10,6 +10,7 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Filter,
     FinalAggregate,
+    IntervalJoin,
     Join,
     Node,
     PartialAggregate,
@@ -29,6 +30,7 @@ from ouzel.planner.topology import DEFAULT_STREAM, Output
 from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
+from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.sets import Comparing
@@ -48,6 +50,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
         Join: lambda node, seed: Joining(node, seed),
         SetOperation: lambda node, seed: Comparing(node, seed),
+        IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
         Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,

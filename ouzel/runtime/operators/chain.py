@@ -11,6 +11,7 @@ import polars as pl
 from ouzel.planner.topology import DEFAULT_STREAM
 from ouzel.runtime.operators.base import Counters, Operator, RefusedRow
 from ouzel.runtime.protocol.lag import Sight
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.state.context import StateContext
 
 Streams = list[tuple[str, pl.DataFrame]]
@@ -57,7 +58,16 @@ class Chain:
 
     def advance(self, watermark_us: int) -> Streams:
         """Advance each operator in turn to this event time of all inputs; what one emits passes through those after it."""
-        return self._each(lambda operator: operator.advance(watermark_us))
+        first, *others = self.operators
+        made = self._each(lambda operator: operator.advance(watermark_us), [first])
+        passed_us = self.passed(watermark_us)
+        return made + self._each(lambda operator: operator.advance(passed_us), others, begin=1)
+
+    def passed(self, watermark_us: int) -> int:
+        """The event time that the output has reached when all inputs have reached this: it may be behind by as much as the first
+        operator says, unless it is the beginning or the end."""
+        bounded = BEGINNING_OF_TIME < watermark_us < END_OF_TIME
+        return watermark_us - self.operators[0].delay_us if bounded else watermark_us
 
     def tick(self, now_ms: int) -> Streams:
         """As `advance`, for processing time."""
@@ -126,10 +136,13 @@ class Chain:
         made.extend((stream, frame) for stream in streams)
 
     def _each(
-        self, let_out: Callable[[Operator], pl.DataFrame | None], operators: Sequence[Operator] | None = None
+        self,
+        let_out: Callable[[Operator], pl.DataFrame | None],
+        operators: Sequence[Operator] | None = None,
+        begin: int = 0,
     ) -> Streams:
         made: Streams = []
-        for place, operator in enumerate(operators or self.operators):
+        for place, operator in enumerate(self.operators if operators is None else operators, begin):
             self._push(let_out(operator), place, made)
         return [(stream, frame) for stream, frame in made if frame.height]
 

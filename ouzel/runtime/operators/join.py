@@ -30,21 +30,26 @@ MOST_PAIRS = 1 << 19
 LEFT, RIGHT = 0, 1
 
 
-class _Side:
-    """One input: its columns, those that are keys, and its rows; `matches` counts the rows of the other side that each of them meets."""
+class Side:
+    """One input: its columns, those that are keys, those without which a row matches nothing, and its rows.
+
+    `matches` counts the rows of the other side that each of them meets.
+    """
 
     def __init__(self, node: Join, port: int) -> None:
         self.port, self.keys = port, [pair[port] for pair in node.keys]
+        self.never_null = list(self.keys)
         self.columns = node.inputs[port].schema.polars()
         self.counts_matches = (1 - port) in PADDED[node.kind] or (port == LEFT and node.kind in LEFT_ONLY)
 
     def keep(self, bag: RowBag) -> None:
+        """Keep the rows in this bag."""
         self.bag = bag
         if self.counts_matches:
             self.matches = bag.columns("matches", {"rows": np.int64})
 
 
-class _Delta(NamedTuple):
+class Delta(NamedTuple):
     """A part of a batch of one side: rows whose keys are not NULL, what each weighs, and the slots and hashes of its keys."""
 
     rows: pl.DataFrame
@@ -53,7 +58,7 @@ class _Delta(NamedTuple):
     key: tuple[Words, Words]
 
 
-class _Pairs(NamedTuple):
+class RowPairs(NamedTuple):
     """The number of a row of the batch, and the slot of a row of the other side that it meets."""
 
     row: Ints
@@ -69,7 +74,7 @@ class Joining(Operator):
         super().__init__()
         self._node, self._seed = node, seed
         self._kind, self._retracts = node.kind, node.retracts
-        self._sides = (_Side(node, LEFT), _Side(node, RIGHT))
+        self._sides = (Side(node, LEFT), Side(node, RIGHT))
         self._keys = self._sides[LEFT].keys
         self.state = StateContext(node.stable_id, seed, self._keys)
         self._table = self.state.table("keys", {key: self._sides[LEFT].columns[key] for key in self._keys})
@@ -86,29 +91,33 @@ class Joining(Operator):
         own, other = self._sides[port], self._sides[1 - port]
         weights = row_weights(frame)
         made: list[pl.DataFrame] = []
-        if any(frame[key].null_count() for key in own.keys):
-            has_key = frame.select(pl.all_horizontal(pl.col(own.keys).is_not_null())).to_series()
+        if any(frame[key].null_count() for key in own.never_null):
+            has_key = frame.select(pl.all_horizontal(pl.col(own.never_null).is_not_null())).to_series()
             made += self._alone(own, frame.filter(~has_key), weights[~has_key.to_numpy()])
             frame, weights = frame.filter(has_key), weights[has_key.to_numpy()]
         if frame.height:
             made += self._met(own, other, frame.select(list(own.columns)), weights)
         return pl.concat(made) if made else None
 
-    def _met(self, own: _Side, other: _Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+    def _met(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         key = key_hashes(frame, own.keys, self._seed)
         owners = self._table.locate(key)
         groups, touched, first = self._table.touch(owners)
         self._table.keep(touched, frame.select(own.keys).rename(dict(zip(own.keys, self._keys, strict=True))), first)
-        kept, ends = _rows_of(other.bag, touched)
-        begins, counts = ends[groups], np.diff(ends)[groups]
+        kept, begins, counts = self._candidates(other, touched, groups, frame)
         for start, end in _parts(counts):
             cut = slice(start, end)
-            part = _Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
+            part = Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
             pairs = _paired(kept, begins[cut], counts[cut])
             yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
         self._table.remove(touched[own.bag.empty(touched) & other.bag.empty(touched)])
 
-    def _meeting(self, own: _Side, rows: pl.DataFrame, other: _Side, pairs: _Pairs) -> _Pairs:
+    def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> tuple[Slots, Ints, Ints]:
+        """Slots of rows of the other side, and where among them those begin that each row may meet, and how many they are."""
+        kept, ends = other.bag.lists(owners)
+        return kept, ends[groups], np.diff(ends)[groups]
+
+    def _meeting(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> RowPairs:
         """Those pairs of equal keys that meet the condition."""
         if self._condition is None or not len(pairs.row):
             return pairs
@@ -116,9 +125,9 @@ class Joining(Operator):
         met = self._condition.process(both)["$pair"].to_numpy()
         self.refused += self._condition.refused
         self._condition.refused.clear()
-        return _Pairs(pairs.row[met], pairs.slot[met])
+        return RowPairs(pairs.row[met], pairs.slot[met])
 
-    def _step(self, own: _Side, other: _Side, part: _Delta, pairs: _Pairs) -> Iterator[pl.DataFrame]:
+    def _step(self, own: Side, other: Side, part: Delta, pairs: RowPairs) -> Iterator[pl.DataFrame]:
         if self._kind not in LEFT_ONLY and len(pairs.row):
             weights = part.weights[pairs.row] * other.bag.weights[pairs.slot]
             yield from self._weighted(self._beside(own, part.rows, other, pairs), weights)
@@ -134,7 +143,7 @@ class Joining(Operator):
         own.bag.add(slots, part.weights)
         own.bag.sweep(slots)
 
-    def _crossed(self, side: _Side, pairs: _Pairs, weights: Ints) -> Iterator[pl.DataFrame]:
+    def _crossed(self, side: Side, pairs: RowPairs, weights: Ints) -> Iterator[pl.DataFrame]:
         """The rows of the other side that have their first match now, or have it no more."""
         groups, slots, _ = side.bag.touch(pairs.slot)
         counts = side.matches["rows"]
@@ -147,16 +156,16 @@ class Joining(Operator):
             sign = -sign
         yield from self._weighted(self._padded(side, side.bag.frame(slots)), sign * side.bag.weights[slots])
 
-    def _alone(self, side: _Side, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+    def _alone(self, side: Side, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """Rows with NULL in a key: they match nothing."""
         if side.counts_matches and self._kind is not JoinKind.SEMI:
             yield from self._weighted(self._padded(side, rows), weights)
 
-    def _beside(self, own: _Side, rows: pl.DataFrame, other: _Side, pairs: _Pairs) -> pl.DataFrame:
+    def _beside(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> pl.DataFrame:
         ours, theirs = rows[pairs.row], other.bag.frame(pairs.slot)
         return ours.hstack(theirs) if own.port == LEFT else theirs.hstack(ours)
 
-    def _padded(self, side: _Side, rows: pl.DataFrame) -> pl.DataFrame:
+    def _padded(self, side: Side, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of one side under the output's columns, NULL in those of the other."""
         return pl.DataFrame(
             [
@@ -175,18 +184,11 @@ class Joining(Operator):
         yield rows.with_columns(pl.Series(WEIGHT, np.sign(weights))) if self._retracts else rows
 
 
-def _paired(kept: Slots, begins: Ints, counts: Ints) -> _Pairs:
+def _paired(kept: Slots, begins: Ints, counts: Ints) -> RowPairs:
     """Each row with as many slots of `kept` as it has, from where its own begin."""
     row = np.repeat(np.arange(len(counts)), counts)
     before = np.append(0, np.cumsum(counts)[:-1])
-    return _Pairs(row, kept[np.arange(len(row)) + (begins - before)[row]])
-
-
-def _rows_of(bag: RowBag, owners: Slots) -> tuple[Slots, Ints]:
-    """The slots of all rows of these owners, owner by owner, and where those of each begin, with the end of the last."""
-    slots, order = bag.of_any_weight(owners), np.argsort(owners)
-    of = order[np.searchsorted(owners, bag.owners(slots), sorter=order)]
-    return slots, np.append(0, np.cumsum(np.bincount(of, minlength=len(owners))))
+    return RowPairs(row, kept[np.arange(len(row)) + (begins - before)[row]])
 
 
 def _parts(counts: Ints) -> Iterator[tuple[int, int]]:

@@ -201,3 +201,17 @@ def walk_lists(owners, head, following, found):  # type: ignore[no-untyped-def]
             number += 1
             node = following[node - 1]
     return number
+
+
+@kernel(types.int64(INT, INT, INT, INT_OUT, INT_OUT))
+def walk_each_list(owners, head, following, found, ends):  # type: ignore[no-untyped-def]
+    """As `walk_lists`, and `ends[i + 1]` is where the nodes of the i-th owner end."""
+    number = 0
+    for place in range(owners.size):
+        node = head[owners[place]]
+        while node != 0:
+            found[number] = node - 1
+            number += 1
+            node = following[node - 1]
+        ends[place + 1] = number
+    return number

@@ -101,6 +101,13 @@ class RowBag(Kept):
         """As `of`, but in no order within an owner, and with rows that have been taken back before they came."""
         return self._walk(owners)
 
+    def lists(self, owners: Slots) -> tuple[Slots, npt.NDArray[np.int64]]:
+        """As `of_any_weight`, owner by owner, and where the rows of each begin, with the end of the last."""
+        ends = np.zeros(len(owners) + 1, np.int64)
+        found = np.empty(len(self.index), np.int64)
+        number = kernels.walk_each_list(owners, self._heads["head"], self._links["next"], found, ends)
+        return found[:number], ends
+
     def frame(self, slots: Slots) -> pl.DataFrame:
         """The rows of these slots."""
         return self._held.take(slots)

@@ -265,6 +265,7 @@ class ChainBolt(TaskMachine):
 
     def pass_time(self, moment: WatermarkStatus) -> None:
         """A sink reports a watermark only when all results that it closed are flushed."""
+        moment = replace(moment, time_us=self.chain.passed(moment.time_us))
         if self.sink:
             self.gate.push(self.sink.written, moment)
         else:

@@ -14,6 +14,7 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Filter,
     FinalAggregate,
+    IntervalJoin,
     Join,
     JoinKind,
     Node,
@@ -128,6 +129,11 @@ def _join(node: Join, names: FrameNames) -> list[str]:
     condition = _condition(conjunction(parts)) if parts else "F.lit(True)"
     how = "" if node.kind is JoinKind.INNER else f', "{node.kind.value.replace(" ", "_")}"'
     return [left, f".join({right}, {condition}{how})"]
+
+
+@BATCH.add(IntervalJoin)
+def _interval_join(node: IntervalJoin, names: FrameNames) -> list[str]:
+    return _join(replace(node, condition=node.whole_condition), names)
 
 
 def _types(node: Node) -> dict[str, DataType]:

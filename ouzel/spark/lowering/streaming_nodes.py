@@ -20,6 +20,7 @@ from ouzel.compiler.plan import (
     Changelog,
     Filter,
     FinalAggregate,
+    IntervalJoin,
     Join,
     Leaf,
     Node,
@@ -199,6 +200,11 @@ class MicroBatch(Leaf):
 
 AS_IN_BATCH = (Aggregate, AssignWindow, Filter, Project, Sink, Union, Unnest)
 
+_NO_JOIN = Refused(
+    "it joins streams only within a span of time, and takes no rows back",
+    "run it as a topology, or as a batch job",
+)
+
 STREAMING: NodeTable[Lowering] = NodeTable(
     "Structured Streaming",
     {
@@ -206,14 +212,12 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         Watermark: Refused("EventTime stands for it where something waits"),
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
-        Join: Refused(
-            "it joins streams only within a span of time, and takes no rows back",
-            "run it as a topology, or as a batch job",
-        ),
         SetOperation: Refused(
             "it takes no rows back, and has INTERSECT and EXCEPT of two streams not at all",
             "run it as a topology, or as a batch job",
         ),
+        Join: _NO_JOIN,
+        IntervalJoin: _NO_JOIN,
     },
 )
 """The lines of each node in a streaming query."""

@@ -1,0 +1,93 @@
+"""When rows that are kept by time are done with: each input's watermark, and the moments at which the rows of its bag are settled."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import RowTime
+from ouzel.runtime.operators.buffers import Ints, Mask, numbers, valid_rows
+from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.row_bag import RowBag
+from ouzel.runtime.state.value import Value
+
+BEGINNING = -(1 << 63)
+"""The watermark before any."""
+
+_MERGED = 4
+
+
+class Schedule:
+    """Slots, each with a moment. They are kept in sorted runs that are merged by size, so that time may move often and cheaply."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[Ints, Slots]] = []
+
+    def add(self, moments: Ints, slots: Slots) -> None:
+        """Let each slot come at its moment."""
+        if slots.size:
+            self._push(moments, slots)
+            runs = self._runs
+            while len(runs) >= _MERGED and runs[-_MERGED][1].size <= 2 * runs[-1][1].size:
+                parts, runs[-_MERGED:] = runs[-_MERGED:], []
+                self._push(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def before(self, moment: int) -> Slots:
+        """The slots whose moment is before this one, each once; they do not come again."""
+        come: list[Slots] = []
+        for number, (moments, slots) in enumerate(self._runs):
+            if moments[0] < moment:
+                end = int(np.searchsorted(moments, moment))
+                come.append(slots[:end])
+                self._runs[number] = (moments[end:], slots[end:])
+        self._runs = [run for run in self._runs if run[1].size]
+        return np.unique(np.concatenate(come)) if come else np.empty(0, np.int64)
+
+    def _push(self, moments: Ints, slots: Slots) -> None:
+        order = np.argsort(moments, kind="stable")
+        self._runs.append((moments[order], slots[order]))
+
+
+class RowClock:
+    """The times of one input's rows, its watermark, and which of its rows in a bag no row of the other input can match any more.
+
+    A row of time t matches rows of the other input from t + `first` to t + `last`.
+    """
+
+    def __init__(self, watermark: Value, bag: RowBag, time: RowTime, first: int, last: int) -> None:
+        self.watermark, self.first, self.last = watermark, first, last
+        self._bag, self._time = bag, time
+        self._slots = bag.columns("time", {"us": np.int64}, derived=True)
+        self._schedule = Schedule()
+
+    @property
+    def of_slots(self) -> Ints:
+        """The time of each slot of the bag."""
+        return self._slots["us"]
+
+    def times(self, frame: pl.DataFrame) -> Ints:
+        """The time of each row; anything where it is NULL."""
+        return numbers(frame[self._time.column]) + self._time.shift_us
+
+    def late(self, frame: pl.DataFrame) -> Mask | None:
+        """Which rows are older than the watermark; None if none is."""
+        late = self.times(frame) < self.watermark.value
+        valid = valid_rows(frame[self._time.column])
+        late = late if valid is None else late & valid
+        return late if late.any() else None
+
+    def keep(self, slots: Slots, times: Ints) -> None:
+        """Note the times of rows that have been put into the bag."""
+        self.of_slots[slots] = times
+        self._schedule.add(times + self.last, slots)
+
+    def settled(self, watermark_us: int) -> Slots:
+        """The slots of the rows that none of the other input's rows of this time or later matches; they are told once."""
+        return self._schedule.before(watermark_us)
+
+    def restored(self) -> None:
+        """Find the times of what is in the bag."""
+        slots = self._bag.index.slots()
+        self._schedule = Schedule()
+        if slots.size:
+            self.keep(slots, self.times(self._bag.frame(slots)))

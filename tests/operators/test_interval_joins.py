@@ -1,0 +1,190 @@
+"""Joining within a span of time: what leaves is the join of the rows that were in time, it never changes, and nothing is kept for ever."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ouzel.compiler.expressions import Call, Column, Expression
+from ouzel.compiler.plan import LEFT_ONLY, PADDED, IntervalJoin, JoinKind, RowTime
+from ouzel.compiler.types import BIGINT, BOOLEAN, TIMESTAMP, VARCHAR
+from ouzel.runtime.operators import join
+from ouzel.runtime.operators.chain import Chain
+from ouzel.runtime.operators.interval_join import IntervalJoining
+from ouzel.runtime.protocol.groupings import key_tasks
+from ouzel.runtime.protocol.messages import END_OF_TIME
+from ouzel.runtime.state.context import Snapshot, key_groups_of
+from tests.effort import seeds
+from tests.operators.nodes import table
+
+SEED = 7
+Row = tuple[Any, ...]
+SIDES = (
+    {"a": pl.String, "t": pl.Datetime("us"), "v": pl.Int64},
+    {"b": pl.String, "u": pl.Datetime("us"), "w": pl.Int64},
+)
+CONDITION = Call(BOOLEAN, "lt", (Column(BIGINT, "v"), Column(BIGINT, "w")))
+SHAPES: dict[str, tuple[tuple[tuple[str, str], ...], Expression | None, tuple[int, int]]] = {
+    "the left is the later": ((("a", "b"),), None, (0, 5)),
+    "the left is the earlier, and a condition": ((("a", "b"),), CONDITION, (-7, -2)),
+    "either may be the later": ((("a", "b"),), None, (-3, 4)),
+    "at the same time": ((("a", "b"), ("t", "u")), None, (0, 0)),
+    "without a key": ((), CONDITION, (-2, 2)),
+}
+
+
+def node(kind: JoinKind, shape: str, shift: int = 0) -> IntervalJoin:
+    left, right = table(a=VARCHAR, t=TIMESTAMP, v=BIGINT), table(b=VARCHAR, u=TIMESTAMP, w=BIGINT)
+    keys, condition, bounds = SHAPES[shape]
+    times = (RowTime("t", shift), RowTime("u", shift))
+    return IntervalJoin(left, right, kind, keys, condition, times=times, bounds=bounds)
+
+
+class Tasks:
+    """The tasks of a join, of which there are sometimes more and sometimes fewer."""
+
+    def __init__(self, made: IntervalJoin) -> None:
+        self.node, self.out, self.late, self.passed = made, Counter[Row](), 0, -1000
+        self.begin(1)
+
+    def begin(self, count: int) -> None:
+        self.chains = [Chain([IntervalJoining(self.node, SEED)]) for _ in range(count)]
+        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
+        for task, chain in enumerate(self.chains):
+            chain.states[0].groups = key_groups_of(task, count)
+
+    def process(self, port: int, rows: list[Row]) -> None:
+        frame = pl.DataFrame(rows, SIDES[port], orient="row")
+        keys = [pair[port] for pair in self.node.keys]
+        chosen = key_tasks(frame, keys, len(self.chains), SEED) if keys else [0] * frame.height
+        for task, chain in enumerate(self.chains):
+            mine = frame.filter(pl.Series(chosen) == task)
+            self._take(chain.process(mine, port) if mine.height else [])
+
+    def advance(self, port: int, watermarks: list[int]) -> None:
+        for chain in self.chains:
+            self._take(chain.advance_port(port, watermarks[port]))
+            self._take(chain.advance(min(watermarks)))
+        self.passed = self.chains[0].passed(min(watermarks))
+
+    def _take(self, made: list[tuple[str, pl.DataFrame]]) -> None:
+        """Whatever leaves is later than the watermark that has been passed on."""
+        for _, frame in made:
+            for name in {"t", "u"} & set(frame.columns):
+                assert (frame[name].to_physical() > self.passed).fill_null(True).all()
+            self.out.update(frame.rows())
+
+    def move(self, count: int) -> None:
+        self.late += sum(chain.late for chain in self.chains)
+        for chain, taken in zip(self.chains, self._taken, strict=True):
+            for operator in chain.operators:
+                operator.counters.late = 0
+            snapshot = chain.states[0].changes()
+            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
+        taken = self._taken
+        if count:
+            self.begin(count if self.node.keys else 1)
+            for chain in self.chains:
+                chain.states[0].restore(*taken)
+                chain.restored()
+
+    @property
+    def kept(self) -> int:
+        parts = [part for chain in self.chains for part in chain.states[0].snapshot().parts.items()]
+        return sum(part.height for name, part in parts if not name.endswith("_us"))
+
+
+def moment(us: int) -> datetime:
+    return datetime(1970, 1, 1) + timedelta(microseconds=us)
+
+
+def micros(row: Row) -> int | None:
+    return None if row[1] is None else (row[1] - moment(0)) // timedelta(microseconds=1)
+
+
+def joined(made: IntervalJoin, left: list[Row], right: list[Row]) -> Counter[Row]:
+    """The join by its definition, pair by pair."""
+    met = [
+        (one, other) for one in range(len(left)) for other in range(len(right)) if meets(made, left[one], right[other])
+    ]
+    ones, others = {one for one, _ in met}, {other for _, other in met}
+    if made.kind in LEFT_ONLY:
+        return Counter(row for place, row in enumerate(left) if (place in ones) == (made.kind is JoinKind.SEMI))
+    out = Counter((*left[one], *right[other]) for one, other in met)
+    if 1 in PADDED[made.kind]:
+        out.update((*row, None, None, None) for place, row in enumerate(left) if place not in ones)
+    if 0 in PADDED[made.kind]:
+        out.update((None, None, None, *row) for place, row in enumerate(right) if place not in others)
+    return out
+
+
+def meets(made: IntervalJoin, one: Row, other: Row) -> bool:
+    times = micros(one), micros(other)
+    if None in times or (made.keys and (one[0] is None or one[0] != other[0])):
+        return False
+    low, high = made.bounds
+    fits = low <= times[0] - times[1] <= high  # type: ignore[operator]
+    return fits and (made.condition is None or (None not in (one[2], other[2]) and one[2] < other[2]))
+
+
+def drawn(random: Random, around: int) -> Row:
+    time = None if random.random() < 0.1 else around + random.randint(-6, 3)
+    at = None if time is None else moment(time)
+    return (random.choice(["x", "y", None]), at, random.choice([1, 2, 3, None]))
+
+
+@pytest.mark.parametrize("kind", JoinKind, ids=lambda kind: kind.name)
+def test_what_leaves_is_the_join_of_what_was_in_time(kind: JoinKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds():
+        random, made = Random(seed), node(kind, list(SHAPES)[seed % len(SHAPES)])
+        monkeypatch.setattr(join, "MOST_PAIRS", random.choice([1, 7, 1 << 19]))
+        tasks, watermarks, late = Tasks(made), [-100, -100], 0
+        held: tuple[list[Row], list[Row]] = ([], [])
+        now = [random.randint(-20, 20) for _ in range(2)]
+        for _ in range(40):
+            port = random.randrange(2)
+            now[port] += random.choice([0, 1, 2, 9])
+            rows = [drawn(random, now[port]) for _ in range(random.randint(1, 6))]
+            fresh = [row for row in rows if row[1] is None or micros(row) >= watermarks[port]]  # type: ignore[operator]
+            late += len(rows) - len(fresh)
+            held[port].extend(fresh)
+            tasks.process(port, rows)
+            if random.random() < 0.6:
+                port = random.randrange(2)
+                watermarks[port] = max(watermarks[port], now[port] - random.randint(0, 5))
+                tasks.advance(port, watermarks)
+            if random.random() < 0.2:
+                tasks.move(random.choice([0, 1, 2, 4]))
+        for port in (0, 1):
+            watermarks[port] = END_OF_TIME
+            tasks.advance(port, watermarks)
+        assert tasks.out == joined(made, *held), f"seed {seed}"
+        assert tasks.kept == 0, f"seed {seed}"
+        assert tasks.late + sum(chain.late for chain in tasks.chains) == late, f"seed {seed}"
+
+
+def test_an_input_that_holds_time_back_no_more_is_as_far_as_the_other() -> None:
+    tasks = Tasks(node(JoinKind.LEFT, "the left is the later"))
+    at = moment(10)
+    tasks.process(0, [("x", at, 1)])
+    tasks.chains[0].advance_port(0, 20)
+    assert [frame.rows() for _, frame in tasks.chains[0].advance(20)] == [[("x", at, 1, None, None, None)]]
+    tasks.process(1, [("x", at, 1)])
+    assert tasks.chains[0].late == 1
+    assert tasks.kept == 0
+
+
+def test_a_row_is_forgotten_when_nothing_matches_it_any_more() -> None:
+    tasks = Tasks(node(JoinKind.INNER, "the left is the later"))
+    for time in range(0, 1000, 10):
+        at = moment(time)
+        for port in (0, 1):
+            tasks.process(port, [("x", at, time)])
+            tasks.chains[0].advance_port(port, time)
+    assert sum(tasks.out.values()) == 100
+    assert tasks.kept < 8
