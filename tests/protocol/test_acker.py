@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel.runtime.protocol.acker import EVERYTHING, RESEND_PAUSE_MS, Acker
+from ouzel.runtime.protocol.acker import EVERYTHING, RESEND_PAUSE_MS, STALL_HOLDS_MS, Acker
 from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Ack, Data, Root
 
@@ -115,6 +115,26 @@ def test_acks_in_order_that_come_late_are_no_loss_and_hold_up_what_is_new() -> N
         assert acker.is_behind(now) is (now >= 500)
         assert acker.acked(Ack(1, root, number), now) is not None
     assert not acker.is_behind(10_000)
+
+
+def test_no_time_runs_against_what_waits_for_a_sink_that_is_kept_waiting() -> None:
+    acker = Acker(1, 0, 1_000)
+    first = emit(acker, 1, now_ms=0)
+    for now in range(500, 60_000, 100):
+        acker.stalled(now)
+        assert acker.overdue(now + 50) == []
+    assert acker.failed(first, 60_000), "what is known to be lost is sent again all the same"
+    emit(acker, 2, now_ms=60_100)
+    assert acker.overdue(60_200 + STALL_HOLDS_MS + 400) == []
+    assert len(acker.overdue(60_200 + STALL_HOLDS_MS + 1_000)) == 2, "the sink has been silent since: time runs again"
+
+
+def test_a_slow_sink_does_not_stop_time() -> None:
+    acker = Acker(1, 0, 1_000)
+    emit(acker, 1, now_ms=0)
+    for now in range(0, 4_000, 700):
+        acker.stalled(now)
+    assert [held.messages[0].id for held in acker.overdue(4_000)] == [1]
 
 
 def test_several_tasks_that_come_up_ask_once() -> None:

@@ -32,7 +32,7 @@ from ouzel.compiler.types import (
 )  # fmt: skip
 from ouzel.errors import TopologyError
 from ouzel.planner.topology import Component, Output, Topology
-from ouzel.runtime.protocol.messages import END_OF_TIME, Ack, Data, Fail, Message, Root, TimeStatus, Watermark
+from ouzel.runtime.protocol.messages import END_OF_TIME, Ack, Data, Fail, Message, Root, Stalled, TimeStatus, Watermark
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import Codec
 from ouzel.runtime.wire.stream import (
@@ -106,7 +106,7 @@ def test_control_messages_survive_in_order_between_rows() -> None:
     messages: list[Message] = [
         data(frame, (root, Root(8, 1, 1)), (2**64 - 1, 5)), Ack(7, root, 2**63 + 1), Fail(7, root),
         Watermark(1, 2, -5, TimeStatus.IDLE), Watermark(1, 2, 7, TimeStatus.PAUSED, 2**62),
-        Watermark(1, 2, END_OF_TIME, TimeStatus.FINISHED), data(frame.clear()),
+        Watermark(1, 2, END_OF_TIME, TimeStatus.FINISHED), Stalled(3, 4), data(frame.clear()),
     ]  # fmt: skip
     got = through_a_socket(codec(WORDS), messages)
     assert got[1:-1] == messages[1:-1]

@@ -44,7 +44,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.run import STATE_LOST
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.frames import Codec
+from ouzel.runtime.wire.frames import MESSAGES, Codec
 from ouzel.runtime.wire.stream import Frame
 
 if TYPE_CHECKING:
@@ -292,10 +292,10 @@ class Instance:
     def _sort(self, machine: TaskMachine, frames: list[Frame], now: float) -> list[Message]:
         messages: list[Message] = []
         for frame in frames:
-            if frame.kind > wire_pb2.WATERMARK:
-                self._control(machine, frame, now)
-            else:
+            if frame.kind in MESSAGES:
                 messages.append(self._codec.decode(frame))
+            else:
+                self._control(machine, frame, now)
         return messages
 
     def _control(self, machine: TaskMachine, frame: Frame, now: float) -> None:

@@ -22,10 +22,35 @@ RESEND_PAUSE_MS = 50
 DOUBLINGS_MAX = 5
 """The timeout is doubled each time that it passes in vain, so often."""
 
+STALL_HOLDS_MS = 300.0
+"""A stall that is told of holds for so long; who is stalled says so again before."""
+
+
+class RunningTime:
+    """Time that runs against batches: it stands still while a sink waits for what it writes to."""
+
+    def __init__(self) -> None:
+        self._seen_ms = self._stood_ms = 0.0
+        self._stalled_until_ms = -math.inf
+
+    def stalled(self, now_ms: float) -> None:
+        """A sink waits, now."""
+        self.at(now_ms)
+        self._stalled_until_ms = now_ms + STALL_HOLDS_MS
+
+    def at(self, now_ms: float) -> float:
+        """The running time at a time that is no earlier than that of any call before."""
+        self._stood_ms += max(0.0, min(now_ms, self._stalled_until_ms) - self._seen_ms)
+        self._seen_ms = now_ms
+        return now_ms - self._stood_ms
+
 
 @dataclass(slots=True)
 class PendingBatch:
-    """One batch on its way: its messages, how many rows, the holder's own token, and how far its acks are."""
+    """One batch on its way: its messages, how many rows, the holder's own token, and how far its acks are.
+
+    `sent_ms` is in running time.
+    """
 
     sequence: int
     messages: Sequence[Data]
@@ -47,6 +72,7 @@ class Acker:
         self.pending: dict[int, PendingBatch] = {}
         self.pending_rows = 0
         self.safe: int | None = None
+        self._time = RunningTime()
         self._progress_ms = self._tried_ms = 0.0
         self._through_ms = -math.inf
         self._silences = 0
@@ -72,7 +98,7 @@ class Acker:
     def is_behind(self, now_ms: float) -> bool:
         """Whether acks come in, but so late that what is emitted now would be replayed before it is handled."""
         oldest = next(iter(self.pending.values()), None)
-        moves = now_ms - self._progress_ms < self.timeout_ms / 2
+        moves = self._time.at(now_ms) - self._progress_ms < self.timeout_ms / 2
         return moves and oldest is not None and now_ms - oldest.emitted_ms >= self.timeout_ms / 2
 
     def next_root(self) -> Root:
@@ -88,11 +114,12 @@ class Acker:
         xor = 0
         for message in messages:
             xor ^= message.id
-        held = PendingBatch(root.sequence, messages, rows, token, 0, xor, now_ms, now_ms)
+        sent_ms = self._time.at(now_ms)
+        held = PendingBatch(root.sequence, messages, rows, token, 0, xor, now_ms, sent_ms)
         if not self.tracked or not messages:
             return held
         if not self.pending:
-            self._progress_ms = now_ms
+            self._progress_ms = sent_ms
         self.pending[root.sequence] = held
         self.pending_rows += rows
         return None
@@ -103,12 +130,16 @@ class Acker:
         if held is None or held.attempt != ack.root.attempt:
             return None
         held.xor ^= ack.xor
-        self._progress_ms, self._silences = now_ms, 0
+        self._progress_ms, self._silences = self._time.at(now_ms), 0
         if held.xor:
             return None
         self._through_ms = max(self._through_ms, held.sent_ms)
         self.pending_rows -= held.rows
         return self.pending.pop(ack.root.sequence)
+
+    def stalled(self, now_ms: float) -> None:
+        """A sink waits for what it writes to: meanwhile no time runs against what is pending."""
+        self._time.stalled(now_ms)
 
     def failed(self, root: Root, now_ms: float) -> list[PendingBatch]:
         """What to send again at once; a Fail of everything is only noted, and `overdue` gives it a moment later."""
@@ -131,15 +162,16 @@ class Acker:
         if self._resend_at is not None and now_ms >= self._resend_at:
             self._resend_at = None
             return [self._again(held, now_ms) for held in self.pending.values()]
-        if now_ms - self._progress_ms < self.timeout_ms:
+        running_ms = self._time.at(now_ms)
+        if running_ms - self._progress_ms < self.timeout_ms:
             late = [held for held in self.pending.values() if held.sent_ms < self._through_ms]
-            late = [held for held in late if now_ms - held.sent_ms >= self._patience(held.timeouts)]
+            late = [held for held in late if running_ms - held.sent_ms >= self._patience(held.timeouts)]
             for held in late:
                 held.timeouts += 1
-        elif now_ms - max(self._progress_ms, self._tried_ms) >= self._patience(self._silences):
-            late = [held for held in self.pending.values() if now_ms - held.sent_ms >= self.timeout_ms]
+        elif running_ms - max(self._progress_ms, self._tried_ms) >= self._patience(self._silences):
+            late = [held for held in self.pending.values() if running_ms - held.sent_ms >= self.timeout_ms]
             if late:
-                self._silences, self._tried_ms = self._silences + 1, now_ms
+                self._silences, self._tried_ms = self._silences + 1, running_ms
         else:
             late = []
         return [self._again(held, now_ms) for held in late]
@@ -149,7 +181,7 @@ class Acker:
 
     def _again(self, held: PendingBatch, now_ms: float) -> PendingBatch:
         held.attempt += 1
-        held.sent_ms = now_ms
+        held.sent_ms = self._time.at(now_ms)
         root = Root(self.task, held.sequence, held.attempt, self.forgettable)
         held.messages = [replace(message, roots=(root,)) for message in held.messages]
         held.xor = 0

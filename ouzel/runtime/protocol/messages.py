@@ -108,7 +108,15 @@ class Watermark:
     pause: int = 0
 
 
-Message = Data | Ack | Fail | Watermark
+@dataclass(slots=True)
+class Stalled:
+    """What the sink `source` writes to keeps it waiting, now: what waits for the sink is not lost. Repeated while it lasts."""
+
+    source: int
+    destination: int
+
+
+Message = Data | Ack | Fail | Watermark | Stalled
 
 
 @dataclass(frozen=True, slots=True)

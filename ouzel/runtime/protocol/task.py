@@ -30,6 +30,7 @@ from ouzel.runtime.protocol.messages import (
     Message,
     Root,
     Send,
+    Stalled,
     TimeStatus,
     Waiting,
     Watermark,
@@ -150,6 +151,8 @@ class TaskMachine:
                     self._fail(message)
                 case Watermark():
                     self._observe(message)
+                case Stalled():
+                    self.acker.stalled(now_ms)
         if arrived:
             self.counts.batches_in += len(arrived)
             self._work(arrived)

@@ -26,6 +26,7 @@ from ouzel.runtime.protocol.messages import (
     Flush,
     Instruction,
     Root,
+    Stalled,
     TimeStatus,
     Watermark,
     Write,
@@ -38,7 +39,10 @@ from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 
 TELL_SPOUTS_MS = 100
-"""At most so often a sink says upstream how far it has written."""
+"""At most so often a sink says upstream how far it has written, or that it is stalled."""
+
+STALLED_MS = 500.0
+"""A flush that takes longer has stalled the sink. (Some of what a slow flush takes counts as time: what is lost meanwhile is missed.)"""
 
 
 class SinkEnd:
@@ -56,6 +60,7 @@ class SinkEnd:
         self._rows = self._asked = 0
         self._asked_ms = -math.inf
         self._flushing: deque[tuple[int, int, list[Data]]] = deque()
+        self._flushing_since_ms = -math.inf
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> list[Instruction]:
         """Give the sink one batch."""
@@ -78,13 +83,20 @@ class SinkEnd:
         asked_for = self._flushing[-1][1] if self._flushing else self.safe
         if not self.unsafe and self.written == asked_for:
             return []
+        if not self._flushing:
+            self._flushing_since_ms = now_ms
         self._asked += 1
         self._flushing.append((self._asked, self.written, self.unsafe))
         self.unsafe, self._rows, self._asked_ms = [], 0, now_ms
         return [Flush(self._asked)]
 
-    def flushed(self, number: int) -> list[Data]:
+    def is_stalled(self, now_ms: float) -> bool:
+        """Whether what it writes to has kept it waiting for long."""
+        return bool(self._flushing) and now_ms - self._flushing_since_ms >= STALLED_MS
+
+    def flushed(self, number: int, now_ms: float) -> list[Data]:
         """The inputs that are safe now that this flush is done."""
+        self._flushing_since_ms = now_ms
         inputs: list[Data] = []
         while self._flushing and self._flushing[0][0] <= number:
             _, self.safe, safe = self._flushing.popleft()
@@ -110,7 +122,7 @@ class ChainBolt(TaskMachine):
         self._columns = [list(names) for names in columns]
         self._port_clocks = _port_clocks(links) if len(columns) > 1 else []
         self._port_times = [BEGINNING_OF_TIME] * len(self._port_clocks)
-        self._tell_spouts_at = 0.0
+        self._tell_spouts_at = self._tell_stalled_at = 0.0
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
 
     def _work(self, arrived: list[Data]) -> None:
@@ -279,7 +291,7 @@ class ChainBolt(TaskMachine):
         """Ack the inputs that are flushed, and report the watermark that waited for them."""
         self._begin(now_ms)
         if self.sink:
-            self.answer(self.sink.flushed(number), ())
+            self.answer(self.sink.flushed(number, now_ms), ())
             self._release()
             self._flush_if_due()
         return self._take()
@@ -307,6 +319,9 @@ class ChainBolt(TaskMachine):
             self._flush_if_due()
         except OuzelError as error:
             self.give_up(f"{self.task.component}: {error}")
+        if self.sink and self.tracked and self.now_ms >= self._tell_stalled_at and self.sink.is_stalled(self.now_ms):
+            self._tell_stalled_at = self.now_ms + TELL_SPOUTS_MS
+            self._send(Stalled(self.task.id, holder) for holder in sorted(self.links.upstream))
 
     def _emit_all(self, made: Streams) -> None:
         """Emit rows that belong to no input frame, as tracked batches that this task holds itself."""

@@ -14,10 +14,13 @@ import pyarrow as pa
 from ouzel.compiler.plan import WEIGHT
 from ouzel.errors import TopologyError
 from ouzel.planner.topology import Output, Topology
-from ouzel.runtime.protocol.messages import Ack, Data, Fail, Message, Root, TimeStatus, Watermark
+from ouzel.runtime.protocol.messages import Ack, Data, Fail, Message, Root, Stalled, TimeStatus, Watermark
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Frame, pack_header, padding
 from ouzel.runtime.wire.views import compact
+
+MESSAGES = frozenset({wire_pb2.DATA, wire_pb2.ACK, wire_pb2.FAIL, wire_pb2.WATERMARK, wire_pb2.STALLED})
+"""Kinds of frames that are messages between tasks."""
 
 _VIEWS = pl.CompatLevel.newest()
 _OFFSETS = pl.CompatLevel.oldest()
@@ -77,13 +80,16 @@ class Codec:
         if isinstance(message, Fail):
             header = wire_pb2.Header(roots=_roots((message.root,)))
             return [memoryview(pack_header(wire_pb2.FAIL, message.destination, header))]
+        if isinstance(message, Stalled):
+            header = wire_pb2.Header(source=message.source)
+            return [memoryview(pack_header(wire_pb2.STALLED, message.destination, header))]
         header = wire_pb2.Header(
             source=message.source, time_us=message.time_us, status=message.status, pause=message.pause
         )
         return [memoryview(pack_header(wire_pb2.WATERMARK, message.destination, header))]
 
     def decode(self, frame: Frame) -> Message:
-        """The message in a frame of kind DATA, ACK, FAIL or WATERMARK; its rows lie where they were received."""
+        """The message in a frame of kind DATA, ACK, FAIL, WATERMARK or STALLED; its rows lie where they were received."""
         header = frame.header()
         if frame.kind == wire_pb2.DATA:
             return self._decode_data(frame, header)
@@ -91,6 +97,8 @@ class Codec:
             return Ack(frame.destination, _root(header.roots[0]), header.id)
         if frame.kind == wire_pb2.FAIL:
             return Fail(frame.destination, _root(header.roots[0]))
+        if frame.kind == wire_pb2.STALLED:
+            return Stalled(header.source, frame.destination)
         return Watermark(header.source, frame.destination, header.time_us, TimeStatus(header.status), header.pause)
 
     def _encode_data(self, message: Data) -> list[memoryview]:

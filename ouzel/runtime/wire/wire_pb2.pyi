@@ -21,6 +21,7 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PLAN: _ClassVar[Kind]
     CHALLENGE: _ClassVar[Kind]
     PROOF: _ClassVar[Kind]
+    STALLED: _ClassVar[Kind]
 DATA: Kind
 ACK: Kind
 FAIL: Kind
@@ -33,6 +34,7 @@ RECONNECTED: Kind
 PLAN: Kind
 CHALLENGE: Kind
 PROOF: Kind
+STALLED: Kind
 
 class Root(_message.Message):
     __slots__ = ("task", "sequence", "attempt", "settled")
