@@ -245,7 +245,8 @@ def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list
     assert handle.status().rows_in < 2 * batches * rows * 0.9
 
 
-def test_the_topology_ends_with_its_client(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stopped", [False, True], ids=["", "the_server_is_stopped"])
+def test_the_topology_ends_with_its_client(tmp_path: Path, stopped: bool) -> None:
     script = textwrap.dedent(f"""
         import sys, time
         from pathlib import Path
@@ -261,6 +262,8 @@ def test_the_topology_ends_with_its_client(tmp_path: Path) -> None:
     assert client.stdout is not None
     server, home = client.stdout.readline().split()
     wait_until(lambda: len(kept(tmp_path)) > 0)
+    if stopped:
+        os.kill(int(server), signal.SIGSTOP)
     client.kill()
     client.wait()
     wait_until(lambda: not processes_of(int(server)) and not Path(home).exists(), 5)

@@ -23,7 +23,16 @@ from pathlib import Path
 from ouzel.errors import OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import RunDescription, hold, load_description
-from ouzel.runtime.process.life import Heartbeats, adopt_orphans, become, die_with_parent, has_ended, now_ms, show_as
+from ouzel.runtime.process.life import (
+    Heartbeats,
+    adopt_orphans,
+    become,
+    die_with_parent,
+    has_ended,
+    now_ms,
+    show_as,
+    wake_with_parent,
+)
 from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
 TOPOLOGY_ENDED, CANNOT_GO_ON = 3, 4
@@ -221,5 +230,6 @@ def _executor(job: RunDescription, container: int, server: int, lifeline: int, r
 def main() -> None:
     """The server's main function."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    wake_with_parent()
     warm_up()
     Server().run()

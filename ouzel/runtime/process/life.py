@@ -101,6 +101,11 @@ def die_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
+def wake_with_parent() -> None:
+    """Go on, if stopped, when the parent ends: only so can a process that was stopped find that out."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
+
+
 def end_with(lifeline: int) -> None:
     """Be killed, even while stopped, when nobody holds the writing end of this pipe any more.
 
