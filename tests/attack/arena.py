@@ -188,7 +188,7 @@ def _below(ancestor: int) -> list[tuple[int, str]]:
     parents, names = {}, {}
     for directory in Path("/proc").glob("[0-9]*"):
         try:
-            text = (directory / "stat").read_text()
+            text = (directory / "stat").read_text(errors="replace")
         except OSError:
             continue
         pid = int(directory.name)

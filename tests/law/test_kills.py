@@ -75,7 +75,7 @@ def processes(name: str) -> list[int]:
     parents, names = {}, {}
     for directory in Path("/proc").glob("[0-9]*"):
         try:
-            text = (directory / "stat").read_text()
+            text = (directory / "stat").read_text(errors="replace")
         except OSError:
             continue
         names[int(directory.name)] = text[text.index("(") + 1 : text.rindex(")")]

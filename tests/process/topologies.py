@@ -118,7 +118,7 @@ def pid_of(handle: HeronHandle, name: str) -> int:
     number = int(container or MASTER_CONTAINER)
     if process == "executor":
         child = pid_of(handle, f"{container}/stream-manager" if number else "0/topology-master")
-        return int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[1])
+        return int(Path(f"/proc/{child}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
     table = ProcessTable(handle.job.container(number))
 
     def runs() -> bool:
@@ -134,7 +134,7 @@ def processes_of(server: int) -> list[int]:
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = stat.read_text().rpartition(")")[2].split()
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[3]) == server and fields[0] != "Z":

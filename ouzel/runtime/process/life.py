@@ -86,7 +86,7 @@ def has_ended(pidfd: int) -> bool:
 def start_time(pid: int) -> int:
     """Clock tick at which a process started: with the pid it names a process for good. 0 when there is none."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
     except (OSError, IndexError):
         return 0
 
