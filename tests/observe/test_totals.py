@@ -38,6 +38,19 @@ def test_former_lives_count_but_only_the_present_one_has_finished() -> None:
     assert total.status(0).rows_out == 7
 
 
+def test_a_source_that_goes_on_counting_where_it_was_acked_counts_what_it_reads_again_once() -> None:
+    told = totals()
+    told.take(TaskReport(task=SPOUT, rows_in=90, rows_acked=50, rows_failed=4, carries=True))
+    told.take(TaskReport(task=SPOUT, incarnation=1))  # it has not come up yet
+    assert told.status(0).rows_in == 90
+    told.take(TaskReport(task=SPOUT, incarnation=1, rows_in=60, rows_acked=50, rows_failed=1, carries=True))
+    assert told.status(0).rows_in == 90, "it does not go back"
+    for life in range(1, 2 * LIVES_KEPT):
+        told.take(TaskReport(task=SPOUT, incarnation=life, rows_in=100, rows_acked=100, rows_failed=1, carries=True))
+    status = told.status(0)
+    assert (status.rows_in, status.rows_acked, status.rows_failed) == (100, 100, 3 + 2 * LIVES_KEPT)
+
+
 def test_a_task_that_is_started_again_for_ever_takes_no_more_room() -> None:
     reports, told, late = Reports(), totals(), totals()
     for life in range(1_000):

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from ouzel.runtime.cluster.client import HeronHandle
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.run import STATE_LOST, RunState, Status
 from ouzel.session import Job, load_text, start
 from tests.law.compare import plain_fold
 from tests.process.topologies import pid_of, wait_until
@@ -119,6 +119,7 @@ def test_a_source_that_dies_counts_rows_of_several_lines_once(tmp_path: Path) ->
     finally:
         handle._scheduler.on_kill()
     assert (status.state, status.reason) == (RunState.FINISHED, "")
+    assert (status.rows_in, status.rows_acked) == (rows, rows), "what was read again counts once"
     found = plain_fold(frames, ["k", "many", "total"]).sort("k").rows()
     groups = [range(k, rows, 7) for k in range(7)]
     assert found == [(k, len(group), sum(group)) for k, group in enumerate(groups)]
@@ -153,3 +154,47 @@ def test_files_hold_each_row_once_though_who_writes_them_is_killed(tmp_path: Pat
     assert status.restarts >= 2, status
     assert pl.read_parquet(tmp_path / "out" / "*.parquet")["n"].sort().to_list() == list(range(ROWS))
     assert len(list((tmp_path / "out").iterdir())) < 60, "parts are made by time, not by frame"
+
+
+SIDE = """
+CREATE TABLE {name} (n BIGINT) WITH (
+  'connector' = 'datagen', 'rows' = '{rows}', 'rate' = '1500', 'partitions' = '1',
+  'fields.n.kind' = 'sequence', 'fields.n.min' = '{first}');
+"""
+JOINED = (
+    SIDE.format(name="ordered", rows=4_000, first=0)
+    + SIDE.format(name="paid", rows=4_000, first=1_000)
+    + "SELECT o.n AS o, p.n AS p FROM ordered AS o FULL JOIN paid AS p ON o.n = p.n;"
+)
+"""Rows are alone first, and taken back when the others come."""
+
+
+@pytest.mark.parametrize("victims", [("ordered",), ("paid", "1/stream-manager"), ("join",)], ids=" and ".join)
+def test_a_join_is_exact_though_what_is_beside_it_dies_and_says_when_its_own_rows_are_lost(
+    tmp_path: Path, victims: tuple[str, ...]
+) -> None:
+    job = load_text(JOINED, tmp_path, "joined", (*SETTINGS, ("parallelism", "2")))
+    handle = start(job)
+    assert isinstance(handle, HeronHandle)
+    try:
+        wait_until(lambda: handle.status().rows_acked > 1_500)
+        for victim in victims:
+            os.kill(pid_of(handle, victim if "/" in victim else process_of(job, victim)), signal.SIGKILL)
+        frames, status = collected(handle)
+    finally:
+        handle._scheduler.on_kill()
+    assert (status.state, status.reason) == (RunState.FINISHED, "")
+    assert status.restarts >= len(victims)
+    if victims == ("join",):
+        assert STATE_LOST in [event.kind for event in status.events]
+        return
+    assert STATE_LOST not in [event.kind for event in status.events]
+    found = plain_fold(frames, ["o", "p"]).sort("o", "p", nulls_last=True).rows()
+    both = [(n, n) for n in range(1_000, 4_000)]
+    assert found == [(n, None) for n in range(1_000)] + both + [(None, n) for n in range(4_000, 5_000)]
+
+
+def process_of(job: Job, component: str) -> str:
+    """The process of a component's first task."""
+    task = next(task for task in job.topology.tasks() if component in task.component)
+    return f"{job.packing.container_of(task.id).id}/instance-{task.id}"

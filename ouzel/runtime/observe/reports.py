@@ -74,7 +74,9 @@ def add_up(lives: Iterable[TaskReport]) -> TaskReport:
     for life in lives:
         total.task, total.incarnation, total.component = life.task, life.incarnation, life.component
         for name in _COUNTS:
-            setattr(total, name, getattr(total, name) + getattr(life, name))
+            known, told = getattr(total, name), getattr(life, name)
+            setattr(total, name, max(known, told) if life.carries and name in _CARRIED else known + told)
+        total.carries |= life.carries
         for slot, rows in life.latency_us.items():
             total.latency_us[slot] += rows
     return total
@@ -83,6 +85,9 @@ def add_up(lives: Iterable[TaskReport]) -> TaskReport:
 _COUNTS = (
     "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "batches_in", "busy_seconds",
 )  # fmt: skip
+
+
+_CARRIED = frozenset({"rows_in", "rows_acked", "rows_bad"})
 
 
 class Spans:

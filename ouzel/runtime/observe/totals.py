@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from ouzel.runtime.observe.histogram import Histogram
@@ -102,7 +103,7 @@ class Totals:
 
     def status(self, now_ms: float, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
         """Everything added up, of ranges and events what is new; state, restarts and back-pressure are for the caller to fill in."""
-        everyone = [*self._former.values(), *self._reports.values()]
+        everyone = self._everyone()
         spouts = [report for report in everyone if report.task in self._spouts]
         sinks = [report for report in everyone if report.task in self._sinks]
         status = wire_pb2.TopologyStatus(
@@ -118,6 +119,13 @@ class Totals:
         self._put_watermarks(status)
         self._put_latency(status, spouts, now_ms)
         return status
+
+    def _everyone(self) -> list[wire_pb2.TaskReport]:
+        """The counts of each task, over all its lives."""
+        lives: dict[int, list[wire_pb2.TaskReport]] = {task: [report] for task, report in self._former.items()}
+        for (task, _), report in sorted(self._reports.items(), key=itemgetter(0)):
+            lives.setdefault(task, []).append(report)
+        return [add_up(reports) if len(reports) > 1 else reports[0] for reports in lives.values()]
 
     def _current(self) -> Iterable[wire_pb2.TaskReport]:
         return (self._reports[key] for key in self._newest.items() if key in self._reports)

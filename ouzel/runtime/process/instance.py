@@ -139,7 +139,7 @@ class Reporter:
 def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) -> None:
     for name in _COUNTS:
         setattr(report, name, getattr(metrics, name))
-    report.pause = paused
+    report.pause, report.carries = paused, metrics.carries
     if metrics.watermark_us is not None:
         report.watermark_us = metrics.watermark_us
     report.latency_us.update(metrics.latency_us)

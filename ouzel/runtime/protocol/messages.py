@@ -157,10 +157,16 @@ class Flush:
 
 
 class Place(NamedTuple):
-    """Where a successor of a task reads on in a partition, and the newest event time (us) of the rows before that."""
+    """Where a successor of a task reads on in a partition, and the newest event time (us) of the rows before that.
+
+    So many records were before that, as the task and those before it in this run count them: `read`, `acked` and `bad`.
+    """
 
     offset: int
     newest_us: int
+    read: int = 0
+    acked: int = 0
+    bad: int = 0
 
 
 @dataclass(slots=True)

@@ -51,7 +51,8 @@ class TaskMetrics:
 
     `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
     event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
-    `began_us` is how far a run before had closed windows, when this one goes on from it.
+    `began_us` is how far a run before had closed windows, when this one goes on from it. If it `carries`, rows_in, rows_acked and rows_bad
+    are not those since the start but of all lives of the task: what is read again is counted once.
     """
 
     rows_in: int = 0
@@ -68,6 +69,7 @@ class TaskMetrics:
     times: dict[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     began_us: int | None = None
+    carries: bool = False
 
 
 class Port(NamedTuple):

@@ -110,13 +110,17 @@ class Host:
 
 @dataclass
 class SimulatedRun:
-    """What a finished simulation shows: the result sink's frames by batch id, in order, what was told to the user, and what was counted."""
+    """What a finished simulation shows: the result sink's frames by batch id, in order, what was told to the user, and what was counted.
+
+    `sources` are how many rows were read, acked and bad, as the tasks say that are there at the end.
+    """
 
     frames: dict[int, pl.DataFrame]
     events: list[Event]
     faults: list[str]
     rows_late: int
     rows_failed: int
+    sources: tuple[int, int, int]
 
 
 class World:
@@ -348,9 +352,11 @@ def simulate(
         raise TopologyError(world.failed or f"did not end in {steps} steps; replay with seed={seed}")
     counts = [host.machine.metrics() for host in world.hosts.values()]
     late, failed = sum(count.rows_late for count in counts), sum(count.rows_failed for count in counts)
+    told = [host.machine.metrics() for host in world.hosts.values() if host.machine.is_spout]
+    sources = sum(one.rows_in for one in told), sum(one.rows_acked for one in told), sum(one.rows_bad for one in told)
     for host in world.hosts.values():
         host.close()
-    return SimulatedRun(world.frames, world.events, world.happened, late, failed)
+    return SimulatedRun(world.frames, world.events, world.happened, late, failed, sources)
 
 
 def _random_batching(topology: Topology, random: Random) -> Settings:

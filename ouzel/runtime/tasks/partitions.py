@@ -25,11 +25,17 @@ from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
 
 @dataclass(slots=True)
 class Emitted:
-    """A batch that was sent: its end offset, the partition's watermark and newest row at that offset, whether it is wholly acked."""
+    """A batch that was sent: its end offset, the partition's watermark and newest row at that offset, whether it is wholly acked.
+
+    It holds `read` records, of which `rows` could be read, and `bad` could not be, or not be computed.
+    """
 
     end: int
     time_us: int
     newest_us: int
+    read: int
+    rows: int
+    bad: int
     acked: bool = False
 
 
@@ -76,7 +82,10 @@ class PartitionProgress:
         while self.emitted and self.emitted[0].acked:
             first = self.emitted.popleft()
             self.committed, self.committed_us = first.end, first.time_us
-            self.place = Place(first.end, first.newest_us)
+            known = self.place or Place(0, 0)
+            self.place = Place(
+                first.end, first.newest_us, known.read + first.read, known.acked + first.rows, known.bad + first.bad
+            )
             self.marks.acked(first.end, first.newest_us)
             moved = True
         return moved
@@ -214,7 +223,7 @@ class Partitions:
         self._index, self._tasks = task.index, parallelism
         self._committed = committed = source.committed()
         past = past_of(committed, keeps)
-        self.keeps, self.past, self._places = keeps, replace(past, closed_us=max(past.closed_us, beside_us)), places
+        self.keeps, self.past, self.places = keeps, replace(past, closed_us=max(past.closed_us, beside_us)), places
         self._offsets = {name: place.offset for name, place in committed.items()}
         self._offsets |= {name: place.offset for name, place in places.items()}
         self.ways = ways
@@ -257,11 +266,10 @@ class Partitions:
         )
         progress.read_before, progress.at = self.past.read.get(name, -1), -1 if start is None else start
         progress.marks.offset = self._committed[name].offset if name in self._committed else None
-        progress.resumed = name in self._places
-        if progress.resumed:
-            progress.newest_us = self._places[name].newest_us
-            progress.place = self._places[name]
-            progress.marks.acked(*progress.place)
+        progress.place = self.places.get(name)
+        if progress.place:
+            progress.resumed, progress.newest_us = True, progress.place.newest_us
+            progress.marks.acked(progress.place.offset, progress.newest_us)
         return progress
 
     def _cuts_left(self) -> dict[str, list[BatchBoundaries]]:

@@ -86,6 +86,7 @@ class SourceSpout(TaskMachine):
         self._partitions = partitions
         self._progress: list[PartitionProgress] = []
         self._alive = Alive()
+        self._carry_counts()
         self._open_more()
         self._grows = partitions.ways.grows
         self._look_at = self._look_round_at = 0.0
@@ -109,6 +110,14 @@ class SourceSpout(TaskMachine):
         if not epoch and (text := describe_resumption(partitions.past, partitions.keeps, self._resumes)):
             again = sum(max(0, progress.read_before - progress.at) for progress in self._progress)
             self.tell_user(RESUMED, f"{task.component}: {text}", again)
+
+    def _carry_counts(self) -> None:
+        """Go on counting where those before this task have been acked: what they read beyond that is read again."""
+        self.counts.carries = True
+        for place in self._partitions.places.values():
+            self.counts.rows_in += place.read
+            self.counts.rows_acked += place.acked
+            self.counts.rows_bad += place.bad
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""
@@ -173,7 +182,8 @@ class SourceSpout(TaskMachine):
 
     def _emit(self, progress: PartitionProgress, batch: ReadBatch) -> None:
         progress.silence.broken()
-        self.counts.rows_in += batch.frame.height + len(batch.bad)
+        read, bad_before = batch.frame.height + len(batch.bad), self.counts.rows_bad
+        self.counts.rows_in += read
         unread = [RefusedRecord.of(bad) for bad in batch.bad]
         refuse_records(self, self._read_refusals, unread)
         for note in batch.notes:
@@ -185,7 +195,8 @@ class SourceSpout(TaskMachine):
         self._count_answered()
         if progress.first < 0:
             progress.first = batch.start
-        emitted = Emitted(batch.end, progress.watermark_us, progress.newest_us)
+        bad = self.counts.rows_bad - bad_before
+        emitted = Emitted(batch.end, progress.watermark_us, progress.newest_us, read, batch.frame.height, bad)
         progress.emitted.append(emitted)
         self.emit_root(made, batch.frame.height, (progress, emitted), frame_id)
 
