@@ -36,6 +36,10 @@ LITERALS = {
     "approx": ("CAST(1 AS DOUBLE)",),
 }
 
+SET_OPERATIONS = ("UNION ALL", "UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
+
+JOINS = ("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN")
+
 COMPARED = ("int", "text", "bool", "decimal", "time")
 """The types that may be keys."""
 
@@ -92,7 +96,7 @@ class Grammar:
             return self._leaf()
         ways = (
             self._filtered, self._projected, self._joined, self._joined, self._joined, self._grouped, self._grouped, self._distinct,
-            self._united, self._windowed, self._member, self._viewed, self._twice,
+            self._united, self._united, self._windowed, self._timed, self._member, self._viewed, self._twice,
         )  # fmt: skip
         return self.random.choice(ways)(depth - 1)
 
@@ -104,11 +108,27 @@ class Grammar:
         known = [Relation(name, name, body.columns) for name, body in self.views]
         if known and self.random.random() < 0.4:
             return self.random.choice(known)
+        if self.random.random() < 0.1:
+            return self._values()
         name = self.random.choices(list(TABLES), (5, 4, 3, 1, 1))[0]
         columns = TABLES[name]
         number = columns[0][0] if columns[0][1] == "int" else "n"
         query = f"(SELECT * FROM {name} WHERE {number} % {self.random.randint(2, 6)} = {self.random.randint(0, 1)})"
         return self._picked(Relation(query, query, columns))
+
+    def _values(self) -> Relation:
+        """A few rows that the query itself has, or one without FROM."""
+        columns = tuple(
+            (self._fresh(), kind) for kind in self.random.sample(("int", "text", "time"), self.random.randint(1, 3))
+        )
+        names = ", ".join(name for name, _ in columns)
+        rows = [[self.random.choice(LITERALS[kind]) for _, kind in columns] for _ in range(self.random.randint(1, 4))]
+        if len(rows) == 1:
+            listed = ", ".join(f"{value} AS {name}" for value, (name, _) in zip(rows[0], columns, strict=True))
+            query = f"(SELECT {listed})"
+        else:
+            query = f"(SELECT * FROM (VALUES {', '.join(f'({chr(44).join(row)})' for row in rows)}) AS v ({names}))"
+        return Relation(query, query, columns)
 
     def _picked(self, relation: Relation) -> Relation:
         """Some of its columns, under fresh names."""
@@ -200,7 +220,7 @@ class Grammar:
             self._select(side, [(self.expression(kind, side.columns), kind, "") for kind in kinds])
             for side in (left, right)
         ]
-        word = self.random.choice(("UNION ALL", "UNION ALL", "UNION"))
+        word = self.random.choice(SET_OPERATIONS)
         return Relation(
             f"(SELECT * FROM {sides[0].text} AS a {word} SELECT * FROM {sides[1].text} AS b)",
             f"(SELECT * FROM {sides[0].oracle} AS a {word} SELECT * FROM {sides[1].oracle} AS b)",
@@ -269,6 +289,33 @@ class Grammar:
         items += [(*self._aggregate(relation), "") for _ in range(self.random.randint(1, 2))]
         where = f" WHERE {self.predicate(columns)}" if self.random.random() < 0.5 else ""
         return self._select(relation, items, f"{where} GROUP BY {', '.join(('window_start', 'window_end', *keys))}")
+
+    def _timed(self, _: int) -> Relation:
+        """Two tables with event time, joined where their times are near."""
+        sides = [self.random.choice(("events", "orders")) for _ in "lr"]
+        shown = [
+            [(f"{alias}.{name}", kind) for name, kind in TABLES[table] if name != "ts"]
+            for alias, table in zip("lr", sides, strict=True)
+        ]
+        before, after = self.random.randint(0, 5), self.random.randint(1, 5)
+        near = f"l.ts BETWEEN r.ts - INTERVAL '{before}' MINUTE AND r.ts + INTERVAL '{after}' SECOND"
+        numbers = [self.random.choice([name for name, kind in columns if kind == "int"]) for columns in shown]
+        more = self.random.choice(
+            (
+                f" AND {numbers[0]} = {numbers[1]}",
+                f" AND {numbers[0]} % 3 = {numbers[1]} % 3",
+                f" AND {numbers[0]} < {numbers[1]}",
+            )
+        )
+        kind = self.random.choice(JOINS)
+        columns = shown[0] if kind in ("SEMI JOIN", "ANTI JOIN") else [*shown[0], *shown[1]]
+        some = [
+            (name, kind, self._fresh())
+            for name, kind in self.random.sample(columns, self.random.randint(1, len(columns)))
+        ]
+        listed = ", ".join(f"{name} AS {new}" for name, _, new in some)
+        query = f"(SELECT {listed} FROM {sides[0]} AS l {kind} {sides[1]} AS r ON {near}{more})"
+        return Relation(query, query, tuple((new, kind) for _, kind, new in some))
 
     def expression(self, kind: str, columns: Columns, depth: int = 2) -> str:
         """A value of a type."""
