@@ -18,6 +18,7 @@ from ouzel.compiler.plan import (
     Join,
     JoinKind,
     Node,
+    Over,
     PartialAggregate,
     Project,
     Scan,
@@ -198,6 +199,11 @@ def _interval_join(node: IntervalJoin) -> str:
     return f"within an interval {_join(replace(node, condition=node.whole_condition))}"
 
 
+def _over(node: Over) -> str:
+    """The label without its first word."""
+    return node.label.removeprefix("Over ")
+
+
 WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
     "EXPLAIN",
     {
@@ -213,6 +219,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         Join: _join,
         SetOperation: lambda node: f"{node.kind.value.upper()}{' ALL' * node.all}",
         IntervalJoin: _interval_join,
+        Over: _over,
         Union: lambda node: f"all rows of {len(node.branches)} inputs",
         Sink: _sink,
     },

@@ -18,6 +18,7 @@ from ouzel.compiler.plan import (
     IntervalJoin,
     Join,
     Node,
+    Over,
     PartialAggregate,
     Project,
     Scan,
@@ -62,6 +63,7 @@ ROLES: NodeTable[Role] = NodeTable(
         Join: Role.REPEATS,
         SetOperation: Role.REPEATS,
         IntervalJoin: Role.REPEATS,
+        Over: Role.REPEATS,
         Sink: Role.SINGLE,
     },
 )

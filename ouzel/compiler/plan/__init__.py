@@ -38,6 +38,7 @@ from ouzel.compiler.plan.base import (
 )
 from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import LEFT_ONLY, PADDED, Join, JoinKind
+from ouzel.compiler.plan.over import FrameKind, Over, OverCall, SortKey, WindowFrame
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
@@ -65,12 +66,15 @@ __all__ = [
     "EmitRule",
     "Filter",
     "FinalAggregate",
+    "FrameKind",
     "Hints",
     "IntervalJoin",
     "Join",
     "JoinKind",
     "Leaf",
     "Node",
+    "Over",
+    "OverCall",
     "PartialAggregate",
     "Program",
     "Project",
@@ -83,10 +87,12 @@ __all__ = [
     "SetOperation",
     "Sink",
     "SinkMode",
+    "SortKey",
     "Unary",
     "Union",
     "Unnest",
     "Watermark",
+    "WindowFrame",
     "WindowKind",
     "by_keys",
     "identity_origins",

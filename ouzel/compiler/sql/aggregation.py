@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -17,7 +18,8 @@ from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
 from ouzel.compiler.sql.advice import of_aggregate
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
-from ouzel.compiler.sql.output import OutputColumn, outputs_of, project, star_of, strip_alias
+from ouzel.compiler.sql.output import OutputColumn, outputs_of, star_of, strip_alias
+from ouzel.compiler.sql.over import OverCalls
 from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
@@ -40,6 +42,10 @@ def is_grouped(tree: exp.Select, functions: Functions) -> bool:
 def _has_aggregate(node: exp.Expr, functions: Functions) -> bool:
     if isinstance(node, exp.Query):
         return False
+    if isinstance(node, exp.Window):  # what is called with OVER sees the rows there are
+        called = node.this.this if isinstance(node.this, exp.Filter) else node.this
+        parts = [*called.expressions, *(node.args.get("partition_by") or ()), *filter(None, [node.args.get("order")])]
+        return any(_has_aggregate(part, functions) for part in parts)
     if isinstance(node, exp.Anonymous) and functions.aggregate(call_name(node)):
         return True
     return any(_has_aggregate(child, functions) for child in node.iter_expressions())
@@ -198,10 +204,14 @@ def bind_grouped(
     if window:
         relation = assign_window(_KeyBinder(source, relation, types), window, relation)
     binder = _GroupBinder(source, relation, types, window)
+    windows = OverCalls(source, tree, emission, f"{binder.hidden}_over")
+    binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)
+    qualify = windows.qualify(binder, outputs)
+    binder.over_calls = None
     having = _bind_having(binder, tree) if tree.args.get("having") else None
     keys = _bind_keys(binder, tree, group, outputs)
-    return _Grouping(binder, keys, emission, tree).build(outputs, having)
+    return _Grouping(binder, keys, emission, tree).build(outputs, having, windows, qualify)
 
 
 def _bind_having(binder: _GroupBinder, tree: exp.Select) -> Expression:
@@ -288,8 +298,10 @@ class _Grouping:
         self.relation = binder.relation
         self.below: dict[str, Expression] = {}
 
-    def build(self, outputs: list[OutputColumn], having: Expression | None) -> Relation:
-        """All four, those that change nothing left out."""
+    def build(
+        self, outputs: list[OutputColumn], having: Expression | None, windows: OverCalls, qualify: Expression | None
+    ) -> Relation:
+        """All four, those that change nothing left out, and the windows above them."""
         outputs = [replace(output, expression=self._above(output.expression)) for output in outputs]
         having = self._above(having) if having else None
         renamed = self._result_names(outputs)
@@ -307,7 +319,9 @@ class _Grouping:
         if having:
             node = Filter(node, _renamed(having, renamed), written=self._clause("having"))
         above = replace(self.relation, node=node, window=window, undated=_undated(self.relation, window))
-        return project(above, [replace(output, expression=_renamed(output.expression, renamed)) for output in outputs])
+        outputs = [replace(output, expression=_renamed(output.expression, renamed)) for output in outputs]
+        qualify = _renamed(self._above(qualify), renamed) if qualify else None
+        return windows.project(above, outputs, qualify, lambda value: _renamed(self._above(value), renamed))
 
     def _above(self, expression: Expression) -> Expression:
         """The expression over the Aggregate's output: keys where it computes keys, and nothing else of single rows."""
@@ -339,16 +353,15 @@ class _Grouping:
     def _result_names(self, outputs: list[OutputColumn]) -> dict[str, str]:
         """Each aggregate's column: the name of the output that is just this aggregate, if it is free."""
         taken = [*self.relation.node.schema.names, *self.keys.names]
+        own = {f"{self.binder.hidden}{index}" for index in range(len(self.binder.arguments))}
         renamed: dict[str, str] = {}
         for output in outputs:
             value = output.expression
-            result = value.name if isinstance(value, Column) and value.name.startswith(self.binder.hidden) else None
+            result = value.name if isinstance(value, Column) and value.name in own else None
             if result and result not in renamed and output.name not in taken:
                 renamed[result] = output.name
                 taken.append(output.name)
-        for index in range(len(self.binder.arguments)):
-            renamed.setdefault(f"{self.binder.hidden}{index}", f"{self.binder.hidden}{index}")
-        return renamed
+        return {name: name for name in own} | renamed
 
     def _window(self) -> tuple[str, str, str] | None:
         """The window columns among the keys; its end is made a key where only its start or time is grouped by."""

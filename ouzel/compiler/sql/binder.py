@@ -55,6 +55,8 @@ class Binder:
     """Binds expressions over one relation. Subclasses decide what an aggregate means where they stand."""
 
     no_aggregates = "an aggregate cannot stand here"
+    no_windows = "compute it in a subquery"
+    over_calls: Callable[[exp.Expr], Expression] | None = None
 
     def __init__(self, source: QueryText, relation: Relation, types: dict[int, DataType]) -> None:
         self.source, self.relation, self.types = source, relation, types
@@ -311,6 +313,12 @@ class Binder:
         """An aggregate call; without grouping there is none."""
         raise self.source.error(f"{call_name(node).upper()} is an aggregate: {self.no_aggregates}", place(node))
 
+    def over(self, node: exp.Expr) -> Expression:
+        """A call with OVER, which only a select list and QUALIFY take."""
+        if self.over_calls is None:
+            raise self.source.error(f"OVER cannot stand here: {self.no_windows}", place(node.this))
+        return self.over_calls(node)
+
     def window_part(self, node: exp.Expr, name: str) -> Expression:
         """TUMBLE_START and its like, which need a window in GROUP BY."""
         window = name.split("_")[0].upper()
@@ -427,4 +435,5 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Bracket: Binder.element,
     exp.Filter: Binder.filtered,
     exp.Anonymous: Binder.call,
+    exp.Window: Binder.over,
 }  # fmt: skip

@@ -30,7 +30,6 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Select: "a subquery as a value",
     exp.Exists: "EXISTS (write LEFT SEMI JOIN or LEFT ANTI JOIN)",
     exp.Table: "a table in parentheses",
-    exp.Window: "an OVER window",
     exp.Lambda: "a lambda",
     exp.JSONExtract: "the operator ->",
     exp.JSONExtractScalar: "the operator ->>",

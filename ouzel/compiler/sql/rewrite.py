@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ouzel.compiler.sql.over_tokens import window_edits
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, matching, span_of
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import DataType
@@ -42,7 +43,7 @@ _SEPARATORS = {
 }  # fmt: skip
 _UNIT_FIRST = frozenset({"EXTRACT", "TIMESTAMPDIFF", "TIMESTAMPADD"})
 _TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIMESTAMPTZ", "TIME"})
-_AFTER_A_LIST = frozenset({"FROM", "WHERE", "GROUP", "HAVING", "UNION", "INTERSECT", "EXCEPT"})
+_AFTER_A_LIST = frozenset({"FROM", "WHERE", "GROUP", "HAVING", "UNION", "INTERSECT", "EXCEPT", "QUALIFY"})
 _TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
 
 _REFUSED = {
@@ -50,13 +51,11 @@ _REFUSED = {
     "SORT": "SORT BY is not supported: a stream has no end to sort at",
     "LIMIT": "LIMIT is not supported: a stream has no first rows",
     "FETCH": "FETCH is not supported: a stream has no first rows",
-    "QUALIFY": "QUALIFY is not supported yet",
     "RECURSIVE": "WITH RECURSIVE is not supported",
     "LATERAL": "LATERAL is not supported yet; CROSS JOIN UNNEST(array) is",
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported yet",
     "TABLESAMPLE": "TABLESAMPLE is not supported",
     "GROUPING": "GROUPING SETS is not supported yet: write one GROUP BY for each set and UNION ALL",
-    "OVER": "OVER windows are not supported yet",
     "SIMILAR": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
     "WITHIN": "WITHIN GROUP is not supported yet",
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
@@ -103,6 +102,7 @@ class _Rewriter:
 
     def run(self) -> Rewritten:
         """All passes."""
+        self.edits |= window_edits(self.source, self.tokens)
         for index, token in enumerate(self.tokens):
             if index not in self.edits and _is_bare_word(token):
                 self._word(index, token.text.upper().split()[0])
@@ -162,8 +162,6 @@ class _Rewriter:
             problem = problem if self._word_at(index + 1) in ("TUMBLING", "HOPPING", "SESSION") else None
         elif word == "TOP":
             problem = problem if self._next_is(index, TokenType.NUMBER) else None
-        elif word == "OVER":
-            problem = problem if called and self._after_call(index) else None
         elif word in ("NATURAL", "ASOF"):
             problem = problem if self._word_at(index + 1) in _BEFORE_JOIN else None
         elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):
@@ -344,14 +342,14 @@ class _Rewriter:
             "TO",
             "FOR",
             "PLACING",
+            "PARTITION",
+            "ORDER",
+            "QUALIFY",
             *_TRIM_SIDES,
         }
 
     def _names_a_cte(self, closing: int) -> bool:
         return self._word_at(closing + 1) == "AS" and self._next_is(closing + 1, TokenType.L_PAREN)
-
-    def _after_call(self, index: int) -> bool:
-        return index > 0 and self.tokens[index - 1].token_type is TokenType.R_PAREN
 
     def _top_level(self, start: int, end: int) -> list[int]:
         depth, found = 0, []

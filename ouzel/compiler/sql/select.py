@@ -13,7 +13,7 @@ from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_group
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.joins import bind_join, bind_member, with_filter
-from ouzel.compiler.sql.output import outputs_of, project
+from ouzel.compiler.sql.over import bind_select
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
 from ouzel.compiler.sql.scope import Relation, matches, name_of
@@ -35,6 +35,7 @@ class WhereBinder(Binder):
     """Binds WHERE, where no aggregate can stand."""
 
     no_aggregates = "WHERE sees single rows; write HAVING"
+    no_windows = "WHERE chooses the rows that it sees; write QUALIFY"
 
     def __init__(
         self, source: QueryText, relation: Relation, types: dict[int, DataType], items: Sequence[exp.Expr]
@@ -94,7 +95,10 @@ class QueryBinder:
         self.ctes.append((name, self._renamed(relation, name, names, cte)))
 
     def _select(self, tree: exp.Select) -> Relation:
-        consume(self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
+        consume(
+            self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_",
+            "qualify", "windows",
+        )  # fmt: skip
         relation = self._from(tree)
         where = tree.args.get("where")
         if where:
@@ -102,8 +106,7 @@ class QueryBinder:
         if is_grouped(tree, self.source.functions):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
         else:
-            binder = Binder(self.source, relation, self.types)
-            result = project(relation, outputs_of(binder, tree.expressions))
+            result = bind_select(self.source, tree, relation, self.types, self.emission)
         if tree.args.get("distinct"):
             consume(self.source, tree.args["distinct"])
             result = distinct_rows(result, self.emission)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal
-from ouzel.compiler.plan import Aggregate, Filter, Join, Node, Project, Scan, Sink, SinkMode, names_at_top, walk
+from ouzel.compiler.plan import Aggregate, Filter, Join, Node, Over, Project, Scan, Sink, SinkMode, names_at_top, walk
 from ouzel.compiler.sql.output import OutputColumn, project
 from ouzel.compiler.sql.scope import Relation, near, pick
 from ouzel.compiler.sql.source import QueryText
@@ -126,19 +126,20 @@ def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Rela
 
 
 def _check_moves(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
-    """A row of a join is with the task of its keys. When these change, another task makes the new row than takes the old one back."""
+    """A row of a join or of OVER is with the task of its keys. When these change, another task makes the new than takes back the old."""
     above: list[Node] = []
     while isinstance(node, Project | Filter):
         above.append(node)
         node = node.input
-    if not isinstance(node, Join) or not any(upstream.retracts for upstream in node.inputs):
+    if not isinstance(node, Join | Over) or not any(upstream.retracts for upstream in node.inputs):
         return
-    for pair in node.keys:
+    what = "JOIN" if isinstance(node, Join) else "OVER"
+    for pair in node.keys if isinstance(node, Join) else zip(node.partition):
         shown = names_at_top(frozenset(pair) & frozenset(node.schema.names), above)
         if not shown & set(table.keys):
             key = min(shown, default=pair[0])
             raise source.error(
-                f"a row of this JOIN is made anew by another task when its {key} changes, and the old one, taken back late, would delete "
+                f"a row of this {what} is made anew by another task when its {key} changes, and the old one, taken back late, would delete "
                 f"the new one of the same PRIMARY KEY ({', '.join(table.keys)}) of {table.name}",
                 statement.name.span,
                 f"declare PRIMARY KEY ({', '.join([*table.keys, key])}) NOT ENFORCED",
@@ -172,6 +173,9 @@ def _refused_changes(source: QueryText, statement: Insert, table: Table, relatio
     elif joins := [node for node in walk(relation.node) if isinstance(node, Join) and node.retracts]:
         what = f"a {joins[0].kind.value.upper()} JOIN takes back that a row has no match when one comes"
         way = "use an INNER JOIN, or "
+    elif any(isinstance(node, Over) and node.retracts for node in walk(relation.node)):
+        what = "a row of OVER changes when others come"
+        way = "use OVER (ORDER BY the event time) with frames that look back, or a window of time, or "
     else:
         tables = (node.table for node in walk(relation.node) if isinstance(node, Scan) and node.retracts)
         what, way = f"{next(tables)} takes rows back", ""

@@ -178,7 +178,7 @@ class Aggregation(Operator):
             if values.refused is None:
                 continue
             for row in fresh[values.refused[fresh]]:
-                reason, detail = _overflow(call)
+                reason, detail = overflow_of(call)
                 key = keys.row(int(row), named=True) if keys.width else {}
                 shown = json.dumps(key, default=str, ensure_ascii=False)
                 self.refused.append(RefusedRow(reason, shown, detail))
@@ -186,7 +186,7 @@ class Aggregation(Operator):
         return bad
 
 
-def _overflow(call: AggregateCall) -> tuple[str, str]:
+def overflow_of(call: AggregateCall) -> tuple[str, str]:
     """Why a total is refused, and the line it was written in with what to write instead."""
     reason = f"{call.function.upper()} AS {call.name} leaves {call.type}"
     if call.written is None:

@@ -13,6 +13,7 @@ from ouzel.compiler.plan import (
     IntervalJoin,
     Join,
     Node,
+    Over,
     PartialAggregate,
     Project,
     Scan,
@@ -32,6 +33,7 @@ from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
 from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
+from ouzel.runtime.operators.over import over
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.sets import Comparing
 from ouzel.runtime.operators.windows import WindowAssignment
@@ -51,6 +53,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Join: lambda node, seed: Joining(node, seed),
         SetOperation: lambda node, seed: Comparing(node, seed),
         IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
+        Over: over,
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
         Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,

@@ -126,7 +126,7 @@ class Groups:
         """Add rows of the aggregate's input."""
         kernels.add_amounts(self.columns["rows"], batch.slots, batch.weights)
         for call in self.calls:
-            call.fold(batch, _weights_of(call.call, batch))
+            call.fold(batch, weights_of(call.call, batch))
 
     def merge(self, batch: SlottedRows) -> None:
         """Add partial aggregates."""
@@ -208,7 +208,7 @@ def _argument_type(call: AggregateCall, source: Schema) -> DataType | None:
     return source[call.argument].type if call.argument else None
 
 
-def _weights_of(call: AggregateCall, batch: SlottedRows) -> Ints:
+def weights_of(call: AggregateCall, batch: SlottedRows) -> Ints:
     """The batch's weights, 0 for rows that the call leaves out: its value is NULL, its FILTER not TRUE."""
     weights = batch.weights
     for name in (call.filter, call.argument if row_of(call).variant == "true" else None):

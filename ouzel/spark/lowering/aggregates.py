@@ -14,7 +14,7 @@ def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None
 
     `values` are columns that are computed in the call itself, by name; `names_columns` must be false then.
     """
-    return f"{_spark_call(call, values or {})}.alias({quote(call.name)})"
+    return f"{aggregate_call(call, values)}.alias({quote(call.name)})"
 
 
 def names_columns(call: AggregateCall) -> bool:
@@ -22,7 +22,10 @@ def names_columns(call: AggregateCall) -> bool:
     return is_distinct(call) and (row_of(call).spark_distinct is None or call.filter is not None)
 
 
-def _spark_call(call: AggregateCall, values: Mapping[str, str]) -> str:
+def aggregate_call(call: AggregateCall, values: Mapping[str, str] | None = None) -> str:
+    """The same without its name."""
+    values = values or {}
+
     def column(name: str) -> str:
         return values.get(name) or f"F.col({quote(column_name(name))})"
 

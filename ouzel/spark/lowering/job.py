@@ -115,10 +115,13 @@ class _Job:
         functions = "from pyspark.sql import functions as F\n" if "F" in names else ""
         functions += "from pyspark.sql import types as T\n" if "T" in names else ""
         standard = "".join(f"{line}\n" for name, line in STANDARD.items() if name in names)
-        lines = [
-            standard,
-            f"from pyspark.sql import {'Column, ' if 'Column' in names else ''}DataFrame, SparkSession\n{functions}",
-        ]
+        known = (
+            "Column" if "Column" in names else "",
+            "DataFrame",
+            "SparkSession",
+            "Window" if "Window" in names else "",
+        )
+        lines = [standard, f"from pyspark.sql import {', '.join(filter(None, known))}\n{functions}"]
         lines += [f"from ouzel.spark import {used}  # needs the wheel of Ouzel\n" if used else ""]
         return "\n".join(line for line in lines if line)
 

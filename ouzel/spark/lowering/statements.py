@@ -12,6 +12,7 @@ from ouzel.compiler.plan import (
     Filter,
     Join,
     Node,
+    Over,
     Scan,
     SetOperation,
     Sink,
@@ -201,6 +202,7 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 OPERATORS: dict[type[Node], str] = {
-    Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Join: "joined", SetOperation: "compared", Filter: "filtered",
+    Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Join: "joined", SetOperation: "compared", Over: "ranked",
+    Filter: "filtered",
 }  # fmt: skip
 """Which of its operators a statement is called after, the most telling first."""

@@ -24,6 +24,7 @@ from ouzel.compiler.plan import (
     Join,
     Leaf,
     Node,
+    Over,
     PartialAggregate,
     Project,
     RowWise,
@@ -218,6 +219,9 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         ),
         Join: _NO_JOIN,
         IntervalJoin: _NO_JOIN,
+        Over: Refused(
+            "its streams have no windows over rows but those of time", "run it as a topology, or as a batch job"
+        ),
     },
 )
 """The lines of each node in a streaming query."""

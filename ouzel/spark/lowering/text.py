@@ -75,6 +75,7 @@ RESERVED = frozenset(
         "read_table",
         "spark",
         "SparkSession",
+        "Window",
         "write_table",
     }
     | {"Column", "closed", "fits", "re", "read_csv", "read_parquet", "reduce", "unquote", "WIDER"}

@@ -1,0 +1,307 @@
+"""OVER: a value computed of each row and of the rows around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
+from ouzel.compiler.functions.aggregates import AggregateFunction
+from ouzel.compiler.plan.aggregates import AggregateCall
+from ouzel.compiler.plan.base import (
+    APPENDS,
+    UNBOUNDED,
+    WEIGHTED,
+    Changelog,
+    Distribution,
+    Names,
+    Node,
+    Unary,
+    by_keys,
+    identity_origins,
+)
+from ouzel.compiler.types import DataType, Field, FloatType, Schema
+
+
+class FrameKind(Enum):
+    """What a frame's bounds count: rows, the distance of the order's value, or groups of rows that the order holds for equal."""
+
+    ROWS = "ROWS"
+    RANGE = "RANGE"
+    GROUPS = "GROUPS"
+
+
+@dataclass(frozen=True)
+class WindowFrame:
+    """The rows around a row that a call sees: from `start` to `end`, both with it; 0 is the row itself, negative is before it.
+
+    None is the beginning or the end of the partition. Of a RANGE the bounds are in units of the order's value: microseconds of a time.
+    """
+
+    kind: FrameKind
+    start: int | None
+    end: int | None
+
+    def __str__(self) -> str:
+        return f"{self.kind.value} BETWEEN {_bound(self.start, 'PRECEDING')} AND {_bound(self.end, 'FOLLOWING')}"
+
+
+def _bound(amount: int | None, unbounded: str) -> str:
+    if amount is None:
+        return f"UNBOUNDED {unbounded}"
+    if amount == 0:
+        return "CURRENT ROW"
+    return f"{abs(amount)} {'PRECEDING' if amount < 0 else 'FOLLOWING'}"
+
+
+WHOLE = WindowFrame(FrameKind.ROWS, None, None)
+"""The whole partition: what a call without ORDER BY sees."""
+
+UP_TO_PEERS = WindowFrame(FrameKind.RANGE, None, 0)
+"""From the beginning to the row and those equal to it: what a call with ORDER BY sees unless it says otherwise."""
+
+PEERS_ALIKE = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
+"""Functions that give all rows the same which the order holds for equal."""
+
+RANKS = PEERS_ALIKE | {"row_number", "ntile"}
+"""Functions of a row's place, which take no value."""
+
+SHIFTS = frozenset({"lag", "lead"})
+PICKS = frozenset({"first_value", "last_value", "nth_value"})
+FUNCTIONS = RANKS | SHIFTS | PICKS
+"""What OVER computes beside aggregates."""
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """A column to sort by."""
+
+    column: str
+    descending: bool = False
+    nulls_last: bool = False
+
+    def __str__(self) -> str:
+        usual = self.nulls_last == self.descending
+        nulls = "" if usual else f" NULLS {'LAST' if self.nulls_last else 'FIRST'}"
+        return f"{self.column}{' DESC' * self.descending}{nulls}"
+
+
+@dataclass(frozen=True)
+class OverCall:
+    """One call over columns of the input, which a Project below has already computed.
+
+    `function` is one of FUNCTIONS or the canonical name of an aggregate. `number` is how far LAG and LEAD look, which row NTH_VALUE
+    takes, how many buckets NTILE makes. `default` names a column that LAG and LEAD give where there is no such row.
+    """
+
+    name: str
+    function: str
+    argument: str | None
+    type: DataType
+    frame: WindowFrame
+    number: int = 0
+    default: str | None = None
+    filter: str | None = None
+    nullable: bool = True
+    written: SourceLocation | None = field(default=None, compare=False, repr=False)
+    row: AggregateFunction | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def aggregate(self) -> AggregateCall | None:
+        """The call as GROUP BY has it, if it is of an aggregate."""
+        if self.function in FUNCTIONS:
+            return None
+        return AggregateCall(
+            self.name, self.function, self.argument, self.type, False, self.filter, self.written, self.row
+        )
+
+    @property
+    def reads(self) -> Names:
+        """The columns that it reads beside those of the window."""
+        return frozenset(name for name in (self.argument, self.default, self.filter) if name)
+
+    @property
+    def needs_ties_broken(self) -> bool:
+        """Whether the order among rows that ORDER BY holds for equal can be seen in its results."""
+        if self.function in RANKS:
+            return self.function not in PEERS_ALIKE
+        if self.function in FUNCTIONS:
+            return True
+        return self.frame.kind is FrameKind.ROWS and self.frame != WHOLE
+
+    def __str__(self) -> str:
+        inner = [self.argument or ("*" if self.function == "count" else "")]
+        if self.number and (self.function != "lag" or self.number != 1):
+            inner.append(str(self.number))
+        if self.default:
+            inner.append(self.default)
+        condition = f" FILTER (WHERE {self.filter})" if self.filter else ""
+        framed = "" if self.function in RANKS | SHIFTS or self.frame in (WHOLE, UP_TO_PEERS) else f" {self.frame}"
+        return f"{self.function}({', '.join(filter(None, inner))}){condition}{framed} AS {self.name}"
+
+
+@dataclass(frozen=True)
+class Over(Unary):
+    """The columns of the input, and of each row what `calls` compute of it and the rows around it in its partition.
+
+    Rows that `order` holds for equal are ordered by `ties`, ascending with NULLs first, so that every engine has the same order; both are
+    empty where nothing depends on it. With `closes` rows leave once, and nothing is taken back, when the watermark has passed the time in
+    this column: it is the first column of an ascending order, and frames look only back; or it is the end of the window that the partition
+    is of. Without it changes leave at once.
+    """
+
+    partition: tuple[str, ...]
+    order: tuple[SortKey, ...]
+    ties: tuple[str, ...]
+    calls: tuple[OverCall, ...]
+    closes: str | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return Schema((*self.input.schema, *(Field(call.name, call.type, call.nullable) for call in self.calls)))
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return identity_origins(self)
+
+    @property
+    def sorted_by(self) -> tuple[SortKey, ...]:
+        """The whole order within a partition."""
+        return (*self.order, *(SortKey(name) for name in self.ties))
+
+    @property
+    def in_time_order(self) -> bool:
+        """Whether rows are final one after the other as time passes, and not with their whole partition."""
+        return self.closes is not None and self.closes not in self.partition
+
+    @property
+    def reads(self) -> Names:
+        """What it reads of its input."""
+        names = {*self.partition, *(key.column for key in self.sorted_by)} | ({self.closes} if self.closes else set())
+        return frozenset(names).union(*(call.reads for call in self.calls))
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        made = self._with_calls_of(wanted)
+        return (made.reads | (wanted & frozenset(self.input.schema.names)),)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        made = self._with_calls_of(wanted)
+        return replace(made, input=inputs[0]) if made.calls else inputs[0]
+
+    def _with_calls_of(self, wanted: Names) -> Over:
+        return replace(self, calls=tuple(call for call in self.calls if call.name in wanted))
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        """A filter that keeps partitions whole; 0.0 and -0.0 are in one partition."""
+        read = columns_of(predicate)
+        exact = {key for key in self.partition if not isinstance(self.schema[key].type, FloatType)}
+        return (predicate,) if read and read <= exact else None
+
+    is_rowwise = False
+
+    @property
+    def distribution(self) -> tuple[Distribution, ...]:
+        return (by_keys(self.partition),)
+
+    @property
+    def waits(self) -> tuple[bool, ...]:
+        return (self.closes is not None,)
+
+    @property
+    def time_column(self) -> str | None:
+        return self.input.time_column if self.closes else None
+
+    @property
+    def accepts(self) -> tuple[frozenset[Changelog], ...]:
+        return (APPENDS if self.closes else WEIGHTED,)
+
+    @property
+    def changelog(self) -> Changelog:
+        return Changelog.APPEND if self.closes else Changelog.RETRACT
+
+    @property
+    def unique_keys(self) -> frozenset[Names]:
+        numbers = {call.name for call in self.calls if call.function == "row_number"}
+        return self.input.unique_keys | {frozenset({*self.partition, name}) for name in numbers}
+
+    @property
+    def state_bound(self) -> str:
+        if self.closes is None:
+            return f"{UNBOUNDED}: all rows"
+        if not self.in_time_order:
+            return "rows of open windows"
+        return " and ".join(("rows the watermark has not passed", *self._lookback()))
+
+    def _lookback(self) -> list[str]:
+        """What is kept of rows that have left."""
+        rows, span_us = self.rows_back, self.range_back
+        kept = [f"the last {rows} of each partition"] if rows else []
+        kept += [f"the last {span_us / 1e6:g} s of each partition"] if span_us else []
+        kept += [f"the first {self.rows_ahead} of each partition"] if self.rows_ahead else []
+        return [*kept, "one row per partition"] if self._remembers else kept
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether something is counted from the beginning of each partition."""
+        return any(call.function in RANKS or (call.aggregate and call.frame.start is None) for call in self.calls)
+
+    @property
+    def rows_back(self) -> int:
+        """How many rows before a row its calls see."""
+        counts = [call.number for call in self.calls if call.function == "lag"]
+        return max([*counts, *self._starts(FrameKind.ROWS)], default=0)
+
+    @property
+    def rows_ahead(self) -> int:
+        """How many rows from the beginning of a partition its calls see at any time."""
+        picks = [call for call in self.calls if call.function in PICKS and call.frame.start is None]
+        return max((call.number or 1 for call in picks if call.function != "last_value"), default=0)
+
+    @property
+    def range_back(self) -> int:
+        """How far before a row, in microseconds, its calls see."""
+        return max(self._starts(FrameKind.RANGE), default=0)
+
+    def _starts(self, kind: FrameKind) -> list[int]:
+        frames = [call.frame for call in self.calls if call.function not in RANKS | SHIFTS]
+        return [-frame.start for frame in frames if frame.kind is kind and frame.start is not None]
+
+    @property
+    def component_name(self) -> str:
+        names = [key for key in self.partition if not key.startswith("$")]
+        return "_".join(("over", *names)) if names else "over_all"
+
+    @property
+    def label(self) -> str:
+        parts = [f"PARTITION BY {', '.join(self.partition)}"] if self.partition else []
+        parts += [f"ORDER BY {', '.join(map(str, self.order))}"] if self.order else []
+        parts += [f"ties by {', '.join(self.ties)}"] if self.ties else []
+        closes = f"; emit AFTER WATERMARK passes {self.closes}" if self.closes else ""
+        return f"Over ({' '.join(parts)}): {', '.join(map(str, self.calls))}{closes}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        ids = self.input.column_ids
+        order = tuple((ids[key.column], key.descending, key.nulls_last) for key in self.order)
+        closes = ids[self.closes] if self.closes else None
+        return (tuple(ids[key] for key in self.partition), order, tuple(ids[name] for name in self.ties), closes)
+
+    def definition(self, column: str) -> tuple[object, ...]:
+        call = next(call for call in self.calls if call.name == column)
+        ids = self.input.column_ids
+        reads = tuple(name and ids[name] for name in (call.argument, call.default, call.filter))
+        frame = (call.frame.kind, call.frame.start, call.frame.end)
+        return ("over", self.rows_id, call.function, call.type, call.number, frame, *reads)
+
+
+def looks_only_back(call: OverCall) -> bool:
+    """Whether a call can be answered once all rows up to a time are there, and of what comes before it needs but a bounded part."""
+    if call.function in ("row_number", "rank", "dense_rank", "lag"):
+        return True
+    frame = call.frame
+    if call.function in FUNCTIONS and call.function not in PICKS:
+        return False
+    if frame.end is None or frame.end > 0 or frame.kind is FrameKind.GROUPS:
+        return False
+    return frame.start is not None or frame.end == 0

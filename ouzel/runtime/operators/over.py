@@ -1,0 +1,419 @@
+"""OVER: the operators of Over, for rows that may change and for rows that are final when time has passed them.
+
+Everything is computed for all partitions that are touched at once: rows are sorted by partition and order, and each call is arithmetic on
+places (see `frames.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import WEIGHT, AggregateCall, Over, OverCall, WindowFrame
+from ouzel.compiler.plan.over import RANKS, SHIFTS
+from ouzel.compiler.types import BIGINT, DOUBLE, DataType
+from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
+from ouzel.runtime.operators.aggregate import overflow_of
+from ouzel.runtime.operators.base import Operator
+from ouzel.runtime.operators.buffers import (
+    Array,
+    Ints,
+    Mask,
+    Values,
+    concatenate_picked,
+    numbers,
+    to_series,
+    valid_rows,
+)
+from ouzel.runtime.operators.consolidate import consolidate
+from ouzel.runtime.operators.frames import FrameTotals, Layout, sort_rows
+from ouzel.runtime.operators.groups import accumulators_of, row_weights, weights_of
+from ouzel.runtime.operators.recompute import RecomputeAndDifference
+from ouzel.runtime.operators.rowwise import refuse_rows, us_of
+from ouzel.runtime.state.context import StateContext
+from ouzel.runtime.state.hashing import Words, key_hashes
+from ouzel.runtime.state.index import Slots
+
+_LAST = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What is known of each row's partition from before: where its new rows begin, and how many rows and groups of peers were before.
+
+    `totals` are the partial aggregates of all rows before, of calls whose frame begins with the partition.
+    """
+
+    first: Ints
+    rows: Ints
+    groups: Ints
+    totals: pl.DataFrame | None = None
+
+
+class Calls:
+    """The calls of one Over, computed for sorted rows."""
+
+    def __init__(self, node: Over, seed: int) -> None:
+        self._node = node
+        kinds: dict[str, DataType] = {field.name: field.type for field in node.input.schema}
+        by_frame: dict[WindowFrame, list[AggregateCall]] = {}
+        for call in node.calls:
+            if call.aggregate is not None:
+                by_frame.setdefault(call.frame, []).append(call.aggregate)
+        self._totals = {frame: (calls, FrameTotals(calls, kinds, seed)) for frame, calls in by_frame.items()}
+
+    def results(self, layout: Layout, past: Earlier | None, wanted: Ints) -> dict[str, Values]:
+        """The value of each call for the rows at the places `wanted`."""
+        past = past or Earlier(layout.begin, *np.zeros((2, len(layout.places)), np.int64))
+        made: dict[str, Values] = {}
+        for frame in self._totals:
+            made |= self._aggregates(frame, layout, past, wanted)
+        for call in self._node.calls:
+            if call.aggregate is None:
+                made[call.name] = _computed(call, layout, past, wanted)
+        return made
+
+    def _aggregates(self, frame: WindowFrame, layout: Layout, past: Earlier, wanted: Ints) -> dict[str, Values]:
+        """Frames that are the same, as those of peers, are computed once."""
+        lows, highs = (places[wanted] for places in layout.frame(frame))
+        so_far = past.totals if frame.start is None else None
+        if frame.start is None:
+            lows = past.first[wanted]
+        other = np.ones(len(wanted), np.bool_)
+        other[1:] = (np.diff(lows) != 0) | (np.diff(highs) != 0)
+        firsts, number = np.flatnonzero(other), np.cumsum(other) - 1
+        calls, totals = self._totals[frame]
+        if so_far is not None:
+            so_far = so_far[pl.Series(wanted[firsts].astype(np.uint32))]
+        results = totals.results(layout.rows, lows[firsts], highs[firsts], so_far)
+        return {call.name: _repeated(values, number) for call, values in zip(calls, results, strict=True)}
+
+
+def _repeated(values: Values, number: Ints) -> Values:
+    if len(number) == len(values.data):
+        return values
+    data = (
+        values.data[pl.Series(number.astype(np.uint32))] if isinstance(values.data, pl.Series) else values.data[number]
+    )
+    valid, refused = (mask if mask is None else mask[number] for mask in (values.valid, values.refused))
+    return Values(values.kind, data, valid, refused)
+
+
+def _computed(call: OverCall, layout: Layout, past: Earlier, wanted: Ints) -> Values:
+    """The value of a call that is no aggregate."""
+    if call.function in RANKS:
+        rank = _RANKS[call.function](call, layout, past)[wanted]
+        return Values(DOUBLE if rank.dtype.kind == "f" else BIGINT, rank)
+    if call.function in SHIFTS:
+        places = layout.places + (call.number if call.function == "lead" else -call.number)
+        there = (places >= layout.begin) & (places < layout.end)
+        return _values_at(call, layout, places[wanted], there[wanted], wanted)
+    lows, highs = layout.frame(call.frame)
+    match call.function:
+        case "first_value":
+            places = lows
+        case "last_value":
+            places = highs - 1
+        case _:
+            places = lows + call.number - 1
+    return _values_at(call, layout, places[wanted], ((places >= lows) & (places < highs))[wanted], wanted)
+
+
+def _values_at(call: OverCall, layout: Layout, places: Ints, there: Mask, wanted: Ints) -> Values:
+    """The argument at these places, and elsewhere the default, or NULL."""
+    assert call.argument is not None
+    index = to_series("", BIGINT, np.where(there, places, 0), there).cast(pl.UInt32)
+    values = layout.rows.select(pl.col(call.argument).gather(index)).to_series()
+    if call.default is not None:
+        default = layout.rows[call.default][pl.Series(wanted.astype(np.uint32))]
+        both = pl.DataFrame({"there": there, "value": values, "default": default})
+        values = both.select(pl.when("there").then("value").otherwise("default")).to_series()
+    return Values(call.type, values)
+
+
+def _row_number(call: OverCall, layout: Layout, past: Earlier) -> Array:
+    return past.rows + layout.places - past.first + 1
+
+
+def _rank(call: OverCall, layout: Layout, past: Earlier) -> Array:
+    return past.rows + layout.peers_begin - past.first + 1
+
+
+def _dense_rank(call: OverCall, layout: Layout, past: Earlier) -> Array:
+    return past.groups + layout.peers - layout.peers[np.minimum(past.first, len(layout.places) - 1)] + 1
+
+
+def _percent_rank(call: OverCall, layout: Layout, past: Earlier) -> Array:
+    share: Array = (layout.peers_begin - layout.begin) / np.maximum(layout.end - layout.begin - 1, 1)
+    return share
+
+
+def _cume_dist(call: OverCall, layout: Layout, past: Earlier) -> Array:
+    share: Array = (layout.peers_end - layout.begin) / (layout.end - layout.begin)
+    return share
+
+
+def _ntile(call: OverCall, layout: Layout, past: Earlier) -> Array:
+    """The first buckets have one row more where the rows do not divide."""
+    size, larger = np.divmod(layout.end - layout.begin, call.number)
+    row = layout.places - layout.begin
+    in_larger = row < larger * (size + 1)
+    bucket: Array = np.where(in_larger, row // (size + 1), larger + (row - larger * (size + 1)) // np.maximum(size, 1))
+    return bucket + 1
+
+
+_RANKS: dict[str, Callable[[OverCall, Layout, Earlier], Array]] = {
+    "row_number": _row_number, "rank": _rank, "dense_rank": _dense_rank, "percent_rank": _percent_rank, "cume_dist": _cume_dist,
+    "ntile": _ntile,
+}  # fmt: skip
+
+
+def _with_results(node: Over, rows: pl.DataFrame, results: dict[str, Values]) -> pl.DataFrame:
+    """The rows' columns, and the results beside them."""
+    every = np.arange(rows.height)
+    made = [concatenate_picked([(results[call.name], every)], call.name) for call in node.calls]
+    return rows.select(node.input.schema.names).hstack(made)
+
+
+def _overflows(node: Over, results: dict[str, Values]) -> list[tuple[AggregateCall, Mask]]:
+    """The calls whose value cannot be had for some rows, and for which."""
+    found = ((call.aggregate, results[call.name].refused) for call in node.calls)
+    return [(call, refused) for call, refused in found if call is not None and refused is not None and refused.any()]
+
+
+class ChangingOver(RecomputeAndDifference):
+    """Rows leave at once, and what changes by others that come later is taken back.
+
+    A batch costs the sorting of all rows of the partitions that it touches.
+    """
+
+    def __init__(self, node: Over, seed: int) -> None:
+        super().__init__(f"over {node.stable_id}", node.input.schema.polars(), node.partition, seed)
+        self._node, self._calls = node, Calls(node, seed)
+        self._said_no: list[tuple[pl.DataFrame, AggregateCall]] = []
+        self._sign = 1
+
+    def fresh(self) -> Operator:
+        return ChangingOver(self._node, self._seed)
+
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
+        """What changes; and rows that cannot be computed any more are refused."""
+        self._said_no.clear()
+        self._sign = -1
+        changes = super().process(frame, port)
+        for call in dict.fromkeys(call for _, call in self._said_no):
+            bad = consolidate(pl.concat([rows for rows, of in self._said_no if of == call]))
+            refuse_rows(self, bad.drop(WEIGHT), bad[WEIGHT].to_numpy() > 0, *overflow_of(call))
+        return changes
+
+    def _said(self, owners: Slots) -> pl.DataFrame:
+        """Asked before and after."""
+        said = super()._said(owners)
+        self._sign = 1
+        return said
+
+    def compute(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """All rows of some partitions with their results."""
+        node = self._node
+        rows = sort_rows(rows, node.partition, node.sorted_by)
+        layout = Layout(rows, node.partition, node.order)
+        results = self._calls.results(layout, None, layout.places)
+        made = _with_results(node, rows, results)
+        return self._without_bad(made, _overflows(node, results))
+
+    def _without_bad(self, made: pl.DataFrame, bad: list[tuple[AggregateCall, Mask]]) -> pl.DataFrame:
+        keep = np.ones(made.height, np.bool_)
+        for call, mask in bad:
+            rows = made.filter(keep & mask).select(self._names)
+            self._said_no.append((rows.with_columns(pl.lit(self._sign, pl.Int64).alias(WEIGHT)), call))
+            keep &= ~mask
+        return made if keep.all() else made.filter(keep)
+
+
+class PassingOver(Operator):
+    """Rows wait until the watermark has passed them, or the end of their window, and leave once.
+
+    Of rows in time order that have left, no more is kept than later frames see: counts and totals of each partition, the last rows, those
+    of a span of time, and the first ones.
+    """
+
+    stateful = True
+
+    def __init__(self, node: Over, seed: int) -> None:
+        super().__init__()
+        self._node, self._seed, self._calls = node, seed, Calls(node, seed)
+        assert node.closes is not None
+        self._closes, self._unit = node.closes, us_of(node.input.schema[node.closes].type)
+        self._row = node.input.schema.polars()
+        self.state = StateContext(f"over {node.stable_id}", seed, node.partition)
+        self._table = self.state.table("partitions", {key: self._row[key] for key in node.partition})
+        self._waiting = self.state.bag("waiting", self._table, self._row)
+        self._moments = self._waiting.columns("moment", {"us": np.int64})
+        self._past = self.state.bag("past", self._table, self._row)
+        self._counts = self._table.columns("$counts", {"rows": np.int64, "groups": np.int64})
+        self._totals = self._declared_totals()
+        self._closed_us = self.state.value("closed_us", -_LAST - 1)
+        self._next_us = _LAST
+        self._remembers = bool(self._totals) or any(call.function in RANKS for call in node.calls)
+
+    def _declared_totals(self) -> list[Accumulators]:
+        assert self.state is not None
+        kinds = {field.name: field.type for field in self._node.input.schema}
+        whole = [call.aggregate for call in self._node.calls if call.aggregate and call.frame.start is None]
+        made = [accumulators_of(call, kinds.get(call.argument or ""), False) for call in whole]
+        for call in made if self._node.in_time_order else ():
+            call.declare(self._table, lambda name, row: self.state.bag(name, self._table, row))  # type: ignore[union-attr]
+        return made if self._node.in_time_order else []
+
+    def fresh(self) -> Operator:
+        return PassingOver(self._node, self._seed)
+
+    def restored(self) -> None:
+        """Find what derives from the state."""
+        for call in self._totals:
+            call.restored(self._table.index.slots())
+        self._next_us = self._first_moment()
+
+    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
+        """Keep the rows that are in time until their moment comes."""
+        frame = self._timed(frame)
+        if not frame.height:
+            return None
+        moments = self._moments_of(frame)
+        if int(moments.min()) <= self._closed_us.value:
+            in_time = moments > self._closed_us.value
+            self.late_frames.append(frame.filter(~in_time))
+            self.counters.late += int(np.count_nonzero(~in_time))
+            frame, moments = frame.filter(in_time), moments[in_time]
+            if not frame.height:
+                return None
+        key = key_hashes(frame, list(self._node.partition), self._seed)
+        owners = self._table.locate(key)
+        _, touched, first = self._table.touch(owners)
+        self._table.keep(touched, frame, first)
+        slots = self._waiting.find_or_put(key, owners, frame)
+        self._waiting.add(slots, row_weights(frame))
+        self._moments["us"][slots] = moments
+        self._next_us = min(self._next_us, int(moments.min()))
+        return None
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        """Let out the rows that the watermark has passed."""
+        end_us = min(watermark_us, _LAST - 1) + 1
+        self._closed_us.value = max(self._closed_us.value, end_us)
+        if end_us < self._next_us:
+            return None
+        due = self._waiting.expired(self._moments["us"], end_us)
+        due = due[np.argsort(self._moments["us"][due], kind="stable")]
+        made = self._let_out(due)
+        self._next_us = self._first_moment()
+        return made if made.height else None
+
+    def _timed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows that have a time; others are refused."""
+        valid = valid_rows(frame[self._closes])
+        if valid is None:
+            return frame
+        reason = f"its time {self._closes} is NULL, so that no watermark passes it"
+        refuse_rows(self, frame, ~valid, f"{reason}, and OVER (ORDER BY {self._closes}) waits for that")
+        return frame.filter(valid)
+
+    def _moments_of(self, frame: pl.DataFrame) -> Ints:
+        """When each row is final: a row of time t when no row of time t can come any more, a window with its end."""
+        times = numbers(frame[self._closes]) * self._unit
+        return times + 1 if self._node.in_time_order else times
+
+    def _first_moment(self) -> int:
+        moments = self._moments["us"][self._waiting.index.slots()]
+        return int(moments.min()) if moments.size else _LAST
+
+    def _let_out(self, due: Slots) -> pl.DataFrame:
+        times = self._waiting.weights[due]
+        owners = np.repeat(self._waiting.owners(due), times)
+        rows = self._waiting.frame(due if (times == 1).all() else np.repeat(due, times))
+        _, touched, _ = self._table.touch(owners)
+        rows = rows.with_columns(pl.Series("$owner", owners), pl.lit(-1, pl.Int64).alias("$slot"))
+        if self._node.in_time_order:
+            rows = pl.concat([self._past_of(touched), rows])
+        rows = sort_rows(rows, ["$owner"], self._node.sorted_by)
+        layout = Layout(rows, ["$owner"], self._node.order)
+        made = self._answered(layout)
+        self._waiting.remove(due)
+        if self._node.in_time_order:
+            self._remember(layout)
+        self._forget(touched)
+        return made
+
+    def _past_of(self, touched: Slots) -> pl.DataFrame:
+        slots = self._past.of(touched)
+        slots = np.repeat(slots, self._past.weights[slots])
+        columns = [pl.Series("$owner", self._past.owners(slots)), pl.Series("$slot", slots)]
+        return self._past.frame(slots).hstack(columns)
+
+    def _answered(self, layout: Layout) -> pl.DataFrame:
+        owners = layout.rows["$owner"].to_numpy()
+        new = layout.rows["$slot"].to_numpy() < 0
+        wanted = np.flatnonzero(new)
+        before = np.append(0, np.cumsum(~new))
+        first = layout.begin + before[layout.end] - before[layout.begin]
+        totals = pl.DataFrame([column for call in self._totals for column in call.export(owners)])
+        past = Earlier(
+            first, self._counts["rows"][owners], self._counts["groups"][owners], totals if self._totals else None
+        )
+        results = self._calls.results(layout, past, wanted)
+        rows = layout.rows if len(wanted) == layout.rows.height else layout.rows.filter(new)
+        made, keep = _with_results(self._node, rows, results), np.ones(len(wanted), np.bool_)
+        for call, bad in _overflows(self._node, results):
+            refuse_rows(self, rows.select(list(self._row)), keep & bad, *overflow_of(call))
+            keep &= ~bad
+        return made if keep.all() else made.filter(keep)
+
+    def _remember(self, layout: Layout) -> None:
+        """Count the new rows, and keep those of all that later frames see."""
+        node = self._node
+        owners, slots = (layout.rows[name].to_numpy() for name in ("$owner", "$slot"))
+        new = slots < 0
+        starts = new & (layout.peers_begin == layout.places)
+        np.add.at(self._counts["rows"], owners[new], 1)
+        np.add.at(self._counts["groups"], owners[starts], 1)
+        self._table.changed(np.unique(owners))
+        self._fold(layout.rows.filter(new), owners[new])
+        keep = layout.end - layout.places <= node.rows_back
+        if node.rows_ahead:
+            keep |= layout.places - layout.begin < node.rows_ahead
+        if node.range_back:
+            times = numbers(layout.rows[self._closes]) * self._unit
+            keep |= times >= self._closed_us.value - node.range_back
+        gone = slots[~new & ~keep]
+        if gone.size:
+            self._past.add(gone, np.full(len(gone), -1))
+            self._past.sweep(np.unique(gone))
+            self._past.changed(gone)
+        self._keep(layout.rows.filter(new & keep), owners[new & keep])
+
+    def _keep(self, rows: pl.DataFrame, owners: Slots) -> None:
+        if rows.height:
+            slots = self._past.find_or_put(self._table.index.hashes(owners), owners, rows.select(list(self._row)))
+            self._past.add(slots, np.ones(len(slots), np.int64))
+
+    def _fold(self, rows: pl.DataFrame, owners: Slots) -> None:
+        if not self._totals:
+            return
+        groups, touched, first = self._table.touch(owners)
+        key: tuple[Words, Words] = self._table.index.hashes(owners)
+        batch = SlottedRows(rows, key, owners, row_weights(rows), groups, touched, first)
+        for call in self._totals:
+            call.fold(batch, weights_of(call.call, batch))
+
+    def _forget(self, touched: Slots) -> None:
+        """Partitions of which nothing is kept."""
+        if not (self._remembers and self._node.in_time_order):
+            self._table.remove(touched[self._waiting.empty(touched) & self._past.empty(touched)])
+
+
+def over(node: Over, seed: int) -> Operator:
+    """The operator of an Over."""
+    return PassingOver(node, seed) if node.closes else ChangingOver(node, seed)

@@ -1,0 +1,120 @@
+"""OVER as PySpark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ouzel.compiler.functions.spark import column_name
+from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, WindowFrame
+from ouzel.compiler.plan.over import PEERS_ALIKE, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
+from ouzel.compiler.types import DateType, TimestampType
+from ouzel.spark.lowering.aggregates import aggregate_call
+from ouzel.spark.lowering.text import quote, with_columns
+
+PEERS, PLACE = "$peers", "$place"
+"""Columns that exist for a moment: the number of a row's group of peers, for frames that count those, which Spark has not; and its place
+in the whole order, by which the first of a frame is told that holds peers.
+"""
+
+
+def lower_over(node: Over, names: Mapping[int, str]) -> list[str]:
+    """The columns that a window adds."""
+    lines = (
+        [f".where(F.col({quote(column_name(node.closes))}).isNotNull())"] if node.in_time_order and node.closes else []
+    )
+    helpers = dict(_helpers(node))
+    lines += [with_columns(helpers)] if helpers else []
+    lines.append(with_columns({call.name: _call(call, node) for call in node.calls}))
+    return [*lines, f".drop({', '.join(map(quote, helpers))})"] if helpers else lines
+
+
+def _helpers(node: Over) -> Iterator[tuple[str, str]]:
+    if any(call.frame.kind is FrameKind.GROUPS for call in node.calls):
+        yield PEERS, f"F.dense_rank().over({_window(node, _sorted(node.order))})"
+    if any(map(_picks_among_peers, node.calls)):
+        yield PLACE, f"F.row_number().over({_window(node, _sorted(node.sorted_by))})"
+
+
+def _picks_among_peers(call: OverCall) -> bool:
+    return call.function in PICKS and call.frame.kind is not FrameKind.ROWS
+
+
+def sort_key(key: SortKey) -> str:
+    """A column to sort by; where NULLs are is always said."""
+    way = "desc" if key.descending else "asc"
+    return f"F.col({quote(column_name(key.column))}).{way}_nulls_{'last' if key.nulls_last else 'first'}()"
+
+
+def _call(call: OverCall, node: Over) -> str:
+    if call.aggregate is not None:
+        return f"{aggregate_call(call.aggregate)}.over({_framed(call, node)})"
+    argument = quote(column_name(call.argument or ""))
+    if call.function in RANKS:
+        order = node.order if call.function in PEERS_ALIKE else node.sorted_by
+        text = f"F.{call.function}({call.number or ''}).over({_window(node, _sorted(order))})"
+        return text if call.function in ("percent_rank", "cume_dist") else f'{text}.cast("bigint")'
+    if call.function in SHIFTS:
+        window = _window(node, _sorted(node.sorted_by))
+        if call.default is None:
+            return f"F.{call.function}({argument}, {call.number}).over({window})"
+        default = quote(column_name(call.default))
+        return f'F.call_function("{call.function}", F.col({argument}), F.lit({call.number}), F.col({default})).over({window})'
+    return f"{_pick(call, argument)}.over({_framed(call, node)})" + _taken(call)
+
+
+def _pick(call: OverCall, value: str) -> str:
+    """The call, in rows that are ordered, or among peers by their places."""
+    if not _picks_among_peers(call):
+        name = {"first_value": "first", "last_value": "last"}.get(call.function)
+        return f"F.{name}({value})" if name else f"F.nth_value({value}, {call.number})"
+    name = {"first_value": "min_by", "last_value": "max_by"}.get(call.function)
+    place = quote(PLACE)
+    return (
+        f"F.{name}({value}, {place})" if name else f'F.collect_list(F.struct({place}, F.col({value}).alias("value")))'
+    )
+
+
+def _taken(call: OverCall) -> str:
+    """What is left to do with the values of a frame."""
+    if call.function != "nth_value" or not _picks_among_peers(call):
+        return ""
+    return f'.transform(lambda rows: F.get(F.array_sort(rows), {call.number - 1}).getField("value"))'
+
+
+def _framed(call: OverCall, node: Over) -> str:
+    frame = call.frame
+    if frame.kind is FrameKind.ROWS:
+        if call.aggregate is not None and frame == WHOLE:
+            return _window(node, "")
+        return f"{_window(node, _sorted(node.sorted_by))}.rowsBetween({_bounds(frame)})"
+    if frame == UP_TO_PEERS:
+        return _window(node, _sorted(node.order))
+    if frame.kind is FrameKind.GROUPS:
+        return f"{_window(node, quote(PEERS))}.rangeBetween({_bounds(frame)})"
+    measured = _measured(node) if frame.start or frame.end else _sorted(node.order)
+    return f"{_window(node, measured)}.rangeBetween({_bounds(frame)})"
+
+
+def _window(node: Over, order: str) -> str:
+    keys = ", ".join(quote(column_name(key)) for key in node.partition)
+    window = f"Window.partitionBy({keys})"
+    return f"{window}.orderBy({order})" if order else window
+
+
+def _sorted(order: Sequence[SortKey]) -> str:
+    return ", ".join(map(sort_key, order))
+
+
+def _measured(node: Over) -> str:
+    """The order as a whole number: of a time its microseconds."""
+    (key,) = node.order
+    column, kind = f"F.col({quote(column_name(key.column))})", node.input.schema[key.column].type
+    is_time = isinstance(kind, TimestampType | DateType)
+    value = f'F.unix_micros({column}.cast("timestamp"))' if is_time else f'{column}.cast("bigint")'
+    return f"{value}.{'desc' if key.descending else 'asc'}_nulls_{'last' if key.nulls_last else 'first'}()"
+
+
+def _bounds(frame: WindowFrame) -> str:
+    start = "Window.unboundedPreceding" if frame.start is None else str(frame.start or "Window.currentRow")
+    end = "Window.unboundedFollowing" if frame.end is None else str(frame.end or "Window.currentRow")
+    return f"{start}, {end}"

@@ -1,0 +1,94 @@
+-- query: over_ranks
+SELECT id, kind, quantity,
+  ROW_NUMBER() OVER w AS number, RANK() OVER w AS rank, DENSE_RANK() OVER w AS dense,
+  PERCENT_RANK() OVER w AS percent, CUME_DIST() OVER w AS share, NTILE(7) OVER w AS bucket
+FROM events WINDOW w AS (PARTITION BY kind ORDER BY quantity DESC NULLS LAST);
+-- duckdb:
+SELECT id, kind, quantity,
+  ROW_NUMBER() OVER t AS number, RANK() OVER w AS rank, DENSE_RANK() OVER w AS dense,
+  PERCENT_RANK() OVER w AS percent, CUME_DIST() OVER w AS share, NTILE(7) OVER t AS bucket
+FROM events WINDOW w AS (PARTITION BY kind ORDER BY quantity DESC NULLS LAST), t AS (PARTITION BY kind ORDER BY quantity DESC NULLS LAST, id);
+
+-- query: over_values
+SELECT id, LAG(amount) OVER (PARTITION BY user_id ORDER BY quantity NULLS LAST) AS a, LEAD(kind, 2, 'none') OVER (ORDER BY amount DESC) AS b,
+  FIRST_VALUE(price) OVER (PARTITION BY kind ORDER BY price NULLS FIRST ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING) AS c,
+  LAST_VALUE(id) OVER (PARTITION BY kind ORDER BY quantity) AS d, NTH_VALUE(id, 3) OVER (PARTITION BY kind ORDER BY quantity DESC) AS e,
+  LAG(quantity, 0, CAST(id AS INT)) OVER (ORDER BY id) + 1 AS f, LEAD(quantity, 3, CAST(id AS INT)) OVER (PARTITION BY kind ORDER BY id DESC) AS g
+FROM events;
+-- duckdb:
+SELECT id, LAG(amount) OVER (PARTITION BY user_id ORDER BY quantity NULLS LAST, id) AS a,
+  LEAD(kind, 2, 'none') OVER (ORDER BY amount DESC NULLS LAST, id) AS b,
+  FIRST_VALUE(price) OVER (PARTITION BY kind ORDER BY price NULLS FIRST, id ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING) AS c,
+  MAX(id) OVER (PARTITION BY kind, quantity) AS d,
+  CASE WHEN COUNT(*) OVER (PARTITION BY kind ORDER BY quantity DESC) >= 3 THEN NTH_VALUE(id, 3) OVER (
+    PARTITION BY kind ORDER BY quantity DESC, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) END AS e,
+  LAG(quantity, 0) OVER (ORDER BY id) + 1 AS f, LEAD(quantity, 3, CAST(id AS INT)) OVER (PARTITION BY kind ORDER BY id DESC) AS g
+FROM events;
+
+-- query: over_frames
+SELECT id, SUM(quantity) OVER (PARTITION BY kind ORDER BY id ROWS BETWEEN 4 PRECEDING AND 2 FOLLOWING) AS a,
+  AVG(amount) OVER (PARTITION BY kind ORDER BY id DESC ROWS 7 PRECEDING) AS b,
+  COUNT(amount) OVER (ORDER BY quantity NULLS FIRST RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS c,
+  MAX(price) OVER (PARTITION BY flag ORDER BY quantity DESC NULLS LAST RANGE BETWEEN UNBOUNDED PRECEDING AND 3 PRECEDING) AS d,
+  MIN(kind) OVER (ORDER BY quantity NULLS FIRST GROUPS BETWEEN 2 PRECEDING AND 1 PRECEDING) AS e,
+  SUM(amount) FILTER (WHERE flag) OVER (PARTITION BY user_id) AS f, COUNT(*) OVER () AS g,
+  SUM(price) OVER (ORDER BY ordered NULLS FIRST RANGE BETWEEN INTERVAL '2' DAY PRECEDING AND INTERVAL '1' DAY PRECEDING) AS h,
+  COUNT_IF(flag) OVER (PARTITION BY kind ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS i
+FROM (SELECT *, CAST(CASE WHEN flag THEN ts END AS DATE) AS ordered FROM events) AS e;
+
+-- query: over_what_changes
+SELECT kind, n, SUM(n) OVER (ORDER BY n DESC, kind) AS running, RANK() OVER (ORDER BY n) AS place, total - AVG(total) OVER () AS above
+FROM (SELECT kind, COUNT(*) AS n, SUM(quantity) AS total FROM events GROUP BY kind) AS k;
+-- duckdb:
+SELECT kind, n, SUM(n) OVER (ORDER BY n DESC, kind NULLS FIRST) AS running, RANK() OVER (ORDER BY n) AS place, total - AVG(total) OVER () AS above
+FROM (SELECT kind, COUNT(*) AS n, SUM(quantity) AS total FROM events GROUP BY kind) AS k;
+
+-- query: over_groups
+SELECT kind, quantity % 3 AS part, COUNT(*) AS n, SUM(COUNT(*)) OVER (PARTITION BY kind) AS of_kind,
+  RANK() OVER (PARTITION BY quantity % 3 ORDER BY SUM(amount) DESC NULLS LAST) AS place
+FROM events GROUP BY kind, quantity % 3 HAVING COUNT(*) > 3 QUALIFY place <= 2;
+-- duckdb:
+SELECT kind, quantity % 3 AS part, COUNT(*) AS n, SUM(COUNT(*)) OVER (PARTITION BY kind) AS of_kind,
+  RANK() OVER (PARTITION BY quantity % 3 ORDER BY SUM(amount) DESC NULLS LAST) AS place
+FROM events GROUP BY kind, quantity % 3 HAVING COUNT(*) > 3 QUALIFY place <= 2;
+
+-- query: over_duplicates
+SELECT word, n, ROW_NUMBER() OVER (PARTITION BY word ORDER BY n DESC) AS a, LAG(n) OVER (PARTITION BY word ORDER BY n) AS b,
+  SUM(n) OVER (ORDER BY n ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS c
+FROM words;
+-- duckdb:
+SELECT *, SUM(n) OVER (ORDER BY n, word, a, b ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS c
+FROM (SELECT *, LAG(n) OVER (PARTITION BY word ORDER BY n, a) AS b
+  FROM (SELECT word, n, ROW_NUMBER() OVER (PARTITION BY word ORDER BY n DESC) AS a FROM words));
+
+-- query: over_time
+SELECT id, ts, SUM(quantity) OVER (PARTITION BY kind ORDER BY ts) AS a, COUNT(*) OVER (PARTITION BY kind ORDER BY ts ROWS 3 PRECEDING) AS b,
+  MAX(price) OVER (PARTITION BY kind ORDER BY ts RANGE INTERVAL '1' MINUTE PRECEDING) AS c, LAG(id) OVER (PARTITION BY kind ORDER BY ts) AS d,
+  ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ts) AS e, RANK() OVER (PARTITION BY kind ORDER BY ts) AS f,
+  DENSE_RANK() OVER (PARTITION BY kind ORDER BY ts) AS g, FIRST_VALUE(id) OVER (PARTITION BY kind ORDER BY ts) AS h,
+  MIN(kind) OVER (ORDER BY ts) AS i, NTH_VALUE(id, 2) OVER (PARTITION BY user_id ORDER BY ts ROWS UNBOUNDED PRECEDING) AS j
+FROM events;
+-- duckdb:
+SELECT id, ts, SUM(quantity) OVER (PARTITION BY kind ORDER BY ts) AS a, COUNT(*) OVER (PARTITION BY kind ORDER BY ts, id ROWS 3 PRECEDING) AS b,
+  MAX(price) OVER (PARTITION BY kind ORDER BY ts RANGE INTERVAL '1' MINUTE PRECEDING) AS c, LAG(id) OVER (PARTITION BY kind ORDER BY ts, id) AS d,
+  ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ts, id) AS e, RANK() OVER (PARTITION BY kind ORDER BY ts) AS f,
+  DENSE_RANK() OVER (PARTITION BY kind ORDER BY ts) AS g, FIRST_VALUE(id) OVER (PARTITION BY kind ORDER BY ts, id) AS h,
+  MIN(kind) OVER (ORDER BY ts) AS i, NTH_VALUE(id, 2) OVER (PARTITION BY user_id ORDER BY ts, id ROWS UNBOUNDED PRECEDING) AS j
+FROM events;
+
+-- query: over_windows_that_close
+SELECT window_start, window_end, kind, n, RANK() OVER (PARTITION BY window_start, window_end ORDER BY n DESC) AS place,
+  SUM(n) OVER (PARTITION BY window_end) AS of_window
+FROM (SELECT window_start, window_end, kind, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES))
+  GROUP BY window_start, window_end, kind) AS k
+QUALIFY place <= 3;
+-- duckdb:
+SELECT window_start, window_start + INTERVAL 5 MINUTE AS window_end, kind, n, RANK() OVER (PARTITION BY window_start ORDER BY n DESC) AS place,
+  SUM(n) OVER (PARTITION BY window_start) AS of_window
+FROM (SELECT time_bucket(INTERVAL 5 MINUTE, ts, TIMESTAMP '1970-01-01') AS window_start, kind, COUNT(*) AS n FROM events GROUP BY ALL) AS k
+QUALIFY place <= 3;
+
+-- query: over_time_as_changes
+SELECT id, SUM(quantity) OVER (PARTITION BY kind ORDER BY ts) AS a FROM events EMIT CHANGES;
+-- duckdb:
+SELECT id, SUM(quantity) OVER (PARTITION BY kind ORDER BY ts) AS a FROM events;

@@ -1,0 +1,3 @@
+-- error: rows that are equal but for notes, a MAP<VARCHAR, VARCHAR>, have no order; take values out of it in a subquery: SELECT notes['key'] ...
+-- at: ROW_NUMBER()
+SELECT notes, ROW_NUMBER() OVER (PARTITION BY origin ORDER BY delay) AS n FROM flights;
