@@ -191,7 +191,8 @@ class Grammar:
         keys = list(self._pairs(left, right))
         if not keys and kind not in ("JOIN", "LEFT JOIN"):
             kind = "CROSS JOIN"
-        on = "" if kind == "CROSS JOIN" else f" ON {self._condition(left, right, keys)}"
+        word = {"CROSS JOIN": "", ",": " WHERE "}.get(kind, " ON ")
+        on = f"{word}{self._condition(left, right, keys)}" if word else ""
         columns = left.columns if kind in ("SEMI JOIN", "ANTI JOIN") else (*left.columns, *right.columns)
         listed = ", ".join(name for name, _ in columns)
         made = [f"(SELECT {listed} FROM {one} AS l {kind} {other} AS r{on})" for one, other in
@@ -207,7 +208,7 @@ class Grammar:
                 yield from (f"{one} = {other}" for other in right.of(kind))
 
     def _condition(self, left: Relation, right: Relation, keys: list[str]) -> str:
-        parts = self.random.sample(keys, min(len(keys), self.random.choice((0, 1, 1, 1, 2))))
+        parts = self.random.sample(keys, min(len(keys), self.random.choice((0, 1, 1, 2, 3))))
         if not parts or self.random.random() < 0.4:
             parts.append(self.predicate((*left.columns, *right.columns)))
         return " AND ".join(parts)

@@ -137,7 +137,9 @@ def _with_conjunct(node: Node, part: Expression) -> Node | None:
     if is_bound(part, node):
         return replace(node, condition=part if node.condition is None else conjunction([node.condition, part]))
     left, right, keys, rest = _keyed(node.left, node.right, (part,))
-    return None if rest else replace(node, left=left, right=right, keys=(*node.keys, *keys))
+    if rest or any(set(pair) & {name for known in node.keys for name in known} for pair in keys):
+        return None
+    return replace(node, left=left, right=right, keys=(*node.keys, *keys))
 
 
 def _instead(join: exp.Join) -> str:
