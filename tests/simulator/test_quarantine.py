@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import polars as pl
 import pytest
 
 from ouzel.errors import TopologyError
-from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
+from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, TopologyBuilder, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Topology
 from ouzel.runtime.operators.chain import Chain, Streams
@@ -81,7 +82,7 @@ def with_a_bolt_that_dies(policy: BadRecordPolicy) -> Topology:
     return builder.build()
 
 
-def test_a_batch_that_kills_a_bolt_is_put_aside() -> None:
+def test_a_row_that_kills_a_bolt_is_put_aside() -> None:
     topology = with_a_bolt_that_dies(BadRecordPolicy.SKIP)
     for seed in seeds():
         SEEN.clear()
@@ -91,9 +92,61 @@ def test_a_batch_that_kills_a_bolt_is_put_aside() -> None:
         assert any(event.kind == "bad-record" for event in done.events) or spout_died
 
 
-def test_a_batch_that_kills_a_bolt_fails_the_topology() -> None:
+def test_a_row_that_kills_a_bolt_fails_the_topology() -> None:
     topology = with_a_bolt_that_dies(BadRecordPolicy.FAIL)
-    with pytest.raises(
-        TopologyError, match=r"dies: bad record: a batch of 1 rows .* ends the process of 'dies'.*\"n\": 13"
-    ):
+    with pytest.raises(TopologyError, match=r"dies: bad record: this row ends the process of 'dies'.*\"n\": 13"):
         simulate(topology, in_two_containers(topology), Path())
+
+
+class Forties(Numbers):
+    """Forty numbers a batch."""
+
+    def next_batch(self, collector: Collector) -> bool:
+        numbers = range(40 * self.number, 40 * (self.number + 1))
+        collector.emit(pl.DataFrame({"n": numbers}), message_id=self.number)
+        self.number += 1
+        return self.number < 10
+
+
+class Patient(Bolt):
+    """Emits halves of what it gets on two streams, acks when its time comes, fails some batches once, and dies of some numbers."""
+
+    def open(self, context: Context) -> None:
+        self.held: list[Batch] = []
+        self.random = Random(context.task)
+
+    def execute(self, batch: Batch, collector: Collector) -> None:
+        if batch.frame["n"].is_in(list(DEADLY)).any():
+            raise Death
+        for remainder, stream in enumerate(("even", "odd")):
+            collector.emit(batch.frame.filter(pl.col("n") % 2 == remainder), stream=stream, anchors=(batch,))
+        self.held.append(batch)
+
+    def tick(self, collector: Collector) -> None:
+        for batch in self.held:
+            if self.random.random() < 0.1:
+                collector.fail(batch)
+            else:
+                collector.ack(batch)
+        self.held.clear()
+
+
+DEADLY = (13, 20, 21, 399)
+
+
+def test_of_a_batch_that_kills_a_bolt_only_the_rows_that_do_are_lost(tmp_path: Path) -> None:
+    builder = TopologyBuilder("dies", Settings(error_policy=BadRecordPolicy.DEAD_LETTER))
+    builder.set_spout("numbers", Forties(), schema(n=int))
+    streams = {"even": schema(n=int), "odd": schema(n=int)}
+    builder.set_bolt("dies", Patient(), streams).shuffle_grouping("numbers")
+    note = builder.set_bolt("note", Note())
+    note.global_grouping("dies", "even")
+    note.global_grouping("dies", "odd")
+    topology = builder.build()
+    for seed in seeds():
+        SEEN.clear()
+        (tmp_path / "dead-letters.jsonl").unlink(missing_ok=True)
+        simulate(topology, in_two_containers(topology), tmp_path, seed=seed)
+        letters = map(json.loads, (tmp_path / "dead-letters.jsonl").read_text().splitlines())
+        assert {json.loads(letter["raw"])["n"] for letter in letters} == set(DEADLY), f"seed={seed}"
+        assert set(SEEN) == {*range(400)} - set(DEADLY), f"seed={seed}"

@@ -36,12 +36,6 @@ def find_killers(
     ]
 
 
-def whole(deaths: int, frame: pl.DataFrame, task: str, place: str) -> list[RefusedRecord]:
-    """All rows of a batch that kills and cannot be cut."""
-    reason = _reason(task, deaths).replace("this row", f"a batch of {frame.height:,} rows with this one")
-    return [RefusedRecord(place, reason, as_json(frame, row), GO_ON) for row in range(frame.height)]
-
-
 def as_json(frame: pl.DataFrame, row: int) -> str:
     """One row as JSON."""
     return json.dumps(frame.row(row, named=True), default=str, ensure_ascii=False)

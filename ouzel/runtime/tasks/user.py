@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import polars as pl
@@ -19,7 +19,7 @@ from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, 
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
-from ouzel.runtime.tasks.killers import whole
+from ouzel.runtime.tasks.killers import find_killers
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
 
@@ -128,6 +128,21 @@ class _Opened:
             self.xors[root] ^= edge(frame_id, leaf)
 
 
+@dataclass(slots=True)
+class _Cut:
+    """A batch whose rows are handed to the bolt in parts, for some of them may kill: what the bolt says of a part it says of the batch.
+
+    So many parts are `unacked`, and one more while not all have been handed over. What comes of each part is emitted as one: the first
+    frames of all parts together, then the second ones, so that it is what would have come of the whole. `made` are frames so far, by
+    place, stream, task and anchors.
+    """
+
+    batch: Batch
+    unacked: int = 1
+    place: int = 0
+    made: dict[tuple[int, str, int | None, tuple[Batch, ...]], list[pl.DataFrame]] = field(default_factory=dict)
+
+
 class UserBolt(TaskMachine):
     """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed.
 
@@ -142,6 +157,8 @@ class UserBolt(TaskMachine):
         self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
         self._quarantine, self._refusals = quarantine, refusals
         self._open: WeakKeyDictionary[Batch, _Opened] = WeakKeyDictionary()
+        self._cuts: WeakKeyDictionary[Batch, _Cut] = WeakKeyDictionary()
+        self._cut: _Cut | None = None
         self._unanswered = 0
         self._told_of_open = False
         with blame_component(task):
@@ -154,21 +171,39 @@ class UserBolt(TaskMachine):
             self._open[batch] = _Opened(message, dict(message.leaves), self.now_ms)
             self._unanswered += 1
             self.counts.rows_in += message.frame.height
-            for _ in self._quarantine.parts(message.id, 1):
-                with blame_component(self.task):
-                    self.bolt.execute(batch, self)
-            for deaths in self._quarantine.killers(message.id).values():
-                self._refuse(batch, deaths)
+            suspected = message.id in self._quarantine
+            parts = self._quarantine.parts(message.id, message.frame.height)
+            with blame_component(self.task):
+                if suspected:
+                    self._execute_in_parts(batch, parts, self._quarantine.killers(message.id))
+                else:
+                    for _ in parts:
+                        self.bolt.execute(batch, self)
 
-    def _refuse(self, batch: Batch, deaths: int) -> None:
-        """Let it be as if the bolt had handled it; its code cannot be given a part, for it acks the whole."""
+    def _execute_in_parts(self, batch: Batch, parts: Iterable[tuple[int, int]], killers: Mapping[int, int]) -> None:
+        self._cut = cut = _Cut(batch)
+        for start, end in parts:
+            part = Batch(batch.frame[start:end], batch.component, batch.stream, batch.task)
+            self._cuts[part] = cut
+            cut.unacked, cut.place = cut.unacked + 1, 0
+            self.bolt.execute(part, self)
+        self._cut = None
+        self._refuse(batch, killers)
+        for (_, stream, task, anchors), frames in sorted(cut.made.items(), key=lambda made: made[0][0]):
+            self.emit(pl.concat(frames), stream=stream, anchors=anchors, task=task)
+        self._ack_part(cut)
+
+    def _ack_part(self, cut: _Cut) -> None:
+        cut.unacked -= 1
+        if not cut.unacked:
+            self.ack(cut.batch)
+
+    def _refuse(self, batch: Batch, killers: Mapping[int, int]) -> None:
+        name = self.task.component
         try:
-            refuse_records(
-                self, self._refusals, whole(deaths, batch.frame, f"'{self.task.component}'", self.task.component)
-            )
+            refuse_records(self, self._refusals, find_killers(killers, batch.frame, f"'{name}'", lambda _: name))
         except OuzelError as error:
-            self.give_up(f"{self.task.component}: {error}")
-        self.ack(batch)
+            self.give_up(f"{name}: {error}")
 
     def emit(
         self, frame: pl.DataFrame, *, stream: str = DEFAULT_STREAM, anchors: Sequence[Batch] = (),
@@ -176,7 +211,12 @@ class UserBolt(TaskMachine):
     ) -> None:  # fmt: skip
         """Collector.emit for a bolt."""
         frame = self.fitted(stream, frame)
-        opened = [self._open[batch] for batch in dict.fromkeys(anchors) if batch in self._open]
+        anchors = tuple(dict.fromkeys(self._whole(batch) for batch in anchors))
+        if self._cut:
+            self._cut.made.setdefault((self._cut.place, stream, task, anchors), []).append(frame)
+            self._cut.place += 1
+            return
+        opened = [self._open[batch] for batch in anchors if batch in self._open]
         if not opened:
             self._emissions = mix(self._emissions)
             self._send(self.route(stream, frame, self._emissions, (), task))
@@ -197,15 +237,24 @@ class UserBolt(TaskMachine):
 
     def ack(self, batch: Batch) -> None:
         """Collector.ack: the batch and what was anchored to it."""
+        cut = self._cuts.pop(batch, None)
+        if cut:
+            self._ack_part(cut)
+            return
         opened = self._close(batch)
         if opened is not None:
             self._send(Ack(root.task, root, xor) for root, xor in opened.xors.items())
 
     def fail(self, batch: Batch) -> None:
         """Collector.fail: whoever holds its roots replays them."""
-        opened = self._close(batch)
+        opened = self._close(self._whole(batch))
         if opened is not None:
             self._send(Fail(root.task, root) for root in opened.message.roots)
+
+    def _whole(self, batch: Batch) -> Batch:
+        """The batch that it is a part of, or itself."""
+        cut = self._cuts.get(batch)
+        return cut.batch if cut else batch
 
     def _close(self, batch: Batch) -> _Opened | None:
         opened = self._open.pop(batch, None)
