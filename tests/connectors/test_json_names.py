@@ -30,6 +30,13 @@ NAMED: list[tuple[str, str, list[object] | str]] = [
     ('flight INT', '{"Flight": null, "FLIGHT": 2}', "differ only in case"),
     ('flight INT', '{"Flight": 1, "FLIGHT": 2, "flight": 3}', [3]),
     ('é INT', '{"É": 1}', [None]),
+    ('r ROW<v INT>', '{"R": {"V": 1}}', [{"v": 1}]),
+    ('r ROW<v INT>', '{"r": {"V": 2, "v": 1}}', [{"v": 1}]),
+    ('r ROW<v INT>', '{"r": {"v": null, "V": 2}}', [{"v": None}]),
+    ('r ROW<"v" INT, w INT>', '{"r": {"V": 1, "W": 2}}', [{"v": None, "w": 2}]),
+    ('"r" ROW<v INT>', '{"r": {"V": 1}}', [{"v": 1}]),
+    ('r ARRAY<ROW<v INT, w ROW<V INT>>>', '{"r": [{"V": 1, "W": {"v": 2}}, {"v": 3}]}', [[{"v": 1, "w": {"V": 2}}, {"v": 3, "w": None}]]),
+    ('r ROW<flight INT>', '{"r": {"Flight": 1, "FLIGHT": 2}}', "differ only in case"),
     ('"{n}$1 [x" INT, v INT', '{"V": 1, "{n}$1 [x": 2}', [2, 1]),
 ]  # fmt: skip
 """Columns of a table, a record, and its row or why it is refused: one table for every reader."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+
+from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret
 from ouzel.compiler.coercion import can_coerce, cast_to
@@ -131,12 +133,21 @@ def _options(
 def _quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[str, str]) -> dict[str, str]:
     """The option that says which columns are quoted, where their format asks for it: all are, if one cannot stand in a list."""
     option = traits.quoted(options) if traits.quoted else ""
-    names = [column.name.text for column in statement.columns if column.name.quoted and not column.expression]
+    names = [name for column in statement.columns if not column.expression for name in _quoted_names(column)]
     if not option or not names:
         return {}
     said = [name for name in options.get(option, "").split(",") if name]
     is_list = all("," not in name and name == name.strip() and name for name in names)
     return {option: ",".join([*said, *names]) if is_list else "*"}
+
+
+def _quoted_names(column: ColumnClause) -> Iterator[str]:
+    """The column, if it is in quotes, and as `column.field` those fields of its type that are."""
+    if column.name.quoted:
+        yield column.name.text
+    for token in column.type:
+        if token.token_type is TokenType.IDENTIFIER:
+            yield f"{column.name.text}.{token.text}"
 
 
 def _guilty(statement: CreateTable, error: QueryError, traits: ConnectorTraits) -> tuple[int, int]:

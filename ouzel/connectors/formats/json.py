@@ -21,7 +21,14 @@ import pyarrow as pa
 from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
 from ouzel.connectors.formats.conversion import Change, convert_columns, merge, misfit, parse_column
-from ouzel.connectors.formats.json_names import EXACT, exact_names, is_in_other_case, match_fields
+from ouzel.connectors.formats.json_names import (
+    EXACT,
+    AmbiguousField,
+    exact_inside,
+    exact_names,
+    is_in_other_case,
+    match_fields,
+)
 from ouzel.connectors.formats.json_unseen import Unseen
 from ouzel.connectors.formats.json_values import (
     Number,
@@ -44,13 +51,13 @@ FORMAT = Format(
     "text, DECIMAL a number or text, MAP an object. A TIMESTAMP is UTC: a zone in its text counts. A VARCHAR may be given anything: a "
     "number, an object or an array stays as it is written. NaN and Infinity, bare or quoted, are values of DOUBLE and FLOAT. As in "
     "SQL, a field's name matches a column in any case (of A to Z), unless the table's definition has the column in quotes; a field in the "
-    "very same case wins over others, and a record with two others is bad. Fields inside a ROW match in their own case only. A column that "
+    "very same case wins over others, and a record with two others is bad. So do fields inside a ROW, each for itself. A column that "
     "no record has is NULL; the run says so once, with the names that the records have.",
     (
         Option(
             EXACT,
-            "Columns, separated by commas, whose fields have their names in the same case; `*` for all. Quoted names in the table's "
-            "definition are among them by themselves.",
+            "Columns, separated by commas, whose fields have their names in the same case, and `column.field` for fields of a ROW; `*` "
+            "for all. Quoted names in the table's definition are among them by themselves.",
         ),
         Option(
             "json.nulls", "Whether NULL columns are written as `null`; `false` leaves them out.", "true", kind="boolean"
@@ -211,8 +218,8 @@ def _values(
     for name, kind in columns.items():
         held = found.get(fields[name])
         try:
-            values[name] = json_to_python(held, kind)
-        except Unwritten:
+            values[name] = json_to_python(held, kind, exact_inside(name, exact))
+        except (Unwritten, AmbiguousField):
             raise
         except (ValueError, ArithmeticError):
             raise ValueError(misfit(name, kind, held)) from None

@@ -26,7 +26,7 @@ _BITS: dict[type[pl.DataType], int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, p
 
 @dataclass
 class ColumnNode:
-    """A column, or a part of one: what is wanted there, and where its parts stand in the tree."""
+    """A `column`, or a part of one: what is wanted there, and where its parts stand in the tree."""
 
     name: str
     kind: pl.DataType
@@ -35,6 +35,7 @@ class ColumnNode:
     inner: int = 0
     is_key: bool = False
     any_case: bool = False
+    column: str = ""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,8 +89,10 @@ class ColumnReader:
         for name, kind in node.parts():
             is_key = bool(map_parts(node.kind)) and not node.children
             node.children.append(len(self._nodes))
-            any_case = node is self._nodes[0] and name not in self._exact
-            self._nodes.append(ColumnNode(name, kind, dimension, is_key=is_key, any_case=any_case))
+            column = node.column or name
+            path = f"{column}.{name}" if node.column else name
+            any_case = isinstance(node.kind, pl.Struct) and path not in self._exact
+            self._nodes.append(ColumnNode(name, kind, dimension, is_key=is_key, any_case=any_case, column=column))
 
     def _make_tree(self) -> tuple[np.ndarray, np.ndarray]:
         """The tree without its bases, and the bytes of all names."""

@@ -162,9 +162,9 @@ def _read_name(data, at, end, top, row, tree, names, cells, sides, rows, stack):
         cells[key, KIND], cells[key, BEGIN], cells[key, SIZE] = STRING, begin, length
         return at, tree[node, FIRST] + 1, entry
     child = _find(data, begin, length, stack[top, _GUESS], node, tree, names)
-    is_other = child < 0 and node == 0
+    is_other = child < 0
     if is_other:
-        child = _find_other(data, begin, length, tree, names)
+        child = _find_other(data, begin, length, node, tree, names)
     if child >= 0:
         stack[top, _GUESS] = child + 1 if child + 1 < tree[node, LAST] else tree[node, FIRST]
     if child < 0:
@@ -201,9 +201,9 @@ def _find(data, begin, length, guess, node, tree, names):  # type: ignore[no-unt
 
 
 @compiled()
-def _find_other(data, begin, length, tree, names):  # type: ignore[no-untyped-def]
-    """The column whose name is this one but for its case; -1 if none."""
-    for child in range(tree[0, FIRST], tree[0, LAST]):
+def _find_other(data, begin, length, node, tree, names):  # type: ignore[no-untyped-def]
+    """The field whose name is this one but for its case; -1 if none."""
+    for child in range(tree[node, FIRST], tree[node, LAST]):
         start = tree[child, NAME_AT]
         is_asked = tree[child, ANY_CASE] and tree[child, NAME_END] - start == length
         if is_asked and _differ_in_case(data, begin, names, start, length):

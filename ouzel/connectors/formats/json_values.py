@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from ouzel.connectors.formats.conversion import parse_column
+from ouzel.connectors.formats.json_names import match_fields
 
 _EXACT = Context(prec=80)
 _BITS: dict[Any, int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, pl.Int64: 64}
@@ -127,8 +128,10 @@ def is_finite(values: pl.Series) -> bool:
     return bool(values.is_finite().all())
 
 
-def json_to_python(value: Any, kind: pl.DataType) -> Any:
+def json_to_python(value: Any, kind: pl.DataType, exact: Collection[str] = ()) -> Any:
     """What `json.loads` gave (fractions as Number) as the Python value of a column of `kind`.
+
+    A field of a ROW that is not among the `exact` ones is found whatever its case.
 
     Raises:
         ValueError: it is of another type or does not fit.
@@ -138,12 +141,16 @@ def json_to_python(value: Any, kind: pl.DataType) -> Any:
     parts = map_parts(kind)
     if parts:
         pairs = _expect(value, dict).items()
-        return [{"key": _key(key, parts[0]), "value": json_to_python(inner, parts[1])} for key, inner in pairs]
+        return [{"key": _key(key, parts[0]), "value": json_to_python(inner, parts[1], exact)} for key, inner in pairs]
     if isinstance(kind, pl.List):
-        return [json_to_python(inner, kind.inner) for inner in _expect(value, list)]  # type: ignore[arg-type]
+        return [json_to_python(inner, kind.inner, exact) for inner in _expect(value, list)]  # type: ignore[arg-type]
     if isinstance(kind, pl.Struct):
         found = _expect(value, dict)
-        return {field.name: json_to_python(found.get(field.name), field.dtype) for field in kind.fields}  # type: ignore[arg-type]
+        fields = match_fields(found, [field.name for field in kind.fields], exact)
+        return {
+            field.name: json_to_python(found.get(fields[field.name]), field.dtype, exact)  # type: ignore[arg-type]
+            for field in kind.fields
+        }
     return _READERS[type(kind)](value, kind)
 
 

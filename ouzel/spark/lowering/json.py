@@ -5,9 +5,9 @@ The rule is that of connectors/formats/json_names.py, in Spark's terms; a test c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from ouzel.compiler.types import Schema
+from ouzel.compiler.types import ArrayType, DataType, MapType, RowType, Schema
 from ouzel.spark.lowering.text import quote
 
 SPELL, READ_JSON = "spell", "read_json"
@@ -53,7 +53,32 @@ def json_reader(names: Iterable[str]) -> str:
 
 def shown_names(columns: Schema, options: Mapping[str, str]) -> list[str]:
     """Arguments: the columns that find their fields in any case, and those that do not if there are any; nothing if all are such."""
-    said = {name.strip() for name in options.get("json.exact", "").split(",")}
+    said = _said(options)
     exact = [name for name in columns.names if name in said or "*" in said]
     names = [name for name in columns.names if name not in exact]
     return [f"[{', '.join(map(quote, part))}]" for part in (names, exact) if part] if names else []
+
+
+def has_fields_in_any_case(columns: Schema, options: Mapping[str, str]) -> bool:
+    """Whether a field inside a ROW is to be found whatever its case, which Spark cannot do."""
+    said = _said(options)
+    inside = (f"{column.name}.{field}" for column in columns for field in _fields(column.type))
+    return "*" not in said and any(path not in said for path in inside)
+
+
+def _said(options: Mapping[str, str]) -> set[str]:
+    return {name.strip() for name in options.get("json.exact", "").split(",")}
+
+
+def _fields(kind: DataType) -> Iterator[str]:
+    """The names of all fields inside a type."""
+    match kind:
+        case RowType(fields):
+            for name, part in fields:
+                yield name
+                yield from _fields(part)
+        case ArrayType(element):
+            yield from _fields(element)
+        case MapType(key, value):
+            yield from _fields(key)
+            yield from _fields(value)

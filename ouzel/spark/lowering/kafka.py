@@ -19,7 +19,7 @@ from ouzel.spark.lowering.columns import (
     parse_text,
     read_json_times,
 )
-from ouzel.spark.lowering.json import SPELL, shown_names
+from ouzel.spark.lowering.json import SPELL, has_fields_in_any_case, shown_names
 from ouzel.spark.lowering.text import Range, call, csv_names, csv_reader, is_lenient, quote, select
 
 
@@ -62,6 +62,11 @@ def _check(scan: Scan, options: Mapping[str, str]) -> None:
         raise NotSupported(
             f"table '{scan.table}': Spark's own Kafka source cannot do '{name}' = '{options[name]}'",
             instead=f"leave out 'spark.source', so that Ouzel's reads it{more}",
+        )
+    if options["format"] == "json" and has_fields_in_any_case(scan.columns, options):
+        raise NotSupported(
+            f"table '{scan.table}': Spark's own JSON reader finds fields inside a ROW in their own case only",
+            instead="leave out 'spark.source', so that Ouzel's reads it, or put their names in quotes",
         )
 
 

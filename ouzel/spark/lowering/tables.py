@@ -13,7 +13,7 @@ from ouzel.compiler.types import VarcharType
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
 from ouzel.spark.lowering.csv import CLOSED, READ_CSV
-from ouzel.spark.lowering.json import READ_JSON, shown_names
+from ouzel.spark.lowering.json import READ_JSON, has_fields_in_any_case, shown_names
 from ouzel.spark.lowering.parquet import READ_PARQUET
 from ouzel.spark.lowering.text import (
     Range,
@@ -60,7 +60,8 @@ def refuse_changelog(scan: Scan) -> None:
 
 
 def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
-    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, and leaving bad records out.
+    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, leaving bad records out, and
+    fields inside a ROW in any case.
 
     Raises:
         NotSupported: the format cannot be read in batch.
@@ -74,6 +75,8 @@ def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
             f"table '{scan.table}': a Spark job cannot read format '{shape}'",
             instead=f"use one of {', '.join(FORMATS)}",
         )
+    if shape == "json" and has_fields_in_any_case(scan.columns, options):
+        return None
     return FORMATS[shape](scan, options) + not_null(scan.table, scan.columns)
 
 

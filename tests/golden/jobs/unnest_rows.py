@@ -13,56 +13,22 @@ It means what the topology means: ANSI mode, and UTC as the session's time zone.
 """
 
 import argparse
-from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-
-def at(folder: str, path: str) -> str:
-    """A path that starts at the folder, unless it is absolute or a URI."""
-    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
-
-
-def spell(text: Column, names: list[str], exact: Sequence[str] = ()) -> Column:
-    """JSON records with their fields written as these columns are: Spark goes by their case, SQL does not."""
-    keys, large, small = F.json_object_keys(text), "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
-
-    def put(record: Column, name: Column) -> Column:
-        alike = F.translate(name, large, small)
-        others = F.filter(keys, lambda key: (F.translate(key, large, small) == alike) & ~key.isin(*names, *exact))
-        field = F.concat(F.lit(r'"\Q'), F.get(others, 0), F.lit(r'\E"\s*:'))
-        spelt = F.replace(record, F.regexp_substr(text, field), F.concat(F.lit('"'), name, F.lit('":')))
-        why = F.concat(F.lit("more than one field may be column "), name, F.lit(" of "), text)
-        return (
-            F.when(F.array_contains(keys, name) | (F.size(others) == 0), record)
-            .when((F.size(others) == 1) & (F.regexp_count(text, field) == 1), spelt)
-            .otherwise(F.raise_error(why))
-        )
-
-    folded = [name.lower() for name in names]
-    odd = F.exists(keys, lambda key: F.lower(key).isin(*folded) & ~key.isin(*names, *exact))
-    return F.when(odd, F.aggregate(F.array(*map(F.lit, names)), text, put)).otherwise(text)
-
-
-def read_json(spark: SparkSession, path: str, schema: str, names: list[str], exact: Sequence[str] = ()) -> DataFrame:
-    """The columns of JSON records, by Spark's own reader unless there are fields whose names differ from a column's in case."""
-    reader, strictly = spark.read.schema(schema), {"mode": "FAILFAST", "allowSingleQuotes": False}
-    lines, spelt = spark.read.text(path), spell(F.col("value"), names, exact)
-    if lines.where(spelt != F.col("value")).isEmpty():
-        return reader.json(path, **strictly)
-    records = lines.select(F.from_json(spelt, schema, strictly).alias("_record"))
-    return records.where("_record IS NOT NULL").select("_record.*")
+from ouzel.spark import read_table  # needs the wheel of Ouzel
 
 
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
-    orders = read_json(
+    orders = read_table(
         spark,
-        at(args.folder, args.orders),
-        "id bigint, items array<struct<sku:string,quantity:int,price:decimal(10,2)>>",
-        ["id", "items"],
-    ).withColumn("id", F.coalesce("id", F.raise_error(F.lit("table 'orders': column 'id' may not be NULL"))))
+        "orders",
+        "id bigint NOT NULL, items array<struct<sku:string,quantity:int,price:decimal(10,2)>>",
+        {"connector": "file", "path": args.orders, "format": "json"},
+        folder=args.folder,
+    )
 
     return (
         orders.select("*", F.posexplode(F.col("items")).alias("$position", "$element"))
