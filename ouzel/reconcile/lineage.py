@@ -24,6 +24,7 @@ from ouzel.compiler.plan import (
     Scan,
     SetOperation,
     Sink,
+    TopN,
     Union,
     Unnest,
     Watermark,
@@ -64,6 +65,7 @@ ROLES: NodeTable[Role] = NodeTable(
         SetOperation: Role.REPEATS,
         IntervalJoin: Role.REPEATS,
         Over: Role.REPEATS,
+        TopN: Role.REPEATS,
         Sink: Role.SINGLE,
     },
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
@@ -13,9 +13,10 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.functions.aggregates import resolve_aggregate
-from ouzel.compiler.plan import WEIGHT, FrameKind, Over, OverCall, SortKey, WindowFrame
+from ouzel.compiler.plan import WEIGHT, FrameKind, Over, OverCall, SortKey, TopN, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.types import BIGINT, DOUBLE, TIMESTAMP, VARCHAR
+from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.over import over
 from ouzel.runtime.protocol.groupings import key_tasks
@@ -172,14 +173,14 @@ def apart(one: Row, other: Row, order: Sequence[SortKey]) -> int | None:
 
 
 class Tasks:
-    """The tasks of an Over, of which there are sometimes more and sometimes fewer."""
+    """The tasks of an operator, of which there are sometimes more and sometimes fewer."""
 
-    def __init__(self, node: Over) -> None:
-        self._node, self.out = node, Counter[Row]()
+    def __init__(self, node: Over | TopN, made_by: Callable[[Any, int], Operator] = over) -> None:
+        self._node, self._made_by, self.out = node, made_by, Counter[Row]()
         self.begin(1)
 
     def begin(self, count: int) -> None:
-        self.chains = [Chain([over(self._node, SEED)]) for _ in range(count)]
+        self.chains = [Chain([self._made_by(self._node, SEED)]) for _ in range(count)]
         self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
         for task, chain in enumerate(self.chains):
             chain.states[0].groups = key_groups_of(task, count)

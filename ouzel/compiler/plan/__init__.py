@@ -44,6 +44,7 @@ from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
 from ouzel.compiler.plan.sinks import Sink, SinkMode
 from ouzel.compiler.plan.sources import Scan, Watermark
+from ouzel.compiler.plan.top_n import TopN
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "Sink",
     "SinkMode",
     "SortKey",
+    "TopN",
     "Unary",
     "Union",
     "Unnest",

@@ -12,6 +12,7 @@ from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.distribute_over_unions import distribute_over_unions
 from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
 from ouzel.planner.rules.fuse_projections import fuse_projections
+from ouzel.planner.rules.keep_first_rows import keep_first_rows
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.push_filters_to_sources import push_filters_to_sources
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     drop_unused_watermarks,
     align_union_branches,  # by name from here on
     push_filters_to_sources,
+    keep_first_rows,  # of a filter that has come down to what it filters by
     distribute_over_unions,
     prune_columns,  # after the filters: what only a lower filter reads need not go further up
     fuse_projections,

@@ -19,6 +19,7 @@ from ouzel.compiler.plan import (
     Scan,
     SetOperation,
     Sink,
+    TopN,
     Union,
     Unnest,
     Watermark,
@@ -36,6 +37,7 @@ from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.over import over
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.sets import Comparing
+from ouzel.runtime.operators.top_n import top_n
 from ouzel.runtime.operators.windows import WindowAssignment
 
 OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
@@ -54,6 +56,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         SetOperation: lambda node, seed: Comparing(node, seed),
         IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
         Over: over,
+        TopN: top_n,
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
         Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,

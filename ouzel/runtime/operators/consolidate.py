@@ -29,6 +29,11 @@ def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
     return frame.select(columns)[rows].with_columns(pl.Series(WEIGHT, total))
 
 
+def weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
+    """The frame with this weight for each row."""
+    return frame.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT))
+
+
 def _added_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:
     """The last place of each row whose weights do not cancel, in order, and its weight."""
     groups, number = _grouped(frame, columns)

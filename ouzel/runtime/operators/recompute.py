@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.consolidate import consolidate
+from ouzel.runtime.operators.consolidate import consolidate, weighted
 from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import key_hashes
@@ -56,13 +55,9 @@ class RecomputeAndDifference(Operator):
         self._rows.sweep(rows)
         after = self._said(touched)
         self._table.remove(touched[self._rows.empty(touched)])
-        changes = consolidate(pl.concat([_weighted(before, -1), _weighted(after, 1)]))
+        changes = consolidate(pl.concat([weighted(before, -1), weighted(after, 1)]))
         return changes if changes.height else None
 
     def _said(self, owners: Slots) -> pl.DataFrame:
         slots = self._rows.of(owners)
         return self.compute(self._rows.frame(np.repeat(slots, self._rows.weights[slots])))
-
-
-def _weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
-    return frame.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT))

@@ -25,6 +25,7 @@ from ouzel.compiler.plan import (
     SetKind,
     SetOperation,
     Sink,
+    TopN,
     Union,
     Unnest,
     Watermark,
@@ -33,7 +34,7 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
-from ouzel.spark.lowering.over_nodes import lower_over
+from ouzel.spark.lowering.over_nodes import lower_over, lower_top
 from ouzel.spark.lowering.tables import lower_scan
 from ouzel.spark.lowering.text import call, comment, quote, select
 
@@ -60,6 +61,7 @@ BATCH: NodeTable[Lowering] = NodeTable(
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         Over: lower_over,
+        TopN: lower_top,
     },
 )
 """The lines of each node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ouzel.compiler.functions.spark import column_name
-from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, WindowFrame
+from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, TopN, WindowFrame
 from ouzel.compiler.plan.over import PEERS_ALIKE, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.types import DateType, TimestampType
 from ouzel.spark.lowering.aggregates import aggregate_call
@@ -37,6 +37,25 @@ def _helpers(node: Over) -> Iterator[tuple[str, str]]:
 
 def _picks_among_peers(call: OverCall) -> bool:
     return call.function in PICKS and call.frame.kind is not FrameKind.ROWS
+
+
+def lower_top(node: TopN, names: Mapping[int, str]) -> list[str]:
+    """The first rows of each partition; of all rows by Spark's own LIMIT."""
+    if not node.partition and node.function == "row_number" and not node.name:
+        offset = [f".offset({node.skip})"] if node.skip else []
+        return [f".orderBy({_sorted(node.sorted_by)})", *offset, f".limit({node.most - node.skip})"]
+    name = node.name or PLACE
+    order = node.order if node.function != "row_number" else node.sorted_by
+    window = (
+        f"Window.partitionBy({', '.join(quote(column_name(key)) for key in node.partition)}).orderBy({_sorted(order)})"
+    )
+    place = f"F.col({quote(column_name(name))})"
+    above = f"({place} > {node.skip}) & " if node.skip else ""
+    lines = [
+        with_columns({name: f'F.{node.function}().over({window}).cast("bigint")'}),
+        f".where({above}({place} <= {node.most}))",
+    ]
+    return lines if node.name else [*lines, f".drop({quote(PLACE)})"]
 
 
 def sort_key(key: SortKey) -> str:

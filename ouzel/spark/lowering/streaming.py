@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import Aggregate, EmitRule, Join, Over, Program, Sink
+from ouzel.compiler.plan import Aggregate, EmitRule, Join, Over, Program, Sink, TopN
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.statements import write_statements
@@ -71,7 +71,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     """Spark gives a query one output mode: what can be in append mode is, then what can be in update mode, all else is cut."""
     dag = batch_plan(program)
     for node in dag.nodes():
-        if isinstance(node, Join | Over):
+        if isinstance(node, Join | Over | TopN):
             lower_streaming(node, {})  # refuses it, before the modes below refuse what follows from it
     (sink,) = dag.sinks
     mode, keys, after = OutputMode.APPEND, find_kept_keys(sink), ""

@@ -31,6 +31,7 @@ from ouzel.compiler.plan import (
     Scan,
     SetOperation,
     Sink,
+    TopN,
     Union,
     Unnest,
     Watermark,
@@ -219,6 +220,7 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         ),
         Join: _NO_JOIN,
         IntervalJoin: _NO_JOIN,
+        TopN: Refused("its streams have no first rows", "run it as a topology, or as a batch job"),
         Over: Refused(
             "its streams have no windows over rows but those of time", "run it as a topology, or as a batch job"
         ),
