@@ -11,6 +11,7 @@ from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, L
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
+    AsofJoin,
     AssignWindow,
     Filter,
     FinalAggregate,
@@ -205,6 +206,11 @@ def _over(node: Over) -> str:
     return node.label.removeprefix("Over ")
 
 
+def _asof_join(node: AsofJoin) -> str:
+    left, right = node.times
+    return f"as of {left}, the latest {right} {'before it' if node.before else 'by then'}, {_join(node)}"
+
+
 WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
     "EXPLAIN",
     {
@@ -222,6 +228,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         IntervalJoin: _interval_join,
         Over: _over,
         TopN: lambda node: node.label.removeprefix("TopN "),
+        AsofJoin: _asof_join,
         Union: lambda node: f"all rows of {len(node.branches)} inputs",
         Sink: _sink,
     },

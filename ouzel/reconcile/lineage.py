@@ -11,6 +11,7 @@ from ouzel.compiler.expressions import columns as columns_as_expressions
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
+    AsofJoin,
     AssignWindow,
     EmitRule,
     Filter,
@@ -66,6 +67,7 @@ ROLES: NodeTable[Role] = NodeTable(
         IntervalJoin: Role.REPEATS,
         Over: Role.REPEATS,
         TopN: Role.REPEATS,
+        AsofJoin: Role.REPEATS,
         Sink: Role.SINGLE,
     },
 )

@@ -51,7 +51,7 @@ def test_the_types_of_the_page_exist() -> None:
 
 @pytest.mark.parametrize(
     "file",
-    ["natural_join", "asof_join",
+    ["natural_join", "temporal_join_by_the_clock",
      "order_by", "limit", "grouping_sets", "rollup", "session_window", "cumulate_window", "match_recognize",
      "scalar_subquery", "now", "create_function", "drop"],
 )  # fmt: skip

@@ -13,6 +13,7 @@ from ouzel.compiler.plan.aggregates import (
     FinalAggregate,
     PartialAggregate,
 )
+from ouzel.compiler.plan.asof_join import AsofJoin
 from ouzel.compiler.plan.base import (
     ANY,
     APPENDS,
@@ -59,6 +60,7 @@ __all__ = [
     "WEIGHTED",
     "Aggregate",
     "AggregateCall",
+    "AsofJoin",
     "AssignWindow",
     "Changelog",
     "Distribution",

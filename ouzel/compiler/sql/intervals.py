@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from ouzel.compiler.expressions import Call, Column, Expression, Literal, conjunction, conjuncts
-from ouzel.compiler.plan import Aggregate, AssignWindow, IntervalJoin, Join, Node, RowTime, Watermark
+from ouzel.compiler.plan import Aggregate, AsofJoin, AssignWindow, IntervalJoin, Join, Node, RowTime, Watermark
 from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.scope import Relation
 from ouzel.compiler.types import TimestampType
@@ -130,19 +130,24 @@ def _traced(node: Node, column: str) -> tuple[AssignWindow, int] | None:
 
 def _deepest(node: Node, column: str) -> tuple[Node, str]:
     """Where the column comes from, through nodes whose rows are no later than those of their inputs."""
-    while not (isinstance(node, Watermark) and node.column == column) and column in node.origins and _keeps_time(node):
-        number, column = node.origins[column]
+    while not (isinstance(node, Watermark) and node.column == column) and column in node.origins:
+        number, name = node.origins[column]
+        if not _keeps_time(node, number):
+            break
+        column = name
         node = node.inputs[number]
     return node, column
 
 
-def _keeps_time(node: Node) -> bool:
-    """Whether a row that the node gives when its watermark is past its input's time is late there too."""
+def _keeps_time(node: Node, number: int) -> bool:
+    """Whether the watermark bounds the times of that input's rows in the output as it does in the input."""
     match node:
         case Aggregate():
             return node.window is not None and not node.retracts
         case IntervalJoin():
             return True
+        case AsofJoin():
+            return number == 0
     return node.is_rowwise and len(node.inputs) == 1
 
 

@@ -60,7 +60,7 @@ def bind_join(
         words = " ".join(filter(None, (join.method.upper(), side, kind, "JOIN")))
         raise source.error(f"{words} is not supported", place(join), _instead(join), NotSupported)
     made = _KINDS[side, kind]
-    right = _apart(right, left.node.schema.names)
+    right = apart(right, left.node.schema.names)
     sides = _Sides(right, left, True) if side == "RIGHT" else _Sides(left, right, False)
     using = [name_of(source, identifier) for identifier in join.args.get("using") or ()]
     on = join.args.get("on")
@@ -87,7 +87,7 @@ def bind_member(
         QueryError: the subquery has several columns, or one of another type.
     """
     value = Binder(source, relation, types).bind(member.this)
-    inner = _apart(inner, relation.node.schema.names)
+    inner = apart(inner, relation.node.schema.names)
     if len(inner.columns) != 1:
         problem = f"IN compares with one column, and this subquery gives {len(inner.columns)}"
         raise source.error(problem, place(member.args["query"]), "select one")
@@ -136,7 +136,7 @@ def _with_conjunct(node: Node, part: Expression) -> Node | None:
             return lower and node.with_inputs((lower, node.right) if number == 0 else (node.left, lower))
     if is_bound(part, node):
         return replace(node, condition=part if node.condition is None else conjunction([node.condition, part]))
-    left, right, keys, rest = _keyed(node.left, node.right, (part,))
+    left, right, keys, rest = keyed(node.left, node.right, (part,))
     if rest or any(set(pair) & {name for known in node.keys for name in known} for pair in keys):
         return None
     return replace(node, left=left, right=right, keys=(*node.keys, *keys))
@@ -167,7 +167,7 @@ def _is_true(on: exp.Expr) -> bool:
     return isinstance(on, exp.Boolean) and bool(on.this)
 
 
-def _apart(relation: Relation, taken: Sequence[str]) -> Relation:
+def apart(relation: Relation, taken: Sequence[str]) -> Relation:
     """The relation with columns of the plan that have no name that is taken."""
     names: dict[str, str] = {}
     for name in relation.node.schema.names:
@@ -189,11 +189,11 @@ def _visible(sides: _Sides, kind: JoinKind) -> tuple[Visible, ...]:
 
 
 def _joined(sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation = NodeLocation()) -> Join:
-    left, right, keys, rest = _keyed(sides.left.node, sides.right.node, parts)
+    left, right, keys, rest = keyed(sides.left.node, sides.right.node, parts)
     return bounded(Join(left, right, kind, keys, conjunction(rest) if rest else None, written=written))
 
 
-def _keyed(
+def keyed(
     left: Node, right: Node, parts: Sequence[Expression]
 ) -> tuple[Node, Node, tuple[tuple[str, str], ...], list[Expression]]:
     """The inputs with a column for whatever an equality compares, those columns, and the conjuncts that are no such equality.
@@ -241,7 +241,7 @@ def _is_equality(part: Expression) -> bool:
 def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Name], written: NodeLocation) -> Relation:
     """USING (a, b): these columns once, first, as standard SQL has it; under their tables' names they are still both there."""
     first, second = sides.ordered
-    pairs = [(_shared(source, name, first), _shared(source, name, second)) for name in using]
+    pairs = [(shared(source, name, first), shared(source, name, second)) for name in using]
     parts: list[Expression] = []
     for name, (one, other) in zip(using, pairs, strict=True):
         left, right = first.column(one), second.column(other)
@@ -270,7 +270,7 @@ def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Nam
     return of_join(node, Relation(node, (*shown, *rest), undated=UNDATED))
 
 
-def _shared(source: QueryText, name: Name, relation: Relation) -> Visible:
+def shared(source: QueryText, name: Name, relation: Relation) -> Visible:
     shown = [column for column in relation.columns if not column.hidden]
     found = pick(name, (column.name for column in shown))
     if len(found) == 1:

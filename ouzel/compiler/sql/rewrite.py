@@ -61,7 +61,6 @@ _REFUSED = {
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
     "and GROUP BY window_start, window_end",
     "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
-    "ASOF": "ASOF JOIN is not supported yet",
     "TOP": "TOP is not supported: a stream has no first rows",
 }  # fmt: skip
 _BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
@@ -130,6 +129,12 @@ class _Rewriter:
             self._table(index)
         elif (word in ("SEMI", "ANTI") and self._next_word(index, "JOIN")) or (word == "USING" and called):
             pass  # structure there, a name elsewhere
+        elif word == "ASOF" and self._word_at(index + 1) in _BEFORE_JOIN:
+            pass
+        elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):  # AS OF follows
+            self.edits.update({at: [self.tokens[at]] for at in range(index, min(index + 4, len(self.tokens)))})
+        elif word == "MATCH_CONDITION" and called:
+            self.edits[index] = [_as(self.tokens[index], TokenType.MATCH_CONDITION)]
         elif word == "MINUS" and self._word_at(index + 1 + called) in _BEGINS_A_QUERY:
             self.edits[index] = [_like(self.tokens[index], TokenType.EXCEPT, "EXCEPT")]
         elif word == "VALUES" and called and not self._next_is(index - 2, TokenType.DOT):
@@ -162,10 +167,8 @@ class _Rewriter:
             problem = problem if self._word_at(index + 1) in ("TUMBLING", "HOPPING", "SESSION") else None
         elif word == "TOP":
             problem = problem if self._next_is(index, TokenType.NUMBER) else None
-        elif word in ("NATURAL", "ASOF"):
+        elif word == "NATURAL":
             problem = problem if self._word_at(index + 1) in _BEFORE_JOIN else None
-        elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):
-            problem = "FOR SYSTEM_TIME AS OF (a temporal join) is not supported yet"
         if problem:
             raise self.source.error(problem, span_of([self.tokens[index]]), kind=NotSupported)
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from ouzel.compiler.expressions import Expression, conjunction
 from ouzel.compiler.plan import Filter
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
+from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.joins import bind_join, bind_member, with_filter
@@ -135,10 +136,13 @@ class QueryBinder:
         clause = tree.args.get("from_")
         if clause is None:
             return no_table()
+        refuse_version(self.source, clause.this)
         relation = self._table(clause.this)
         for join in tree.args.get("joins") or ():
             if isinstance(join.this, exp.Unnest):
                 relation = bind_unnest(self.source, join, relation, self.types)
+            elif is_asof(join):
+                relation = bind_asof(self.source, join, relation, self._table(join.this), self.types)
             else:
                 relation = bind_join(self.source, join, relation, self._table(join.this), self.types)
         return relation
@@ -159,7 +163,7 @@ class QueryBinder:
             return self._renamed(self.bind(node.this), alias, names, node)
         if isinstance(node, exp.Values):
             return self._renamed(self.bind(node), alias, names, node)
-        consume(self.source, node, "this", "alias", "db", "catalog")
+        consume(self.source, node, "this", "alias", "db", "catalog", "version")
         if is_window(node.this):
             call = read_window(self.source, node.this, data=True)
             assert call.data is not None

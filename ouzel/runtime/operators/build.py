@@ -7,6 +7,7 @@ from typing import Any
 
 from ouzel.compiler.plan import (
     Aggregate,
+    AsofJoin,
     AssignWindow,
     Filter,
     FinalAggregate,
@@ -30,6 +31,7 @@ from ouzel.planner.settings import Settings
 from ouzel.planner.streams import NOT_IN_TOPOLOGIES, TOPOLOGIES
 from ouzel.planner.topology import DEFAULT_STREAM, Output
 from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
+from ouzel.runtime.operators.asof_join import AsofJoining
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
 from ouzel.runtime.operators.interval_join import IntervalJoining
@@ -54,6 +56,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
         Join: lambda node, seed: Joining(node, seed),
         SetOperation: lambda node, seed: Comparing(node, seed),
+        AsofJoin: lambda node, seed: AsofJoining(node, seed),
         IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
         Over: over,
         TopN: top_n,

@@ -11,6 +11,7 @@ from ouzel.compiler.functions.lowering import parenthesize
 from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
     Aggregate,
+    AsofJoin,
     AssignWindow,
     Filter,
     FinalAggregate,
@@ -34,6 +35,7 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
+from ouzel.spark.lowering.asof import lower_asof
 from ouzel.spark.lowering.over_nodes import lower_over, lower_top
 from ouzel.spark.lowering.tables import lower_scan
 from ouzel.spark.lowering.text import call, comment, quote, select
@@ -139,6 +141,11 @@ def _join(node: Join, names: FrameNames) -> list[str]:
 @BATCH.add(IntervalJoin)
 def _interval_join(node: IntervalJoin, names: FrameNames) -> list[str]:
     return _join(replace(node, condition=node.whole_condition), names)
+
+
+@BATCH.add(AsofJoin)
+def _asof_join(node: AsofJoin, names: FrameNames) -> list[str]:
+    return lower_asof(node, *(names[id(below)] for below in node.inputs))
 
 
 def _types(node: Node) -> dict[str, DataType]:

@@ -16,6 +16,7 @@ from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
+    AsofJoin,
     AssignWindow,
     Changelog,
     Filter,
@@ -223,6 +224,9 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         TopN: Refused("its streams have no first rows", "run it as a topology, or as a batch job"),
         Over: Refused(
             "its streams have no windows over rows but those of time", "run it as a topology, or as a batch job"
+        ),
+        AsofJoin: Refused(
+            "it joins no stream with the latest row of another", "run it as a topology, or as a batch job"
         ),
     },
 )

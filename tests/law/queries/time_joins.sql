@@ -51,3 +51,29 @@ SELECT a.s, a.kind, a.n, b.n AS orders FROM a LEFT JOIN b ON a.s = b.s AND a.n <
 WITH a AS (SELECT tumble(ts, INTERVAL 1 MINUTE) AS s, kind, COUNT(*) AS n FROM events GROUP BY 1, 2),
 b AS (SELECT tumble(ts, INTERVAL 1 MINUTE) AS s, COUNT(*) AS n FROM orders GROUP BY 1)
 SELECT a.s, a.kind, a.n, b.n AS orders FROM a LEFT JOIN b ON a.s = b.s AND a.n < b.n;
+
+-- query: asof_join
+SELECT e.id, e.ts, o.order_id, o.total FROM events e ASOF JOIN (SELECT order_id, total, ts, order_id % 20 AS k FROM orders) o ON e.quantity = o.k AND e.ts >= o.ts;
+
+-- query: asof_left_join_strictly_before
+SELECT e.id, x.id AS before FROM events e ASOF LEFT JOIN events x ON e.kind = x.kind AND e.ts > x.ts;
+-- duckdb:
+SELECT e.id, MAX(x.id) AS before FROM events e LEFT JOIN events x ON e.kind = x.kind AND x.ts = (SELECT MAX(y.ts) FROM events y WHERE y.kind = e.kind AND y.ts < e.ts)
+GROUP BY e.id;
+
+-- query: asof_match_condition
+SELECT e.id, o.customer FROM events e ASOF JOIN orders o MATCH_CONDITION (e.ts >= o.ts) ON e.user_id = o.order_id;
+-- duckdb:
+SELECT e.id, o.customer FROM events e ASOF LEFT JOIN orders o ON e.ts >= o.ts AND e.user_id = o.order_id;
+
+-- query: temporal_join_then_window
+CREATE VIEW rates AS SELECT CONCAT('s', CAST(order_id % 9 AS STRING)) AS currency, total AS rate, ts FROM orders;
+CREATE VIEW converted AS
+SELECT e.id, e.ts, e.quantity * r.rate AS worth FROM (SELECT *, CONCAT('s', CAST(quantity % 10 AS STRING)) AS currency FROM events) AS e
+LEFT JOIN rates FOR SYSTEM_TIME AS OF e.ts AS r ON e.currency = r.currency;
+SELECT window_start, COUNT(*) AS n, COUNT(worth) AS known, SUM(worth) AS total
+FROM TABLE(TUMBLE(TABLE converted, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP BY window_start, window_end;
+-- duckdb:
+WITH rates AS (SELECT 's' || (order_id % 9) AS currency, total AS rate, ts FROM orders)
+SELECT tumble(e.ts, INTERVAL 5 MINUTE) AS window_start, COUNT(*) AS n, COUNT(r.rate) AS known, SUM(e.quantity * r.rate) AS total
+FROM (SELECT *, 's' || (quantity % 10) AS currency FROM events) e ASOF LEFT JOIN rates r ON e.currency = r.currency AND e.ts >= r.ts GROUP BY 1;
