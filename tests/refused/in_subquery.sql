@@ -1,3 +1,3 @@
--- error: IN (SELECT ...) is not supported here; write it as a condition of WHERE, alone or between ANDs; for NOT IN, LEFT ANTI JOIN ... ON
--- at: origin
-SELECT id FROM flights WHERE origin NOT IN (SELECT word FROM words);
+-- error: IN (SELECT ...) inside another expression than AND and OR is not supported; write [NOT] EXISTS (SELECT ... WHERE a = b), which is never unknown
+-- at: origin IN (SELECT word FROM words
+SELECT id FROM flights WHERE late OR NOT origin IN (SELECT word FROM words);

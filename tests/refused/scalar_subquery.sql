@@ -1,3 +1,3 @@
--- error: a subquery as a value is not supported
--- at: MAX(n) FROM words
-SELECT (SELECT MAX(n) FROM words) FROM flights;
+-- error: this subquery may give several rows, and a value is one; select an aggregate without GROUP BY, as MAX(column)
+-- at: n FROM words
+SELECT (SELECT n FROM words) FROM flights;

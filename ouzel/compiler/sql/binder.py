@@ -209,7 +209,7 @@ class Binder:
             raise self.source.error(
                 "IN (SELECT ...) is not supported here",
                 place(node.this),
-                "write it as a condition of WHERE, alone or between ANDs; for NOT IN, LEFT ANTI JOIN ... ON",
+                "write it in WHERE",
                 NotSupported,
             )
         if node.args.get("field"):

@@ -78,28 +78,12 @@ def bind_join(
     return of_join(node, Relation(node, both, undated=UNDATED))
 
 
-def bind_member(
-    source: QueryText, member: exp.In, relation: Relation, inner: Relation, types: dict[int, DataType]
+def joined(
+    left: Relation, right: Relation, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation
 ) -> Relation:
-    """WHERE value IN (SELECT ...): a semi-join.
-
-    Raises:
-        QueryError: the subquery has several columns, or one of another type.
-    """
-    value = Binder(source, relation, types).bind(member.this)
-    inner = apart(inner, relation.node.schema.names)
-    if len(inner.columns) != 1:
-        problem = f"IN compares with one column, and this subquery gives {len(inner.columns)}"
-        raise source.error(problem, place(member.args["query"]), "select one")
-    other = inner.column(inner.columns[0])
-    common = common_type(value.type, other.type)
-    if common is None:
-        problem = f"IN compares {value.type} and {other.type}"
-        raise source.error(problem, place(member), "CAST one of them")
-    part = resolve_call("eq", [cast_to(value, common), cast_to(other, common)])
-    sides, at = _Sides(relation, inner, False), NodeLocation(place(member)[0])
-    node = _joined(sides, JoinKind.SEMI, [part], at)
-    return of_join(node, Relation(node, relation.columns, undated=UNDATED))
+    """The relation of a join that a subquery is; the names of the right are `apart` from the left's."""
+    node = _joined(_Sides(left, right, False), kind, parts, written)
+    return of_join(node, Relation(node, left.columns, undated=UNDATED))
 
 
 def with_filter(relation: Relation, predicate: Expression) -> tuple[Relation, Expression | None]:
@@ -271,6 +255,11 @@ def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Nam
 
 
 def shared(source: QueryText, name: Name, relation: Relation) -> Visible:
+    """The column of USING in one of the joined relations.
+
+    Raises:
+        QueryError: there is none, or there are several.
+    """
     shown = [column for column in relation.columns if not column.hidden]
     found = pick(name, (column.name for column in shown))
     if len(found) == 1:

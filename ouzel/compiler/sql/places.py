@@ -26,9 +26,9 @@ def call_name(node: exp.Expr) -> str:
 
 
 _DESCRIPTIONS: dict[type[exp.Expr], str] = {
-    exp.Subquery: "a subquery as a value",
+    exp.Subquery: "a subquery in this place (write it in WHERE, or in the select list of a query that does not group)",
     exp.Select: "a subquery as a value",
-    exp.Exists: "EXISTS (write LEFT SEMI JOIN or LEFT ANTI JOIN)",
+    exp.Exists: "EXISTS in this place (write it in WHERE)",
     exp.Table: "a table in parentheses",
     exp.Lambda: "a lambda",
     exp.JSONExtract: "the operator ->",

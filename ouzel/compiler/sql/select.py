@@ -13,7 +13,7 @@ from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_group
 from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
-from ouzel.compiler.sql.joins import bind_join, bind_member, with_filter
+from ouzel.compiler.sql.joins import bind_join, with_filter
 from ouzel.compiler.sql.over import bind_select
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
@@ -21,6 +21,7 @@ from ouzel.compiler.sql.scope import Relation, matches, name_of
 from ouzel.compiler.sql.sets import bind_set_operation
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
+from ouzel.compiler.sql.subqueries import bind_condition, has_subquery, is_condition, with_items, with_values
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.values import bind_values, no_table
 from ouzel.compiler.sql.windows import assign_window, is_window, read_window
@@ -107,6 +108,7 @@ class QueryBinder:
         if is_grouped(tree, self.source.functions):
             result = bind_grouped(self.source, tree, relation, self.types, self.emission)
         else:
+            tree, relation = with_items(self, tree, relation)
             result = bind_select(self.source, tree, relation, self.types, self.emission)
         if tree.args.get("distinct"):
             consume(self.source, tree.args["distinct"])
@@ -114,23 +116,31 @@ class QueryBinder:
         return result
 
     def _where(self, condition: exp.Expr, relation: Relation, items: Sequence[exp.Expr]) -> Relation:
-        members = [part for part in _conjuncts(condition) if isinstance(part, exp.In) and part.args.get("query")]
-        plain = (
-            [part for part in _conjuncts(condition) if not any(part is member for member in members)]
-            if members
-            else [condition]
-        )
+        parts = _conjuncts(condition)
+        nested = [part for part in parts if has_subquery(part)]
+        plain = [part for part in parts if not any(part is one for one in nested)] if nested else [condition]
         if plain:
-            binder = WhereBinder(self.source, relation, self.types, items)
-            predicate = conjunction([binder.condition(part, "WHERE") for part in plain])
-            relation, left = with_filter(relation, predicate)
-            if left is not None:
-                relation = replace(
-                    relation, node=Filter(relation.node, left, written=NodeLocation(place(condition)[0]))
-                )
-        for member in members:
-            relation = bind_member(self.source, member, relation, self.bind(member.args["query"]), self.types)
+            relation = self._filtered(plain, condition, relation, items)
+        for part in nested:
+            if is_condition(part):
+                relation = bind_condition(self, part, relation)
+            else:
+                told, relation = with_values(self, part, relation)
+                relation = self._filtered([told], part, relation, items)
         return relation
+
+    def _filtered(
+        self, parts: Sequence[exp.Expr], written: exp.Expr, relation: Relation, items: Sequence[exp.Expr]
+    ) -> Relation:
+        binder = WhereBinder(self.source, relation, self.types, items)
+        relation, left = with_filter(relation, conjunction([binder.condition(part, "WHERE") for part in parts]))
+        if left is None:
+            return relation
+        return replace(relation, node=Filter(relation.node, left, written=NodeLocation(place(written)[0])))
+
+    def relation_of_from(self, tree: exp.Select) -> Relation:
+        """The relation of a query's FROM."""
+        return self._from(tree)
 
     def _from(self, tree: exp.Select) -> Relation:
         clause = tree.args.get("from_")

@@ -1,0 +1,427 @@
+"""Subqueries as conditions and as values: each becomes a join, so that it is answered once for all rows and not once for each.
+
+What a subquery compares with the query around it becomes the condition of the join; an aggregate is computed by the keys that it compares
+(Neumann and Kemper, "Unnesting Arbitrary Queries", BTW 2015, for what one level of correlation needs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import cast_to, common_type
+from ouzel.compiler.expressions import Case, Column, Expression, Literal, columns, columns_of
+from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.plan import Filter, JoinKind, Project
+from ouzel.compiler.sql.aggregation import distinct_rows, is_grouped
+from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.joins import apart, joined
+from ouzel.compiler.sql.output import OutputColumn, project, strip_alias
+from ouzel.compiler.sql.places import call_name, consume, place
+from ouzel.compiler.sql.scope import Relation, Visible, fresh
+from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.types import BIGINT, BOOLEAN, NULL, DataType
+from ouzel.compiler.written import NodeLocation
+from ouzel.errors import NotSupported, QueryError
+
+HIDDEN = "$subquery"
+"""The table under which the value of a subquery is found."""
+
+_QUANTIFIED = {
+    exp.Any: "write value IN (SELECT ...), or compare with (SELECT MIN(...))",
+    exp.All: "compare with (SELECT MAX(...)) or (SELECT MIN(...)), or write NOT EXISTS",
+}
+
+
+class Queries(Protocol):
+    """What binds whole queries."""
+
+    source: QueryText
+    types: dict[int, DataType]
+    emission: Emission
+    ctes: list[tuple[str, Relation]]
+
+    def bind(self, tree: exp.Expr) -> Relation:
+        """The relation of a query."""
+
+    def relation_of_from(self, tree: exp.Select) -> Relation:
+        """The relation of a query's FROM."""
+
+
+class _Correlated(Binder):
+    """Binds a subquery's expressions: a name that its own tables have not is looked for in the query around it."""
+
+    def __init__(self, queries: Queries, inner: Relation, outer: Relation) -> None:
+        super().__init__(queries.source, inner, queries.types)
+        self._outer = outer
+
+    def column(self, node: exp.Expr) -> Expression:
+        try:
+            return super().column(node)
+        except QueryError:
+            inner, self.relation = self.relation, self._outer
+            try:
+                return super().column(node)
+            except QueryError:
+                pass
+            finally:
+                self.relation = inner
+            raise
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """A subquery's rows, and what it says of them and of the query around it; `item` is what it selects."""
+
+    relation: Relation
+    parts: tuple[Expression, ...]
+    item: Expression
+
+
+def is_condition(part: exp.Expr) -> bool:
+    """Whether a conjunct is [NOT] EXISTS (SELECT ...) or [NOT] IN (SELECT ...)."""
+    part = _bare(part)
+    while isinstance(part, exp.Not):
+        part = _bare(part.this)
+    return isinstance(part, exp.Exists) or (isinstance(part, exp.In) and part.args.get("query") is not None)
+
+
+def has_subquery(part: exp.Expr) -> bool:
+    """Whether a subquery stands somewhere in an expression."""
+    return any(map(_is_subquery, part.walk()))
+
+
+def _is_subquery(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Any | exp.All):
+        return node.find(exp.Query) is not None
+    return isinstance(node, exp.Subquery | exp.Exists) or (
+        isinstance(node, exp.In) and node.args.get("query") is not None
+    )
+
+
+def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Relation:
+    """The rows for which [NOT] EXISTS (SELECT ...) or [NOT] IN (SELECT ...) is TRUE: a semi-join or an anti-join.
+
+    Raises:
+        QueryError: the subquery has several columns, or one of another type.
+        NotSupported: it groups what it compares with the query around it.
+    """
+    part, negated = _bare(part), False
+    while isinstance(part, exp.Not):
+        part, negated = _bare(part.this), not negated
+    kind, at = JoinKind.ANTI if negated else JoinKind.SEMI, NodeLocation(place(part)[0])
+    if isinstance(part, exp.Exists):
+        inner = _read(queries, part.this, relation, item=False)
+        return joined(relation, inner.relation, kind, inner.parts, at)
+    query = part.args["query"]
+    value = Binder(queries.source, relation, queries.types).bind(part.this)
+    inner = _read(queries, query, relation)
+    same = _equal(queries.source, part, value, inner.item)
+    found = joined(relation, inner.relation, kind, [same, *inner.parts], at)
+    return _without_unknown(queries, found, value, inner, at) if negated else found
+
+
+def _without_unknown(queries: Queries, found: Relation, value: Expression, inner: _Inner, at: NodeLocation) -> Relation:
+    """NOT IN is TRUE only where no comparison is unknown: without rows that are NULL, or compared with a NULL."""
+    nulls = fresh("$null", [*inner.relation.node.schema.names, *found.node.schema.names])
+    read = {name for part in inner.parts for name in columns_of(part)}
+    kept = [name for name in inner.relation.node.schema.names if name in read]
+    outputs = [OutputColumn(name, Column(inner.relation.node.schema[name].type, name)) for name in kept]
+    outputs.append(OutputColumn(nulls, resolve_call("is_null", [inner.item])))
+    few = distinct_rows(project(inner.relation, outputs), queries.emission)
+    unknown = resolve_call("or", [Column(BOOLEAN, nulls), resolve_call("is_null", [value])])
+    return joined(found, few, JoinKind.ANTI, [*inner.parts, unknown], at)
+
+
+def with_values(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[exp.Expr, Relation]:
+    """An expression in which columns stand for its subqueries, and the relation that has these columns.
+
+    Raises:
+        QueryError: a subquery that may give several rows or columns.
+        NotSupported: one that cannot be made a join.
+    """
+    part = part.copy()
+    _refuse_quantified(queries.source, part)
+    while (node := _outermost(part)) is not None:
+        value, relation = _value_of(queries, node, relation)
+        name = fresh("$value", (shown.name for shown in relation.columns))
+        column = fresh(name, relation.node.schema.names)
+        items = (*((each.name, each) for each in columns(relation.node.schema)), (column, value))
+        shown = (*relation.columns, Visible(HIDDEN, name, column, hidden=True))
+        relation = replace(relation, node=Project(relation.node, items), columns=shown)
+        stand_in = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(HIDDEN, quoted=True))
+        start, end = place(node)
+        for identifier in stand_in.find_all(exp.Identifier):
+            identifier.meta.update(start=start, end=end - 1)
+        if node is part:
+            return stand_in, relation
+        node.replace(stand_in)
+    return part, relation
+
+
+def _refuse_quantified(source: QueryText, part: exp.Expr) -> None:
+    for node in part.walk():
+        if isinstance(node, exp.Any | exp.All) and _is_subquery(node):
+            problem = f"{type(node).__name__.upper()} (SELECT ...) is not supported"
+            raise source.error(problem, place(node), _QUANTIFIED[type(node)], NotSupported)
+
+
+def with_items(queries: Queries, tree: exp.Select, relation: Relation) -> tuple[exp.Select, Relation]:
+    """A query in whose select list columns stand for subqueries, and the relation that has these columns."""
+    if not any(map(has_subquery, tree.expressions)):
+        return tree, relation
+    made: list[exp.Expr] = []
+    for number, item in enumerate(tree.expressions):
+        if has_subquery(item):
+            name = exp.to_identifier(f"EXPR${number}", quoted=True)
+            bare = item if isinstance(item, exp.Alias) else exp.Alias(this=item.copy(), alias=name)
+            item, relation = with_values(queries, bare, relation)
+        made.append(item)
+    tree = tree.copy()
+    tree.set("expressions", made)
+    return tree, relation
+
+
+def _outermost(part: exp.Expr) -> exp.Expr | None:
+    """The first subquery that stands in no other."""
+    return next(filter(_is_subquery, part.walk(prune=_is_subquery)), None)
+
+
+def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
+    if isinstance(node, exp.In):
+        return _membership(queries, node, relation)
+    if isinstance(node, exp.Exists):
+        return _found(queries, node, _plain(queries.source, node.this), relation, ())
+    return _scalar(queries, node, relation)
+
+
+def _membership(queries: Queries, node: exp.In, relation: Relation) -> tuple[Expression, Relation]:
+    """IN (SELECT ...) between ORs and ANDs, where it does not matter that it may be unknown instead of FALSE."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren | exp.And | exp.Or):
+        parent = parent.parent
+    if parent is not None:
+        advice = "write [NOT] EXISTS (SELECT ... WHERE a = b), which is never unknown"
+        problem = "IN (SELECT ...) inside another expression than AND and OR is not supported"
+        raise queries.source.error(problem, place(node), advice, NotSupported)
+    tree = _plain(queries.source, node.args["query"])
+    if len(tree.expressions) != 1:
+        raise _several(queries.source, tree, len(tree.expressions))
+    return _found(queries, node, tree, relation, [(strip_alias(tree.expressions[0]), node.this)])
+
+
+def _found(
+    queries: Queries,
+    node: exp.Expr,
+    tree: exp.Select,
+    relation: Relation,
+    compared: Sequence[tuple[exp.Expr, exp.Expr]],
+) -> tuple[Expression, Relation]:
+    """Whether a subquery gives a row: its keys, once each, joined to the rows that have them."""
+    local, pairs = _split(queries, tree, relation)
+    pairs += compared
+    if not pairs:
+        counted = exp.Select(expressions=[exp.Anonymous(this="fn count", expressions=[exp.Star()])])
+        counted.set("from_", exp.From(this=exp.Subquery(this=tree.copy())))
+        right = apart(queries.bind(counted), relation.node.schema.names)
+        count = right.column(right.columns[0])
+        both = joined(relation, right, JoinKind.INNER, (), NodeLocation(place(node)[0]))
+        return resolve_call("gt", [count, Literal(BIGINT, 0)]), replace(both, columns=relation.columns)
+    keys, both = _by_keys(queries, node, tree, relation, local, pairs, [])
+    return resolve_call("is_not_null", [keys[0]]), both
+
+
+def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
+    """The value of a subquery that gives one row: of an aggregate without keys, or of one by the keys that it compares."""
+    tree = _plain(queries.source, node)
+    if len(tree.expressions) != 1:
+        raise _several(queries.source, tree, len(tree.expressions))
+    alone = _alone(queries, tree)
+    if not isinstance(alone, QueryError):
+        if len(alone.columns) != 1:
+            raise _several(queries.source, tree, len(alone.columns))
+        if frozenset() not in alone.node.unique_keys:
+            raise _many_rows(queries.source, node)
+        right = apart(alone, relation.node.schema.names)
+        kind = JoinKind.LEFT if isinstance(alone.node, Filter) or tree.args.get("having") else JoinKind.INNER
+        both = joined(relation, right, kind, (), NodeLocation(place(node)[0]))
+        return right.column(right.columns[0]), replace(both, columns=relation.columns)
+    local, pairs = _split(queries, tree, relation)
+    if not pairs:
+        raise alone
+    if not is_grouped(tree, queries.source.functions) or tree.args.get("group") or tree.args.get("having"):
+        raise _many_rows(queries.source, node)
+    item = strip_alias(tree.expressions[0])
+    keys, both = _by_keys(queries, node, tree, relation, local, pairs, [item])
+    value = keys.pop()
+    nothing = Binder(queries.source, replace(relation, columns=()), queries.types).bind(_of_no_rows(queries, item))
+    if nothing == Literal(NULL, None):
+        return value, both
+    found = resolve_call("is_not_null", [keys[0]])
+    return Case(value.type, ((found, value),), cast_to(nothing, value.type)), both
+
+
+def _by_keys(
+    queries: Queries, node: exp.Expr, tree: exp.Select, relation: Relation, local: Sequence[exp.Expr],
+    pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr],
+) -> tuple[list[Expression], Relation]:  # fmt: skip
+    """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys."""
+    grouped = tree.copy()
+    keys = [inner.copy() for inner, _ in pairs]
+    named = [exp.alias_(each.copy(), f"$column{number}", quoted=True) for number, each in enumerate((*keys, *items))]
+    grouped.set("expressions", named)
+    grouped.set("group", exp.Group(expressions=keys))
+    grouped.set("distinct", None)
+    grouped.set("where", exp.Where(this=exp.and_(*(part.copy() for part in local), copy=False)) if local else None)
+    right = apart(queries.bind(grouped), relation.node.schema.names)
+    values: list[Expression] = [right.column(column) for column in right.columns]
+    binder = Binder(queries.source, relation, queries.types)
+    parts = [
+        _equal(queries.source, node, binder.bind(outer), column)
+        for (_, outer), column in zip(pairs, values, strict=False)
+    ]
+    both = joined(relation, right, JoinKind.LEFT, parts, NodeLocation(place(node)[0]))
+    return values, replace(both, columns=relation.columns)
+
+
+def _of_no_rows(queries: Queries, item: exp.Expr) -> exp.Expr:
+    """An expression over aggregates as it is without rows: a count is 0, all else NULL."""
+
+    def change(node: exp.Expr) -> exp.Expr:
+        call = node.this if isinstance(node, exp.Filter) else node
+        row = queries.source.functions.aggregate(call_name(call)) if isinstance(call, exp.Anonymous) else None
+        if row is None:
+            return node
+        return exp.Literal.number(0) if row.counts else exp.Null()
+
+    return item.copy().transform(change)
+
+
+def _read(queries: Queries, query: exp.Expr, outer: Relation, item: bool = True) -> _Inner:
+    """A subquery's rows under names of their own; what it selects, if that is asked for, as an expression over them."""
+    tree = _select_of(query)
+    alone = _alone(queries, query)
+    if not isinstance(alone, QueryError):
+        if item and len(alone.columns) != 1:
+            raise _several(queries.source, query, len(alone.columns))
+        if not item:
+            alone = project(alone, [OutputColumn("$any", Literal(BOOLEAN, True))])
+        inner = apart(alone, outer.node.schema.names)
+        return _Inner(inner, (), inner.column(inner.columns[0]))
+    if not isinstance(tree, exp.Select) or is_grouped(tree, queries.source.functions):
+        raise alone
+    if item and len(tree.expressions) != 1:
+        raise _several(queries.source, tree, len(tree.expressions))
+    consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
+    inner = apart(queries.relation_of_from(tree), outer.node.schema.names)
+    binder = _Correlated(queries, inner, outer)
+    where = tree.args.get("where")
+    if where is None:
+        raise alone
+    bound = [binder.condition(part, "WHERE") for part in _conjuncts(where.this)]
+    names = set(inner.node.schema.names)
+    local = [part for part in bound if columns_of(part) <= names]
+    if len(local) == len(bound):
+        raise alone
+    for part in local:
+        inner = replace(inner, node=Filter(inner.node, part, written=NodeLocation(place(where)[0])))
+    value = (
+        Binder(queries.source, inner, queries.types).bind(strip_alias(tree.expressions[0]))
+        if item
+        else Literal(NULL, None)
+    )
+    return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), value)
+
+
+def _alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
+    """The relation of a subquery that needs nothing of the query around it; else what it lacks."""
+    ctes, aggregates = len(queries.ctes), queries.emission.aggregates
+    try:
+        return queries.bind(query)
+    except NotSupported:
+        raise
+    except QueryError as error:
+        del queries.ctes[ctes:]
+        queries.emission.aggregates = aggregates
+        return error
+
+
+def _split(
+    queries: Queries, tree: exp.Select, outer: Relation
+) -> tuple[list[exp.Expr], list[tuple[exp.Expr, exp.Expr]]]:
+    """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first."""
+    where = tree.args.get("where")
+    parts = _conjuncts(where.this) if where else []
+    inner = queries.relation_of_from(tree)
+    local, pairs = [], []
+    for part in parts:
+        if has_subquery(part) or _binds(queries, part, inner):
+            local.append(part)
+            continue
+        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
+        ours = [_binds(queries, side, inner) for side in sides]
+        if ours not in ([True, False], [False, True]) or not _binds(queries, sides[ours.index(False)], outer):
+            _Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
+            advice = "compare with = what is of the subquery and what is of the query around it"
+            problem = "a subquery as a value with another correlation than equality is not supported"
+            raise queries.source.error(problem, place(part), advice, NotSupported)
+        pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
+    return local, pairs
+
+
+def _binds(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
+    try:
+        Binder(queries.source, relation, queries.types).bind(part)
+    except QueryError:
+        return False
+    return True
+
+
+def _equal(source: QueryText, node: exp.Expr, value: Expression, other: Expression) -> Expression:
+    common = common_type(value.type, other.type)
+    if common is None:
+        sign = "IN" if isinstance(node, exp.In) else "a subquery"
+        raise source.error(f"{sign} compares {value.type} and {other.type}", place(node), "CAST one of them")
+    return resolve_call("eq", [cast_to(value, common), cast_to(other, common)])
+
+
+def _several(source: QueryText, node: exp.Expr, columns: int) -> QueryError:
+    is_in = isinstance(node.parent, exp.In) or (node.parent is not None and isinstance(node.parent.parent, exp.In))
+    problem = (
+        f"{'IN compares with one column' if is_in else 'a value is one column'}, and this subquery gives {columns}"
+    )
+    return source.error(problem, place(node), "select one")
+
+
+def _many_rows(source: QueryText, node: exp.Expr) -> QueryError:
+    advice = "select an aggregate without GROUP BY, as MAX(column)"
+    return source.error("this subquery may give several rows, and a value is one", place(node), advice)
+
+
+def _select_of(query: exp.Expr) -> exp.Expr:
+    while isinstance(query, exp.Subquery | exp.Paren):
+        query = query.this
+    return query
+
+
+def _plain(source: QueryText, query: exp.Expr) -> exp.Select:
+    tree = _select_of(query)
+    if not isinstance(tree, exp.Select):
+        problem = f"{type(tree).__name__.upper()} in a subquery inside an expression is not supported"
+        raise source.error(problem, place(query), "write it as a view", NotSupported)
+    return tree
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    node = _bare(node)
+    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]

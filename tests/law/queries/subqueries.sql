@@ -1,0 +1,40 @@
+-- query: exists_correlated
+SELECT o.order_id, o.customer FROM orders o WHERE EXISTS (SELECT 1 FROM events e WHERE e.user_id = o.order_id AND e.quantity > 15 AND e.amount > o.discount)
+AND NOT EXISTS (SELECT * FROM words w WHERE w.n = o.order_id AND w.word = 'über') AND EXISTS (SELECT 1 FROM words WHERE n > 90);
+
+-- query: not_in_is_unknown_with_null
+SELECT id, user_id FROM events WHERE user_id NOT IN (SELECT user_id FROM events WHERE quantity > 19 AND user_id > 1)
+AND quantity NOT IN (SELECT user_id FROM events x WHERE x.kind = events.kind AND x.quantity > 18 AND x.user_id > 2)
+AND id NOT IN (SELECT id FROM nothing);
+
+-- query: not_in_of_nulls_is_empty
+SELECT order_id FROM orders WHERE order_id NOT IN (SELECT user_id FROM events);
+
+-- query: scalar_of_all
+SELECT id, amount, (SELECT MAX(n) FROM words) AS most, quantity > (SELECT AVG(quantity) FROM events) AS above, (SELECT COUNT(*) FROM nothing) AS none
+FROM events WHERE amount > (SELECT AVG(amount) FROM events WHERE quantity > 3) AND quantity >= (SELECT MIN(order_id) FROM orders);
+
+-- query: scalar_correlated
+SELECT o.order_id, (SELECT COUNT(*) FROM events e WHERE e.user_id = o.order_id AND e.quantity > 4) AS n,
+(SELECT COALESCE(SUM(e.quantity), -1) + COUNT(e.kind) FROM events e WHERE o.order_id = e.user_id) AS total
+FROM orders o WHERE o.discount < (SELECT MAX(x.discount) - 0.1 FROM orders x WHERE x.customer = o.customer);
+
+-- query: subqueries_under_or
+SELECT id FROM events e WHERE quantity = 3 OR user_id IN (SELECT order_id FROM orders WHERE discount > 0.7)
+OR (kind = 'view' AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.order_id = e.quantity * 2));
+
+-- query: window_semi_join_as_flink_writes_it
+SELECT * FROM (SELECT id, quantity, window_start, window_end FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES))) L
+WHERE L.quantity IN (SELECT order_id FROM (SELECT order_id, window_start, window_end FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTES))) R
+  WHERE L.window_start = R.window_start AND L.window_end = R.window_end);
+-- duckdb:
+SELECT id, quantity, s AS window_start, s + INTERVAL 5 MINUTE AS window_end FROM (SELECT *, tumble(ts, INTERVAL 5 MINUTE) AS s FROM events) L
+WHERE quantity IN (SELECT order_id FROM orders R WHERE tumble(R.ts, INTERVAL 5 MINUTE) = L.s);
+
+-- query: window_anti_join_as_flink_writes_it
+SELECT * FROM (SELECT id, user_id, window_start, window_end FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES))) L
+WHERE L.user_id NOT IN (SELECT quantity FROM (SELECT quantity, window_start, window_end FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) WHERE id % 3 = 0) R
+  WHERE L.window_start = R.window_start AND L.window_end = R.window_end);
+-- duckdb:
+SELECT id, user_id, s AS window_start, s + INTERVAL 5 MINUTE AS window_end FROM (SELECT *, tumble(ts, INTERVAL 5 MINUTE) AS s FROM events) L
+WHERE user_id NOT IN (SELECT quantity FROM events R WHERE id % 3 = 0 AND tumble(R.ts, INTERVAL 5 MINUTE) = L.s);
