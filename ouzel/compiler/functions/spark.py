@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
@@ -13,9 +14,11 @@ from ouzel.compiler.functions.registry import Signature
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import (
     DOUBLE,
+    INT,
     BooleanType,
     BytesType,
     DataType,
+    DecimalType,
     FloatType,
     IntegerType,
     IntervalType,
@@ -69,8 +72,15 @@ def _path(expression: Expression) -> list[str]:
 
 
 def _widened_by_spark(call: Call) -> tuple[Expression, ...]:
-    """The arguments without casts that Spark makes by itself: of an integer beside a DOUBLE."""
-    if call.function not in WIDENING or [argument.type for argument in call.arguments] != [DOUBLE, DOUBLE]:
+    """The arguments without casts that Spark makes by itself: of an integer beside a DOUBLE, and of whole numbers in a comparison."""
+    types = [argument.type for argument in call.arguments]
+    if (
+        call.function in COMPARING
+        and isinstance(types[0], IntegerType | DecimalType)
+        and types == types[:1] * len(types)
+    ):
+        return _compared_to_integers(call.arguments)
+    if call.function not in WIDENING or types != [DOUBLE, DOUBLE]:
         return call.arguments
     plain = tuple(
         argument.operand
@@ -80,6 +90,30 @@ def _widened_by_spark(call: Call) -> tuple[Expression, ...]:
     )
     return plain if any(argument.type == DOUBLE for argument in plain) else call.arguments
 
+
+def _compared_to_integers(arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """One value and whole numbers, without their casts to what both fit into; the same arguments if they are anything else."""
+    plain = tuple(map(_plain_integer, arguments))
+    values = [argument for argument in arguments if not isinstance(argument, Literal)]
+    return arguments if None in plain or len(values) != 1 else tuple(each for each in plain if each)
+
+
+def _plain_integer(argument: Expression) -> Expression | None:
+    """A whole number as an INT, a value without a cast of a DECIMAL to a wider one; None for other constants."""
+    if isinstance(argument, Literal):
+        number = argument.value
+        if not isinstance(number, int | Decimal) or number != int(number) or not -(2**31) <= number < 2**31:
+            return None
+        return Literal(INT, int(number))
+    if isinstance(argument, Cast) and not argument.safe:
+        wide, held = argument.type, argument.operand.type
+        if isinstance(wide, DecimalType) and isinstance(held, DecimalType):
+            return argument.operand if 0 <= wide.scale - held.scale <= wide.precision - held.precision else argument
+    return argument
+
+
+COMPARING = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "in", "between"})
+"""Functions for which Spark finds the type that all of their arguments fit into, as the binder does."""
 
 WIDENING = frozenset({"add", "subtract", "multiply", "divide", "eq", "ne", "lt", "le", "gt", "ge"})
 """Functions of two arguments that Spark computes in DOUBLE if one is."""

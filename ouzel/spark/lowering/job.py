@@ -88,11 +88,11 @@ class _Job:
         functions = {CLOSED: CLOSED_QUOTES, READ_CSV: CSV}
         csv = [text for name, text in functions.items() if name in self._names]
         written = (
+            self._query(),  # first what one reads the job for
             self._at(),
             *csv,
             json_reader(self._names),
             self._parquet(),
-            self._query(),
             self._parse_args(),
             self._main(),
         )

@@ -36,6 +36,36 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string, dep_delay int")
+
+    flights_unnested = (
+        flights.select("*", F.explode(F.array(F.col("origin"), F.col("dest"))).alias("airport"))
+        .where(F.col("dep_delay").isNotNull())
+        .select("airport", F.lit("flown").alias("fate"))
+    )
+
+    flights_filtered = flights.where(F.col("dep_delay").isNull()).select(
+        F.col("origin").alias("airport"),
+        F.lit("cancelled").alias("fate"),
+    )
+
+    # A flight that leaves touches two airports; one that is cancelled, only the first.
+    visits = flights_unnested.union(flights_filtered)
+
+    return (
+        visits.groupBy("airport")
+        .agg(
+            F.count_if(F.col("fate") == "flown").alias("flown"),
+            F.count_if(F.col("fate") == "cancelled").alias("cancelled"),
+            F.count("*").alias("count_rows"),
+        )
+        .where(F.col("count_rows") > 10000)
+        .select("airport", "flown", "cancelled")
+    )
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -67,36 +97,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string, dep_delay int")
-
-    flights_unnested = (
-        flights.select("*", F.explode(F.array(F.col("origin"), F.col("dest"))).alias("airport"))
-        .where(F.col("dep_delay").isNotNull())
-        .select("airport", F.lit("flown").alias("fate"))
-    )
-
-    flights_filtered = flights.where(F.col("dep_delay").isNull()).select(
-        F.col("origin").alias("airport"),
-        F.lit("cancelled").alias("fate"),
-    )
-
-    # A flight that leaves touches two airports; one that is cancelled, only the first.
-    visits = flights_unnested.union(flights_filtered)
-
-    return (
-        visits.groupBy("airport")
-        .agg(
-            F.count_if(F.col("fate") == "flown").alias("flown"),
-            F.count_if(F.col("fate") == "cancelled").alias("cancelled"),
-            F.count("*").alias("count_rows"),
-        )
-        .where(F.col("count_rows") > 10000)
-        .select("airport", "flown", "cancelled")
-    )
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

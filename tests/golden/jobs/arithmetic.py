@@ -22,6 +22,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(
+        spark, at(args.folder, args.flights), "carrier string, dest string, dep_delay int, arr_delay int, distance int"
+    )
+
+    return flights.select(
+        "carrier",
+        ((F.col("arr_delay") - F.col("dep_delay")) * 2 + 1).alias("made_up"),
+        (F.col("distance") / 3.0).alias("third"),
+        F.negative(F.col("dep_delay")).alias("early"),
+        ((F.abs(F.col("arr_delay")) > 10) & ~((F.col("dep_delay") == 0) | (F.col("dest") == "SFO"))).alias("off"),
+    )
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -53,21 +68,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(
-        spark, at(args.folder, args.flights), "carrier string, dest string, dep_delay int, arr_delay int, distance int"
-    )
-
-    return flights.select(
-        "carrier",
-        ((F.col("arr_delay") - F.col("dep_delay")) * 2 + 1).alias("made_up"),
-        (F.col("distance") / 3.0).alias("third"),
-        F.negative(F.col("dep_delay")).alias("early"),
-        ((F.abs(F.col("arr_delay")) > 10) & ~((F.col("dep_delay") == 0) | (F.col("dest") == "SFO"))).alias("off"),
-    )
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

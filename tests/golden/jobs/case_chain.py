@@ -25,6 +25,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(spark, at(args.folder, args.flights), "carrier string, dep_delay int")
+
+    return flights.select(
+        "carrier",
+        F.when(F.col("dep_delay").isNull(), "cancelled")
+        .when(F.col("dep_delay") <= 0, "on time")
+        .when(F.col("dep_delay") < 15, "nearly on time")
+        .when(F.col("dep_delay") < 60, "late")
+        .otherwise("very late")
+        .alias("punctuality"),
+    )
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -56,21 +71,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(spark, at(args.folder, args.flights), "carrier string, dep_delay int")
-
-    return flights.select(
-        "carrier",
-        F.when(F.col("dep_delay").isNull(), "cancelled")
-        .when(F.col("dep_delay") <= 0, "on time")
-        .when(F.col("dep_delay") < 15, "nearly on time")
-        .when(F.col("dep_delay") < 60, "late")
-        .otherwise("very late")
-        .alias("punctuality"),
-    )
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -21,6 +21,36 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    claims = (
+        read_csv(
+            spark,
+            closed(spark, args.claims, sep=";", quote="'"),
+            "amount",
+            "kind",
+            multiLine=True,
+            sep=";",
+            quote="'",
+            escape="'",
+            nullValue="\uffff",
+            mode="FAILFAST",
+            unescapedQuoteHandling="RAISE_ERROR",
+        )
+        # An empty field is NULL where it is no text.
+        .replace("", None, ["amount"])
+        .fillna("", ["kind"])
+        .replace("NA", None, ["kind", "amount"])
+        .select(F.col("amount").cast("decimal(10,2)").alias("amount"), "kind")
+    )
+
+    return (
+        claims.groupBy("kind")
+        .agg(F.sum("amount").alias("sum_amount"))
+        .select("kind", F.col("sum_amount").cast("decimal(38,2)").alias("amount"))
+    )
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -64,36 +94,6 @@ def read_csv(spark: SparkSession, path: str, *columns: str, **options: object) -
     ]
     empty = spark.createDataFrame([], ", ".join(f"{name} string" for name in columns))
     return reduce(DataFrame.union, frames[1:], frames[0]) if frames else empty
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    claims = (
-        read_csv(
-            spark,
-            closed(spark, args.claims, sep=";", quote="'"),
-            "amount",
-            "kind",
-            multiLine=True,
-            sep=";",
-            quote="'",
-            escape="'",
-            nullValue="\uffff",
-            mode="FAILFAST",
-            unescapedQuoteHandling="RAISE_ERROR",
-        )
-        # An empty field is NULL where it is no text.
-        .replace("", None, ["amount"])
-        .fillna("", ["kind"])
-        .replace("NA", None, ["kind", "amount"])
-        .select(F.col("amount").cast("decimal(10,2)").alias("amount"), "kind")
-    )
-
-    return (
-        claims.groupBy("kind")
-        .agg(F.sum("amount").alias("sum_amount"))
-        .select("kind", F.col("sum_amount").cast("decimal(38,2)").alias("amount"))
-    )
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -22,6 +22,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string, dep_delay int")
+
+    # a flight that is cancelled is not late
+    late = flights.where(F.col("dep_delay") > 15)
+
+    worst = late.groupBy("origin", "dest").agg(F.max("dep_delay").alias("delay"))
+
+    return worst.groupBy("origin").agg(F.avg("delay").alias("delay"))
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -53,18 +65,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string, dep_delay int")
-
-    # a flight that is cancelled is not late
-    late = flights.where(F.col("dep_delay") > 15)
-
-    worst = late.groupBy("origin", "dest").agg(F.max("dep_delay").alias("delay"))
-
-    return worst.groupBy("origin").agg(F.avg("delay").alias("delay"))
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -15,6 +15,13 @@ import argparse
 from pyspark.sql import DataFrame, SparkSession
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string")
+
+    return flights.select("origin", "dest").distinct()
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -42,13 +49,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string")
-
-    return flights.select("origin", "dest").distinct()
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -23,39 +23,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
-def at(folder: str, path: str) -> str:
-    """A path that starts at the folder, unless it is absolute or a URI."""
-    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
-
-
-WIDER = {"int": "tinyint smallint"}
-"""What a column may be in a file besides what it is in the table. Spark alone would cut an INT for a SMALLINT."""
-
-
-def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
-    """The files' columns by name, in types that lose nothing."""
-    frame = spark.read.schema(", ".join(columns)).parquet(path)
-    try:
-        schemas = [spark.read.parquet(path, mergeSchema=True).schema]
-    except Exception as error:
-        if "CANNOT_MERGE_SCHEMAS" not in str(error):  # one column has several types
-            raise
-        schemas = [spark.read.parquet(file).schema for file in frame.inputFiles()]
-    held = [(field.name, field.dataType) for schema in schemas for field in schema]
-    for column in frame.schema:
-        declared = column.dataType.simpleString()
-        kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
-        if not kinds:
-            raise ValueError(f"{path} has no column '{column.name}'; it has {', '.join(dict(held))}")
-        for kind in kinds:
-            if kind.simpleString() not in [declared, *WIDER.get(declared, "").split()]:
-                raise ValueError(
-                    f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
-                    "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
-                )
-    return frame
-
-
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
     flights = read_parquet(
@@ -88,6 +55,39 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
             "far_carriers",
         )
     )
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+WIDER = {"int": "tinyint smallint"}
+"""What a column may be in a file besides what it is in the table. Spark alone would cut an INT for a SMALLINT."""
+
+
+def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
+    """The files' columns by name, in types that lose nothing."""
+    frame = spark.read.schema(", ".join(columns)).parquet(path)
+    try:
+        schemas = [spark.read.parquet(path, mergeSchema=True).schema]
+    except Exception as error:
+        if "CANNOT_MERGE_SCHEMAS" not in str(error):  # one column has several types
+            raise
+        schemas = [spark.read.parquet(file).schema for file in frame.inputFiles()]
+    held = [(field.name, field.dataType) for schema in schemas for field in schema]
+    for column in frame.schema:
+        declared = column.dataType.simpleString()
+        kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
+        if not kinds:
+            raise ValueError(f"{path} has no column '{column.name}'; it has {', '.join(dict(held))}")
+        for kind in kinds:
+            if kind.simpleString() not in [declared, *WIDER.get(declared, "").split()]:
+                raise ValueError(
+                    f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
+                    "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
+                )
+    return frame
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

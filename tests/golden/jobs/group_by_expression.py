@@ -20,6 +20,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(spark, at(args.folder, args.flights), "arr_delay int, distance int")
+
+    # How long are the flights, by hundreds of miles?
+    return (
+        flights.groupBy(F.call_function("div", F.col("distance"), F.lit(100)).alias("hundreds"))
+        .agg(
+            F.count("*").alias("flights"),
+            F.avg("arr_delay").alias("arrival_delay"),
+        )
+        .where(F.col("flights") > 10)
+    )
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -51,21 +66,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(spark, at(args.folder, args.flights), "arr_delay int, distance int")
-
-    # How long are the flights, by hundreds of miles?
-    return (
-        flights.groupBy(F.call_function("div", F.col("distance"), F.lit(100)).alias("hundreds"))
-        .agg(
-            F.count("*").alias("flights"),
-            F.avg("arr_delay").alias("arrival_delay"),
-        )
-        .where(F.col("flights") > 10)
-    )
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -15,27 +15,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
-def spell(text: Column, names: list[str], exact: Sequence[str] = ()) -> Column:
-    """JSON records with their fields written as these columns are: Spark goes by their case, SQL does not."""
-    keys, large, small = F.json_object_keys(text), "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
-
-    def put(record: Column, name: Column) -> Column:
-        alike = F.translate(name, large, small)
-        others = F.filter(keys, lambda key: (F.translate(key, large, small) == alike) & ~key.isin(*names, *exact))
-        field = F.concat(F.lit(r'"\Q'), F.get(others, 0), F.lit(r'\E"\s*:'))
-        spelt = F.replace(record, F.regexp_substr(text, field), F.concat(F.lit('"'), name, F.lit('":')))
-        why = F.concat(F.lit("more than one field may be column "), name, F.lit(" of "), text)
-        return (
-            F.when(F.array_contains(keys, name) | (F.size(others) == 0), record)
-            .when((F.size(others) == 1) & (F.regexp_count(text, field) == 1), spelt)
-            .otherwise(F.raise_error(why))
-        )
-
-    folded = [name.lower() for name in names]
-    odd = F.exists(keys, lambda key: F.lower(key).isin(*folded) & ~key.isin(*names, *exact))
-    return F.when(odd, F.aggregate(F.array(*map(F.lit, names)), text, put)).otherwise(text)
-
-
 def query(spark: SparkSession) -> DataFrame:
     """What the query answers."""
     clicks = (
@@ -58,6 +37,27 @@ def query(spark: SparkSession) -> DataFrame:
     )
 
     return clicks.groupBy("page").agg(F.count("*").alias("clicks"))
+
+
+def spell(text: Column, names: list[str], exact: Sequence[str] = ()) -> Column:
+    """JSON records with their fields written as these columns are: Spark goes by their case, SQL does not."""
+    keys, large, small = F.json_object_keys(text), "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+
+    def put(record: Column, name: Column) -> Column:
+        alike = F.translate(name, large, small)
+        others = F.filter(keys, lambda key: (F.translate(key, large, small) == alike) & ~key.isin(*names, *exact))
+        field = F.concat(F.lit(r'"\Q'), F.get(others, 0), F.lit(r'\E"\s*:'))
+        spelt = F.replace(record, F.regexp_substr(text, field), F.concat(F.lit('"'), name, F.lit('":')))
+        why = F.concat(F.lit("more than one field may be column "), name, F.lit(" of "), text)
+        return (
+            F.when(F.array_contains(keys, name) | (F.size(others) == 0), record)
+            .when((F.size(others) == 1) & (F.regexp_count(text, field) == 1), spelt)
+            .otherwise(F.raise_error(why))
+        )
+
+    folded = [name.lower() for name in names]
+    odd = F.exists(keys, lambda key: F.lower(key).isin(*folded) & ~key.isin(*names, *exact))
+    return F.when(odd, F.aggregate(F.array(*map(F.lit, names)), text, put)).otherwise(text)
 
 
 def main() -> None:

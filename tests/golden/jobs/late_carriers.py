@@ -38,6 +38,37 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    # Event time is ts. The stream waits for late rows; here none is late.
+    flights = read_parquet(
+        spark, at(args.folder, args.flights), "ts timestamp_ntz, carrier string, arr_delay int, distance int"
+    )
+
+    return (
+        flights
+        # TUMBLE: windows of 7 days; a row without ts is in none
+        .select(
+            "*",
+            F.window("ts", "7 days").start.alias("window_start"),
+            F.window("ts", "7 days").end.alias("window_end"),
+        )
+        .groupBy("window_start", "window_end", "carrier")
+        .agg(
+            F.count("arr_delay").alias("arrivals"),
+            F.count_if(F.col("arr_delay") > 60).alias("late_over_an_hour"),
+            F.sum("distance").alias("miles"),
+        )
+        .select(
+            F.col("window_start").alias("week_start"),
+            "carrier",
+            "arrivals",
+            "late_over_an_hour",
+            "miles",
+        )
+    )
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -69,37 +100,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    # Event time is ts. The stream waits for late rows; here none is late.
-    flights = read_parquet(
-        spark, at(args.folder, args.flights), "ts timestamp_ntz, carrier string, arr_delay int, distance int"
-    )
-
-    return (
-        flights
-        # TUMBLE: windows of 7 days; a row without ts is in none
-        .select(
-            "*",
-            F.window("ts", "7 days").start.alias("window_start"),
-            F.window("ts", "7 days").end.alias("window_end"),
-        )
-        .groupBy("window_start", "window_end", "carrier")
-        .agg(
-            F.count("arr_delay").alias("arrivals"),
-            F.count_if(F.col("arr_delay") > 60).alias("late_over_an_hour"),
-            F.sum("distance").alias("miles"),
-        )
-        .select(
-            F.col("window_start").alias("week_start"),
-            "carrier",
-            "arrivals",
-            "late_over_an_hour",
-            "miles",
-        )
-    )
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -19,6 +19,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(
+        spark, at(args.folder, args.flights), "carrier string, origin string, dest string, dep_delay int"
+    )
+
+    # more than an hour
+    return flights.where(
+        (F.col("dep_delay") > 60) & F.col("origin").isin("JFK", "LGA") & F.col("dest").like("S%")
+    ).select("carrier", "dest", "dep_delay")
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -50,18 +62,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(
-        spark, at(args.folder, args.flights), "carrier string, origin string, dest string, dep_delay int"
-    )
-
-    # more than an hour
-    return flights.where(
-        (F.col("dep_delay") > 60) & F.col("origin").isin("JFK", "LGA") & F.col("dest").like("S%")
-    ).select("carrier", "dest", "dep_delay")
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -15,11 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
-def at(folder: str, path: str) -> str:
-    """A path that starts at the folder, unless it is absolute or a URI."""
-    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
-
-
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
     table_my_table_609b8296 = spark.read.schema('`a b` int, class string, `it\'s "x"` string, `{n}` int').json(
@@ -32,6 +27,11 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
         .agg(F.sum(F.col("`a b`") * F.col("`{n}`")).alias("sum"))
         .select("class", F.col('`it\'s "x"`').alias("c.d"), "sum")
     )
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -19,6 +19,22 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    orders = (
+        read_json(spark, at(args.folder, args.orders), "id bigint, placed string", ["id", "placed"])
+        .withColumn("placed", F.col("placed").cast("timestamp"))
+        .withColumn("id", F.coalesce("id", F.raise_error(F.lit("table 'orders': column 'id' may not be NULL"))))
+    )
+
+    return orders.where(F.col("placed") >= F.lit("2024-01-01 00:00:00").cast("timestamp_ntz").cast("timestamp")).select(
+        "id",
+        F.col("placed").cast("date").alias("placed_on"),
+        F.hour(F.col("placed")).alias("placed_at"),
+        (F.col("placed") + F.expr("INTERVAL '3 00:00:00' DAY TO SECOND")).alias("due"),
+    )
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -53,22 +69,6 @@ def read_json(spark: SparkSession, path: str, schema: str, names: list[str], exa
         return reader.json(path, **strictly)
     records = lines.select(F.from_json(spelt, schema, strictly).alias("_record"))
     return records.where("_record IS NOT NULL").select("_record.*")
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    orders = (
-        read_json(spark, at(args.folder, args.orders), "id bigint, placed string", ["id", "placed"])
-        .withColumn("placed", F.col("placed").cast("timestamp"))
-        .withColumn("id", F.coalesce("id", F.raise_error(F.lit("table 'orders': column 'id' may not be NULL"))))
-    )
-
-    return orders.where(F.col("placed") >= F.lit("2024-01-01 00:00:00").cast("timestamp_ntz").cast("timestamp")).select(
-        "id",
-        F.col("placed").cast("date").alias("placed_on"),
-        F.hour(F.col("placed")).alias("placed_at"),
-        (F.col("placed") + F.expr("INTERVAL '3 00:00:00' DAY TO SECOND")).alias("due"),
-    )
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

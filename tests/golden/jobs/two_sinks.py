@@ -27,6 +27,32 @@ from pyspark.sql import functions as F
 from ouzel.spark import write_table  # needs the wheel of Ouzel
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> dict[str, DataFrame]:
+    """What is written, by table."""
+    # Event time is ts. The stream waits for late rows; here none is late.
+    flights = read_parquet(spark, at(args.folder, args.flights), "ts timestamp_ntz, origin string, dep_delay int")
+
+    # late_by_day and late_by_origin read this: it is kept, so that it is computed once.
+    late = flights.where(F.col("dep_delay") > 15).select("ts", "origin").persist()
+
+    late_by_day = (
+        late
+        # TUMBLE: windows of 1 day; a row without ts is in none
+        .select(
+            "*",
+            F.window("ts", "1 day").start.alias("window_start"),
+            F.window("ts", "1 day").end.alias("window_end"),
+        )
+        .groupBy("window_start", "window_end")
+        .agg(F.count("*").alias("late"))
+        .select(F.col("window_start").alias("day_start"), "late")
+    )
+
+    late_by_origin = late.groupBy("origin").agg(F.count("*").alias("late"))
+
+    return {"late_by_day": late_by_day, "late_by_origin": late_by_origin}
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -58,32 +84,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> dict[str, DataFrame]:
-    """What is written, by table."""
-    # Event time is ts. The stream waits for late rows; here none is late.
-    flights = read_parquet(spark, at(args.folder, args.flights), "ts timestamp_ntz, origin string, dep_delay int")
-
-    # late_by_day and late_by_origin read this: it is kept, so that it is computed once.
-    late = flights.where(F.col("dep_delay") > 15).select("ts", "origin").persist()
-
-    late_by_day = (
-        late
-        # TUMBLE: windows of 1 day; a row without ts is in none
-        .select(
-            "*",
-            F.window("ts", "1 day").start.alias("window_start"),
-            F.window("ts", "1 day").end.alias("window_end"),
-        )
-        .groupBy("window_start", "window_end")
-        .agg(F.count("*").alias("late"))
-        .select(F.col("window_start").alias("day_start"), "late")
-    )
-
-    late_by_origin = late.groupBy("origin").agg(F.count("*").alias("late"))
-
-    return {"late_by_day": late_by_day, "late_by_origin": late_by_origin}
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

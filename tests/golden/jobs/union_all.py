@@ -18,6 +18,33 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string")
+
+    flights_by_origin = (
+        flights.groupBy("origin")
+        .agg(F.count("*").alias("flights"))
+        .select(
+            F.lit("from").alias("way"),
+            F.col("origin").alias("airport"),
+            "flights",
+        )
+    )
+
+    flights_by_dest = (
+        flights.groupBy("dest")
+        .agg(F.count("*").alias("flights"))
+        .select(
+            F.lit("to").alias("way"),
+            F.col("dest").alias("airport"),
+            "flights",
+        )
+    )
+
+    return flights_by_origin.union(flights_by_dest)
+
+
 def at(folder: str, path: str) -> str:
     """A path that starts at the folder, unless it is absolute or a URI."""
     return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
@@ -45,33 +72,6 @@ def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
                     "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
                 )
     return frame
-
-
-def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
-    """What the query answers."""
-    flights = read_parquet(spark, at(args.folder, args.flights), "origin string, dest string")
-
-    flights_by_origin = (
-        flights.groupBy("origin")
-        .agg(F.count("*").alias("flights"))
-        .select(
-            F.lit("from").alias("way"),
-            F.col("origin").alias("airport"),
-            "flights",
-        )
-    )
-
-    flights_by_dest = (
-        flights.groupBy("dest")
-        .agg(F.count("*").alias("flights"))
-        .select(
-            F.lit("to").alias("way"),
-            F.col("dest").alias("airport"),
-            "flights",
-        )
-    )
-
-    return flights_by_origin.union(flights_by_dest)
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

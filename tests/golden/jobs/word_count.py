@@ -28,11 +28,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
-def at(folder: str, path: str) -> str:
-    """A path that starts at the folder, unless it is absolute or a URI."""
-    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
-
-
 def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     """What the query answers."""
     announcements = spark.read.text(at(args.folder, args.announcements)).select(F.col("value").alias("line"))
@@ -44,6 +39,11 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
         .groupBy("word")
         .agg(F.count("*").alias("occurrences"))
     )
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
 
 
 def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:

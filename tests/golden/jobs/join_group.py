@@ -1,0 +1,122 @@
+"""join_group as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    -- How much each city has ordered, and what customers have never ordered anything.
+    CREATE TABLE customers (id BIGINT, name VARCHAR, city VARCHAR) WITH ('connector' = 'file', 'path' = 'customers.parquet', 'format' = 'parquet');
+    CREATE TABLE orders (id BIGINT, customer BIGINT, total DECIMAL(10, 2)) WITH ('connector' = 'file', 'path' = 'orders.parquet', 'format' = 'parquet');
+    CREATE TABLE cities (city VARCHAR, orders BIGINT, total DECIMAL(38, 2), PRIMARY KEY (city) NOT ENFORCED) WITH ('connector' = 'blackhole');
+
+    CREATE VIEW known AS SELECT o.id, c.city, total FROM orders AS o JOIN customers AS c ON o.customer = c.id;
+
+    INSERT INTO cities SELECT city, COUNT(*), SUM(total) FROM known GROUP BY city;
+
+    SELECT name, city FROM customers ANTI JOIN orders ON orders.customer = customers.id EMIT CHANGES;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> dict[str, DataFrame]:
+    """What is written, by table."""
+    orders = read_parquet(spark, at(args.folder, args.orders), "customer bigint, total decimal(10,2)")
+
+    # How much each city has ordered, and what customers have never ordered anything.
+    customers = read_parquet(spark, at(args.folder, args.customers), "id bigint, name string, city string")
+
+    customers_projected = customers.select(F.col("id").alias("id0"), "city")
+
+    cities = (
+        orders.join(customers_projected, F.col("customer") == F.col("id0"))
+        .groupBy("city")
+        .agg(
+            F.count("*").alias("orders"),
+            F.sum("total").alias("sum_total"),
+        )
+        .select("city", "orders", F.col("sum_total").cast("decimal(38,2)").alias("total"))
+    )
+
+    orders_projected = orders.select("customer")
+
+    result = customers.join(orders_projected, F.col("id") == F.col("customer"), "left_anti").select("name", "city")
+
+    return {"cities": cities, "result": result}
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+WIDER = {"bigint": "tinyint smallint int"}
+"""What a column may be in a file besides what it is in the table. Spark alone would cut an INT for a SMALLINT."""
+
+
+def fits(held: T.DataType, declared: T.DataType) -> bool:
+    """Whether a column of the declared type has a place for every value of the type that a file holds."""
+    match held, declared:
+        case T.DecimalType(), T.DecimalType():
+            return 0 <= declared.scale - held.scale <= declared.precision - held.precision
+        case T.IntegralType(), T.DecimalType():
+            return declared.precision - declared.scale >= (20 if held == T.LongType() else 10)
+    return held == declared or held.simpleString() in WIDER.get(declared.simpleString(), "").split()
+
+
+def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
+    """The files' columns by name, in types that lose nothing."""
+    frame = spark.read.schema(", ".join(columns)).parquet(path)
+    try:
+        schemas = [spark.read.parquet(path, mergeSchema=True).schema]
+    except Exception as error:
+        if "CANNOT_MERGE_SCHEMAS" not in str(error):  # one column has several types
+            raise
+        schemas = [spark.read.parquet(file).schema for file in frame.inputFiles()]
+    held = [(field.name, field.dataType) for schema in schemas for field in schema]
+    for column in frame.schema:
+        declared = column.dataType.simpleString()
+        kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
+        if not kinds:
+            raise ValueError(f"{path} has no column '{column.name}'; it has {', '.join(dict(held))}")
+        for kind in kinds:
+            if not fits(kind, column.dataType):
+                raise ValueError(
+                    f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
+                    "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
+                )
+    return frame
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="join_group in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument("--orders", metavar="PATH", default="orders.parquet", help="where table orders is read from")
+    parser.add_argument(
+        "--customers", metavar="PATH", default="customers.parquet", help="where table customers is read from"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("join_group")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer["cities"].write.format("noop").mode("overwrite").save()
+        answer["result"].show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
