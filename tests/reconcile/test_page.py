@@ -76,6 +76,14 @@ def test_what_nothing_explains_comes_first_and_above_all_what_happened_to_the_fi
     assert "late 1" in text[text.index("The rounds") :]
 
 
+def test_a_phone_shows_each_round_as_a_card() -> None:
+    text = page(found())
+    rounds = text[text.index("The rounds") : text.index("Both plans")]
+    assert 'class="rows cards"' in rounds
+    assert 'data-label="compared to"' in rounds
+    assert 'class="rows"' in text[text.index("Settings") :]
+
+
 def test_what_differs_stands_beside_the_keys_and_midnight_is_a_day() -> None:
     text = page(found())
     heads = re.findall(r"<th[^>]*>(\w+)</th>", text[text.index('id="value-differs"') :])[:4]

@@ -22,6 +22,9 @@ from ouzel.spark.batch.period import EPOCH, moment_text
 LONGEST = 200
 """Characters of a value that the page shows."""
 
+NARROW = 3
+"""Columns of a small table that a phone has room for."""
+
 WRAPPED = 40
 """A longer value is wrapped, so that one of them does not push the columns behind it out of sight."""
 
@@ -345,14 +348,20 @@ def _settings(found: Reconciliation) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], empty: str, texts: int) -> str:
-    """A small table; columns from `texts` on hold numbers."""
+    """A small table; columns from `texts` on hold numbers. On a phone, if it is wide, each line is a card."""
     lines = list(rows)
     if not lines:
         return f'<p class="empty">{escape(empty)}</p>'
     sides = ["" if number < texts else ' class="number"' for number in range(len(head))]
     top = "".join(f"<th{side}>{escape(name)}</th>" for side, name in zip(sides, head, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td{side}>{escape(cell)}</td>" for side, cell in zip(sides, line, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(
+            f'<td{side} data-label="{name}">{escape(cell)}</td>'
+            for side, name, cell in zip(sides, head, line, strict=True)
+        )
+        + "</tr>"
         for line in lines
     )
-    return f'<div class="card scroll"><table class="rows"><tr>{top}</tr>{body}</table></div>'
+    wide = " cards" if len(head) > NARROW else ""
+    return f'<div class="card scroll"><table class="rows{wide}"><tr>{top}</tr>{body}</table></div>'
