@@ -1,9 +1,10 @@
 """Where two tables differ, found by sums of hashes over buckets of rows, as replicas that compare hash trees do (Dynamo, section 4.7).
 
-A row's hash says which of BUCKETS it falls into, whichever table it is of. A bucket in which both tables have as many rows, and equal sums
-of their hashes, holds the same rows in both, each as often. That costs one look at each row, and nothing is shuffled but sums; only rows of
-other buckets need to be compared. Rows that differ pass for equal with a probability of about 2^-128 a bucket, for there are two hashes of
-64 bits. They are xxHash, which guards against accidents and not against somebody who makes up rows for it.
+The hash of a row, or of its keys, says which of BUCKETS it falls into, whichever table it is of. A bucket in which both tables have as
+many rows, and equal sums of their hashes, holds the same rows in both, each as often. That costs one look at each row, and nothing is
+shuffled but sums; only rows of other buckets need to be compared. Rows that differ pass for equal with a probability of about 2^-128 a
+bucket, for there are two hashes of 64 bits. They are xxHash, which guards against accidents and not against somebody who makes up rows for
+it.
 """
 
 from __future__ import annotations
@@ -29,13 +30,17 @@ HALF = (1 << 32) - 1
 HASHES = ("hash", "other_hash")
 
 
-def with_hashes(rows: DataFrame, names: Sequence[str], fields: Sequence[Field]) -> DataFrame:
-    """The rows with their HASHES and their BUCKET, made of these columns; equal rows have equal ones, NULL being equal to NULL."""
+def with_hashes(rows: DataFrame, names: Sequence[str], fields: Sequence[Field], keys: Sequence[str] = ()) -> DataFrame:
+    """The rows with their HASHES, made of these columns, and their BUCKET, made of those that are keys, if any are.
+
+    Equal rows have equal ones, NULL being equal to NULL. So all rows of a key are in one bucket.
+    """
     from pyspark.sql import functions as F
 
-    marks = [mark for name, field in zip(names, fields, strict=True) for mark in _marks(F.col(name), field.type)]
-    hashed = rows.withColumns({hash_: F.xxhash64(F.lit(seed), *marks) for seed, hash_ in enumerate(HASHES)})
-    return hashed.withColumn(BUCKET, F.col(HASHES[0]).bitwiseAND(F.lit(BUCKETS - 1)))
+    marks = {name: _marks(F.col(name), field.type) for name, field in zip(names, fields, strict=True)}
+    every, chosen = ([mark for name in some for mark in marks[name]] for some in (names, keys or names))
+    hashed = rows.withColumns({hash_: F.xxhash64(F.lit(seed), *every) for seed, hash_ in enumerate(HASHES)})
+    return hashed.withColumn(BUCKET, F.xxhash64(F.lit(0), *chosen).bitwiseAND(F.lit(BUCKETS - 1)))
 
 
 def sums(sign: Column) -> dict[str, Column]:

@@ -11,7 +11,7 @@ from ouzel.compiler.plan import EmitRule
 from ouzel.reconcile.classes import Class, Evidence
 from ouzel.reconcile.late import DROPPED, GROUP, LATE_ROWS, LOOSE
 from ouzel.reconcile.lineage import CARRIED, Lineage
-from ouzel.reconcile.lost import LOST, counts_of, fewer, sides, telling, with_lost
+from ouzel.reconcile.lost import LOST, counts_of, fewer, sides, with_lost
 from ouzel.reconcile.pairs import BATCH, DIFFERING, STREAM, either, names_of, pairing
 
 if TYPE_CHECKING:
@@ -83,10 +83,7 @@ def _partly(facts: Lineage) -> Column:
     """Whether the stream has told nothing of the window yet, or, where it tells of changes, less than all."""
     from pyspark.sql import functions as F
 
-    paired = F.col(STREAM).isNotNull() & F.col(BATCH).isNotNull()
-    if facts.emit is EmitRule.WATERMARK:
-        return F.col(STREAM).isNull()
-    return fewer(facts) if telling(facts) else F.col(STREAM).isNull() | paired
+    return F.col(STREAM).isNull() if facts.emit is EmitRule.WATERMARK else fewer(facts)
 
 
 def _within_late(facts: Lineage) -> Column:

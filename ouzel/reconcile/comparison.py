@@ -28,7 +28,7 @@ class Comparison:
     """The rows that differ, and how many do not.
 
     `differences` has: `stream` and `batch`, the whole rows or NULL; `differing` and `near`; the columns carried (see lineage.CARRIED);
-    `stream_rows` and `batch_rows`, how often each answer has that very row.
+    `stream_rows` and `batch_rows`, how often each answer has that very row; if any key has several rows, `equal` (see pairs.EQUAL).
     """
 
     differences: DataFrame
@@ -53,7 +53,8 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     theirs = batch.select(*comparable(batch, facts.columns, names), *carried(facts)).persist(StorageLevel.DISK_ONLY)
     try:
         signed = _signed(ours, theirs, facts)
-        both = with_hashes(signed, names, tuple(facts.columns))
+        keys = [name for name, column in zip(names, facts.columns, strict=True) if column.name in facts.keys]
+        both = with_hashes(signed, names, tuple(facts.columns), keys)
         buckets = _buckets(both, facts).localCheckpoint()
         counts = F.sum(STREAM_ROWS), F.sum(BATCH_ROWS), F.min("first_us"), F.max("last_us")
         doubtful = F.coalesce(F.sum(F.when(F.col(DIFFERING), F.col(STREAM_ROWS) + F.col(BATCH_ROWS))), F.lit(0))

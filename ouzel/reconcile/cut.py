@@ -10,7 +10,7 @@ from ouzel.compiler.plan import AssignWindow, Node, Program, Sink
 from ouzel.compiler.types import DateType, Schema
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag, with_inputs
-from ouzel.reconcile.extent import Extent, extent, has_windows
+from ouzel.reconcile.extent import Extent, extent, has_joins, has_windows
 from ouzel.reconcile.lineage import DAY_US
 from ouzel.reconcile.record import RunRecord
 from ouzel.spark.batch.period import EPOCH, Period, between, moment_text
@@ -71,7 +71,7 @@ def check_cut(sink: Sink, cut: Cut) -> None:
     if windowed and (found is None or (cut.closed_only and not found.windows)):
         raise NotSupported(
             f"a cut of '{sink.table}': its rows do not say which window they are of",
-            instead="add window_start or window_end to its SELECT",
+            instead="add window_start or window_end to its SELECT" + ", and to the ON of its joins" * has_joins(sink),
         )
     if found is None:
         raise NotSupported(

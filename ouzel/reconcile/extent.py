@@ -6,7 +6,20 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
-from ouzel.compiler.plan import Aggregate, AssignWindow, Filter, Node, Project, Scan, Sink, Union, Unnest, Watermark
+from ouzel.compiler.plan import (
+    Aggregate,
+    AssignWindow,
+    Filter,
+    Join,
+    Node,
+    Project,
+    Scan,
+    Sink,
+    Union,
+    Unnest,
+    Watermark,
+    walk,
+)
 from ouzel.compiler.types import DataType, DateType, TimestampType
 from ouzel.reconcile.lineage import DAY_US
 
@@ -47,9 +60,12 @@ def extent(sink: Sink) -> Extent | None:
 
 def has_windows(sink: Sink) -> bool:
     """Whether its rows are made in windows, whether or not they say in which."""
-    from ouzel.compiler.plan import walk
-
     return any(isinstance(node, Aggregate) and node.window is not None for node in walk(sink))
+
+
+def has_joins(sink: Sink) -> bool:
+    """Whether any of its rows come of several tables' rows side by side."""
+    return any(isinstance(node, Join) for node in walk(sink))
 
 
 def _is_time(kind: DataType) -> bool:
@@ -101,6 +117,20 @@ def _(node: Union, name: str) -> Extent | None:
     windows = tuple(window for each in branches if each is not None for window in each.windows)
     shift, size, _ = min(spans)
     return Extent(name, shift, size, windows) if len(spans) == 1 else Extent(name)
+
+
+@_traced.register
+def _(node: Join, name: str) -> Extent | None:
+    """Of a window only rows of the same window are needed, if it is what the join goes by."""
+    if name not in node.origins:  # it may be NULL in the one answer and not in the other
+        return None
+    side = node.origins[name][0]
+    found = _of(node.inputs[side], name)
+    if found is None or not found.windows:
+        return found
+    others = [_of(node.inputs[1 - side], pair[1 - side]) for pair in node.keys if pair[side] == name]
+    same = [each for each in others if each and (each.shift_us, each.size_us) == (found.shift_us, found.size_us)]
+    return replace(found, windows=(*found.windows, *same[0].windows) if same and same[0].windows else ())
 
 
 @_traced.register

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Node, Program, Sink
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Join, Node, Program, Sink
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.exclusion import ExcludeLateRows, can_exclude_late, late_columns, parse_late_column
-from ouzel.reconcile.lineage import Lineage, top_aggregate
+from ouzel.reconcile.lineage import Lineage, top_aggregate, top_join
 from ouzel.runtime.tasks.late import COMPONENT
 
 if TYPE_CHECKING:
@@ -113,13 +113,24 @@ def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, No
 
 
 def find_maker(program: Program, topology: Topology, sink: Sink) -> tuple[str, tuple[str, ...]]:
-    """The component that computes the aggregate which makes the sink's rows, and the keys by which rows are dealt to its tasks."""
-    top = top_aggregate(sink)
-    for name, head, node in by_component(program, topology):
+    """The component that computes the aggregate or join which makes the sink's rows, and the keys by which rows are dealt to its tasks."""
+    top = top_aggregate(sink) or top_join(sink)
+    for name, head, node in (*by_component(program, topology), *_joins_by_component(program, topology)):
         if node is top:
-            (spread,) = head.distribution
-            return name, spread.keys
+            return name, head.distribution[0].keys
     return "", ()
+
+
+def _joins_by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Join]]:
+    """Each join of the query with the component that it is the head of."""
+    made = [
+        (part.name, node, node is part.chain[0])
+        for part in topology.components
+        for node in part.chain
+        if isinstance(node, Join)
+    ]
+    nodes = [node for node in Dag(program.sinks).nodes() if isinstance(node, Join)]
+    return ((name, join, node) for (name, join, first), node in zip(made, nodes, strict=True) if first)
 
 
 def _aggregates(*sinks: Sink) -> list[Aggregate]:

@@ -9,6 +9,8 @@ from enum import Enum
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
 from ouzel.compiler.plan import (
+    LEFT_ONLY,
+    PADDED,
     Aggregate,
     AggregateCall,
     AsofJoin,
@@ -18,10 +20,12 @@ from ouzel.compiler.plan import (
     FinalAggregate,
     IntervalJoin,
     Join,
+    JoinKind,
     Node,
     Over,
     PartialAggregate,
     Project,
+    RowTime,
     Scan,
     SetOperation,
     Sink,
@@ -90,6 +94,29 @@ class Direction(Enum):
 
 
 @dataclass(frozen=True)
+class Padded:
+    """What a row without a match looks like: these columns are NULL, and the others those of a row that may have had one."""
+
+    null: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What is known of the rows that a join makes.
+
+    Attributes:
+        matched: of the columns carried those that are NULL in a row without a match; empty if each row has one.
+        padded: what rows without a match look like, for each input that may lack one; empty where that does not show.
+        times: of the columns carried the event times of both rows of a match, and how many microseconds to add; empty without such times.
+    """
+
+    matched: tuple[str, ...]
+    padded: tuple[Padded, ...]
+    times: tuple[RowTime, ...] = ()
+
+
+@dataclass(frozen=True)
 class Lineage:
     """What is known of a sink's rows.
 
@@ -99,12 +126,13 @@ class Lineage:
         time: the column to show rows over; None without one of a time's type.
         directions: how each column moves when rows are lost or come twice.
         step_us: how far apart times are at least: the slide of the windows, or a day for a DATE; 0 if they may be as near as they like.
-        carried: the group keys of the top aggregate, as `batch_sink` appends them; empty without one.
+        carried: the group keys of the top aggregate, or the keys of the top join, as `batch_sink` appends them; empty without either.
         window_end: that of them which is the end of the row's window.
         single: whether each row that a table gives is in each of the sink's rows at most once.
         copies: in how many of them it may be, if it is single: in so many windows.
         window_us: how long the windows of the top aggregate are; 0 without windows.
         emit: when the top aggregate lets its results out; None without one.
+        joined: what the top join makes of its rows; None without one, or where the loss of what it keeps would not show in single rows.
     """
 
     columns: Schema
@@ -118,6 +146,7 @@ class Lineage:
     copies: int = 1
     window_us: int = 0
     emit: EmitRule | None = None
+    joined: Joined | None = None
 
 
 def lineage(sink: Sink) -> Lineage:
@@ -127,7 +156,9 @@ def lineage(sink: Sink) -> Lineage:
     aggregate = top_aggregate(sink)
     if aggregate is None:
         time = _time(columns, sink, names)
-        return Lineage(columns, sink.keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
+        found = Lineage(columns, sink.keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
+        join = top_join(sink)
+        return found if join is None else replace(found, carried=_keys(join), joined=_joined(join, sink.input, names))
     made_of = {name: _made_of(sink.input, inner) for inner, name in names.items()}
     group = frozenset(aggregate.keys)
     keys = tuple(name for name, parts in made_of.items() if parts and parts <= group)
@@ -146,8 +177,8 @@ def lineage(sink: Sink) -> Lineage:
 
 
 def batch_sink(sink: Sink) -> Sink:
-    """The same sink with the top aggregate's keys as further columns, named with CARRIED: what the batch job computes for a comparison."""
-    if top_aggregate(sink) is None:
+    """The same sink with the keys of the top aggregate or join as further columns, named with CARRIED: so the batch job is asked."""
+    if top_aggregate(sink) is None and top_join(sink) is None:
         return sink
     return replace(sink, input=_carrying(sink.input), columns=Schema(()))
 
@@ -160,18 +191,70 @@ def _carrying(node: Node) -> Node:
             return replace(node, input=below, items=(*node.items, *kept))
         case _ if _role(node) is Role.KEEPS:
             return node.with_inputs(tuple(map(_carrying, node.inputs)))
-    assert isinstance(node, Aggregate)
+    assert isinstance(node, Aggregate | Join)
+    keys = node.keys if isinstance(node, Aggregate) else _keys(node).names
     items = [(column.name, column) for column in columns_as_expressions(node.schema)]
-    copies = [(f"{CARRIED}{name}", column) for name, column in items if name in node.keys]
+    copies = [(f"{CARRIED}{name}", column) for name, column in items if name in keys]
     return Project(node, (*items, *copies))
 
 
 def top_aggregate(sink: Sink) -> Aggregate | None:
     """The aggregate that makes the sink's rows, if only projections and filters follow it."""
+    node = _maker(sink)
+    return node if isinstance(node, Aggregate) and node.keys else None
+
+
+def top_join(sink: Sink) -> Join | None:
+    """The join that makes the sink's rows, if only projections and filters follow it and what it has lost shows in single rows.
+
+    That of an anti join shows in rows that are there, of which nothing says what they should have met.
+    """
+    node = _maker(sink)
+    if not isinstance(node, Join) or node.kind is JoinKind.ANTI:
+        return None
+    return node if node.keys or not PADDED[node.kind] else None
+
+
+def _maker(sink: Sink) -> Node:
     node = sink.input
     while _role(node) is Role.KEEPS:
         (node,) = node.inputs
-    return node if isinstance(node, Aggregate) and node.keys else None
+    return node
+
+
+def _keys(join: Join) -> Schema:
+    """The columns of a join's rows that say which task made them, and whether of a match."""
+    right = () if join.kind in LEFT_ONLY else (name for _, name in join.keys)
+    names = (*(name for name, _ in join.keys), *right, *(time.column for time in _times(join)))
+    return join.schema.select(tuple(dict.fromkeys(names)))
+
+
+def _times(join: Join) -> tuple[RowTime, ...]:
+    """Where a join is bounded by time, the times of both rows of a match."""
+    return join.times if isinstance(join, IntervalJoin) and join.kind not in LEFT_ONLY else ()
+
+
+def _joined(join: Join, top: Node, names: Mapping[str, str]) -> Joined:
+    """What is known of the join's rows below `top`, whose columns have these names in the output."""
+    matched = tuple(pair[number] for pair in join.keys for number in PADDED[join.kind])
+    made_of = {name: _origin(top, inner) for inner, name in names.items()}
+    if None in made_of.values():
+        return Joined(matched, (), _times(join))
+    inputs = [frozenset(node.schema.names) for node in join.inputs]
+    sides = [tuple(name for name, origin in made_of.items() if origin in inputs[side]) for side in (0, 1)]
+    padded = tuple(Padded(sides[side], sides[1 - side]) for side in PADDED[join.kind] if all(sides))
+    return Joined(matched, padded, _times(join))
+
+
+def _origin(node: Node, name: str) -> str | None:
+    """The column of the top join that a column is, as it is; None if it is computed."""
+    match node:
+        case Project():
+            value = dict(node.items)[name]
+            return _origin(node.input, value.name) if isinstance(value, Column) else None
+        case _ if _role(node) is Role.KEEPS:
+            return _origin(node.inputs[0], node.origins[name][1]) if name in node.origins else None
+    return name
 
 
 def _is_single(node: Node) -> bool:

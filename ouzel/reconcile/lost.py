@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ouzel.compiler.plan import EmitRule
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.reconcile.classes import Evidence
-from ouzel.reconcile.lineage import CARRIED, Direction, Lineage
-from ouzel.reconcile.pairs import BATCH, STREAM, either, names_of
+from ouzel.reconcile.lineage import CARRIED, Direction, Joined, Lineage, Padded
+from ouzel.reconcile.pairs import BATCH, EQUAL, STREAM, either, names_of
 from ouzel.reconcile.record import Loss
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ NEARLY = 1e-9
 COUNTS = frozenset({Direction.ROWS, Direction.COUNT})
 """What counts rows."""
 
-_GROUP, _TASK, _EXCESS = "_group_", "_task", "_excess"
+_GROUP, _TASK, _EXCESS, _DIFFERS = "_group_", "_task", "_excess", "_differs"
 
 
 def with_lost(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFrame:
@@ -38,14 +38,17 @@ def with_lost(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFr
     on_way = [loss for loss in proof.losses if not loss.component]
     if not proof.losses:
         return differences.withColumn(LOST, F.lit(False))
-    placed = _with_tasks(_with_groups(differences, facts), facts, proof, of_tasks)
+    placed = _with_tasks(_with_groups(_with_equal(differences), facts), facts, proof, of_tasks)
     hit = [F.coalesce(_in_time(loss, facts) & _in_keys(loss), F.lit(False)) for loss in of_tasks]
     times = sum((each.cast("int") for each in hit), F.lit(0))
-    of_state = _any(hit) & _apart_or_fewer(facts, proof, times)
+    of_state = _any(hit) & (
+        _match_missing(facts.joined, facts) if facts.joined else _apart_or_fewer(facts, proof, times)
+    )
     of_state = of_state & _within_sent_again(placed, of_state, facts, proof)
     found = of_state | (_any(_in_time(loss, facts) for loss in on_way) & fewer(facts))
     told = placed.withColumn(LOST, F.coalesce(found, F.lit(False)))
-    return told.drop(_TASK, *(f"{_GROUP}{name}" for name in facts.carried.names))
+    told = _with_left_alone(told, facts.joined, facts) if facts.joined else told
+    return told.where(F.col(_DIFFERS)).drop(_DIFFERS, _TASK, *(f"{_GROUP}{name}" for name in facts.carried.names))
 
 
 def fewer(facts: Lineage) -> Column:
@@ -56,7 +59,43 @@ def fewer(facts: Lineage) -> Column:
     ours, theirs = sides(facts)
     moved = [~ours[name].eqNullSafe(theirs[name]) for name in telling(facts)]
     paired = F.col(STREAM).isNotNull() & F.col(BATCH).isNotNull()
-    return missing | (paired & _agree(facts, ours, theirs) & _any(moved))
+    unmatched = _match_missing(facts.joined, facts) if facts.joined else F.lit(False)
+    return missing | unmatched | (paired & _agree(facts, ours, theirs) & _any(moved))
+
+
+def _match_missing(joined: Joined, facts: Lineage) -> Column:
+    """Whether a match that the join should have made is missing, or has the row that it leaves alone in its place."""
+    from pyspark.sql import functions as F
+
+    match = reduce(and_, (F.col(f"{CARRIED}{name}").isNotNull() for name in joined.matched), F.col(BATCH).isNotNull())
+    ours, theirs = sides(facts)
+    same = (
+        reduce(and_, (ours[name].eqNullSafe(theirs[name]) for name in each.others), _is_alone(ours, each))
+        for each in joined.padded
+    )
+    return match & (F.col(STREAM).isNull() | _any(same))
+
+
+def _is_alone(ours: Mapping[str, Column], padded: Padded) -> Column:
+    """Whether the stream's row looks like one without a match."""
+    from pyspark.sql import functions as F
+
+    return reduce(and_, (ours[name].isNull() for name in padded.null), F.col(STREAM).isNotNull())
+
+
+def _with_left_alone(told: DataFrame, joined: Joined, facts: Lineage) -> DataFrame:
+    """The same, where rows that stand alone in the stream are lost too: of each kind as many as the matches that it has lost."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    ours, theirs = sides(facts)
+    for padded in joined.padded:
+        row = [F.coalesce(ours[name], theirs[name]) for name in padded.others]
+        alone = _is_alone(ours, padded) & F.col(BATCH).isNull()
+        matches = F.count_if(F.col(LOST) & F.col(STREAM).isNull()).over(Window.partitionBy(*row))
+        number = F.row_number().over(Window.partitionBy(*row, alone).orderBy(F.lit(0)))
+        told = told.withColumn(LOST, F.col(LOST) | (alone & (number <= matches)))
+    return told
 
 
 def telling(facts: Lineage) -> list[str]:
@@ -141,7 +180,7 @@ def _together(facts: Lineage, proof: Evidence, theirs: Mapping[str, Column], gro
         total = F.sum(ours[name]).over(group)
         if facts.emit is EmitRule.CHANGES:
             yield total >= theirs[name]
-        if facts.single and proof.sent_again is not None:
+        if proof.sent_again == 0 or (facts.single and proof.sent_again):
             yield total <= theirs[name] + proof.sent_again
     if facts.emit is not EmitRule.CHANGES:
         return
@@ -197,20 +236,44 @@ def _group(facts: Lineage) -> Window:
 
 
 def _in_time(loss: Loss, facts: Lineage) -> Column:
-    """Whether the group's window was not in the result when that was lost, and had begun. A group without a window has no such time."""
+    """Whether the group's window, or a match, was not in the result when that was lost, and had begun. Others have no such time."""
     from pyspark.sql import functions as F
 
-    if facts.window_end is None:
+    if facts.window_end is not None:
+        end_us = _micros(facts.window_end)
+        start_us = end_us - F.lit(facts.window_us)
+    elif facts.joined and facts.joined.times:
+        times = [_micros(time.column) + F.lit(time.shift_us + 1) for time in facts.joined.times]
+        start_us, end_us = F.least(*times), F.greatest(*times)
+    else:
         return F.lit(True)
-    end_us = F.unix_micros(F.col(f"{_GROUP}{facts.window_end}").cast("timestamp"))
     after = F.lit(True) if loss.since_us is None else end_us > F.lit(loss.since_us + 1)
-    return after if loss.until_us is None else after & (end_us - F.lit(facts.window_us) <= F.lit(loss.until_us))
+    return after if loss.until_us is None else after & (start_us <= F.lit(loss.until_us))
+
+
+def _micros(name: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.unix_micros(F.col(f"{_GROUP}{name}").cast("timestamp"))
 
 
 def _in_keys(loss: Loss) -> Column:
     from pyspark.sql import functions as F
 
     return F.lit(True) if loss.tasks == 1 else F.col(_TASK) == loss.task
+
+
+def _with_equal(differences: DataFrame) -> DataFrame:
+    """The differences, and besides, as no differences, what both answers have of their keys: a group is judged by all that it was told."""
+    from pyspark.sql import functions as F
+
+    marked = differences.withColumn(_DIFFERS, F.lit(True))
+    if EQUAL not in differences.columns:
+        return marked
+    rows = differences.select(F.explode(F.array_distinct(EQUAL)).alias("equal")).select("equal.*").distinct()
+    both = [F.col("row").alias(side) for side in (STREAM, BATCH)]
+    others = rows.select(*both, *(name for name in rows.columns if name != "row"), F.lit(False).alias(_DIFFERS))
+    return marked.unionByName(others, allowMissingColumns=True)
 
 
 def _with_groups(differences: DataFrame, facts: Lineage) -> DataFrame:

@@ -22,6 +22,9 @@ DIFFERING, NEAR, STREAM, BATCH = "differing", "near", "stream", "batch"
 STREAM_ROWS, BATCH_ROWS = "stream_rows", "batch_rows"
 """How often each answer holds this very row."""
 
+EQUAL = "equal"
+"""Beside a difference of a key with several rows: the rows of that key that both answers have, each with what is carried."""
+
 TASK_ROWS = 1_000_000
 """So many rows, at most, are grouped by one task: their groups fit into its memory. Grouped before they are shuffled, few would meet."""
 
@@ -77,7 +80,7 @@ def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tu
     named = groups.where(several).select(*(F.col(name).alias(f"k{name}") for name in keys))
     named = F.broadcast(named) if crowded <= BROADCAST_MAX else named
     others, surplus = _cancelled(rows.join(named, same, "left_semi"), facts, keys, tolerance)
-    return found.unionByName(others), int(more or 0) + surplus
+    return found.unionByName(others, allowMissingColumns=True), int(more or 0) + surplus
 
 
 def settled(rows: DataFrame) -> DataFrame:
@@ -125,19 +128,26 @@ def _sides(groups: DataFrame, facts: Lineage, keys: Sequence[str]) -> DataFrame:
     return groups.select(*(row(side) for side in OF), *carried(facts))
 
 
-def _unequal(rows: DataFrame, facts: Lineage) -> DataFrame:
-    """Each distinct row with how often either answer has it, where that is not the same."""
+def _unequal(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None) -> DataFrame:
+    """Each distinct row with how often either answer has it, where that is not the same; of keys, EQUAL besides."""
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     counts = [F.sum("s").alias(STREAM_ROWS), F.sum("b").alias(BATCH_ROWS)]
     extra = [F.first(name, ignorenulls=True).alias(name) for name in carried(facts)]
     counted = rows.groupBy(*names_of(facts)).agg(*counts, *extra)
+    if keys and facts.keys:
+        row = F.struct(
+            F.struct(*names_of(facts), F.lit(1).alias("copy"), STREAM_ROWS, BATCH_ROWS).alias("row"), *carried(facts)
+        )
+        equal = F.collect_list(F.when((F.col(STREAM_ROWS) > 0) & (F.col(BATCH_ROWS) > 0), row))
+        counted = counted.withColumn(EQUAL, equal.over(Window.partitionBy(*keys)))
     return counted.where(F.col(STREAM_ROWS) != F.col(BATCH_ROWS))
 
 
 def _cancelled(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> tuple[DataFrame, int]:
     """The differences where a key has several rows or there are no keys: equal rows cancel, and the rest is joined."""
-    rest = settled(_unequal(rows, facts))
+    rest = settled(_unequal(rows, facts, keys))
     return settled(_joined(rest, facts, keys, tolerance)), _surplus(rest)
 
 
@@ -158,14 +168,18 @@ def _joined(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, toleran
     for name in (*(keys or ()), "copy"):
         same = same & F.col(f"{STREAM}.{name}").eqNullSafe(F.col(f"{BATCH}.{name}"))
     both = ours.join(theirs, same, "full") if keys is not None else ours.unionByName(theirs, allowMissingColumns=True)
+    if EQUAL in rest.columns:
+        both = both.withColumns(
+            {EQUAL: either(EQUAL), **{side: F.col(side).dropFields(EQUAL) for side in (STREAM, BATCH)}}
+        )
     return _told(both, facts, tolerance)
 
 
 def _told(both: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
     """The differences (see comparison.Comparison) of which these are both sides."""
-
+    equal = [EQUAL] if EQUAL in both.columns else []
     counts = [either(name).alias(name) for name in (STREAM_ROWS, BATCH_ROWS)]
-    return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried(facts))
+    return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried(facts), *equal)
 
 
 def _side(
@@ -183,7 +197,8 @@ def _side(
             Window.partitionBy(*keys).orderBy(*others, "copy") if others else Window.partitionBy(*keys).orderBy("copy")
         )
         copies = copies.withColumn("copy", F.row_number().over(order))
-    return copies.select(F.struct(*names, "copy", STREAM_ROWS, BATCH_ROWS).alias(side), *carried)
+    equal = [EQUAL] if EQUAL in rest.columns else []
+    return copies.select(F.struct(*names, "copy", STREAM_ROWS, BATCH_ROWS, *equal).alias(side), *carried)
 
 
 def _differing(facts: Lineage, tolerance: float) -> list[Column]:

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from ouzel.compiler.plan import AssignWindow, Filter, Sink, walk
@@ -56,6 +57,41 @@ def test_a_row_stands_for_its_window_or_its_moment(
     found = extent(sink_of(query))
     assert found is not None
     assert (found.column, found.shift_us, found.size_us, bool(found.windows)) == (column, shift, size, windows)
+
+
+PER_HOUR = "SELECT window_start, window_end, origin, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end, origin"  # noqa: E501
+"""What joins of windows read."""
+LONG = PER_HOUR.replace("flights,", "long,")
+OF_LONG = "CREATE VIEW long AS SELECT * FROM flights WHERE miles > 900;"
+
+
+def joined(kind: str, on: str) -> str:
+    """Windows of all flights beside those of long ones."""
+    columns = "a.window_start, a.origin, a.n" + ("" if "ANTI" in kind else ", b.n AS m")
+    return (
+        f"{OF_LONG} SELECT {columns} FROM ({PER_HOUR}) AS a {kind} JOIN ({LONG}) AS b ON {on} AND a.origin = b.origin;"
+    )
+
+
+SAME_WINDOW, NEXT_WINDOW = "a.window_start = b.window_start", "a.window_start = b.window_end"
+
+
+@pytest.mark.parametrize("kind", ["", "LEFT", "LEFT ANTI"])
+def test_a_row_of_a_join_of_windows_stands_for_the_window_by_which_they_are_joined(kind: str) -> None:
+    same, other = (extent(sink_of(joined(kind, on))) for on in (SAME_WINDOW, NEXT_WINDOW))
+    assert same is not None
+    assert other is not None
+    assert (same.column, same.shift_us, same.size_us, len(same.windows)) == ("window_start", 0, HOUR_US, 2)
+    assert other == Extent("window_start", 0, HOUR_US)
+    with pytest.raises(NotSupported, match="window_end to its SELECT, and to the ON of its joins"):
+        check_cut(sink_of(joined(kind, NEXT_WINDOW)), Cut(closed_only=True))
+
+
+def test_a_time_that_a_join_may_pad_says_of_no_row_when_it_is() -> None:
+    both = "FROM flights AS a {} JOIN flights AS b ON a.id = b.id;"
+    assert extent(sink_of(f"SELECT a.ts {both.format('LEFT')}")) == Extent("ts")
+    assert extent(sink_of(f"SELECT b.ts {both.format('LEFT')}")) is None
+    assert extent(sink_of(f"SELECT a.ts {both.format('FULL')}")) is None
 
 
 def test_windows_that_a_run_before_had_answered_are_not_compared() -> None:
@@ -138,25 +174,23 @@ def test_whole_windows_are_compared(tmp_path: Path, spark: SparkSession) -> None
     assert wider.stream_rows == 13 * 4
 
 
+SEVENS = """SELECT window_end, origin, COUNT(*) AS n, ROUND(SUM(miles)) AS miles
+FROM TABLE(HOP(TABLE flights, DESCRIPTOR(ts), INTERVAL '7' HOUR, INTERVAL '21' HOUR)) GROUP BY window_start, window_end, origin;"""
+
+
 @pytest.mark.spark
-def test_less_input_gives_the_same_rows(tmp_path: Path, spark: SparkSession) -> None:
+@pytest.mark.parametrize(
+    "query", [SEVENS, joined("LEFT", SAME_WINDOW), joined("LEFT", NEXT_WINDOW)], ids=["one", "joined", "shifted"]
+)
+def test_less_input_gives_the_same_rows(query: str, tmp_path: Path, spark: SparkSession) -> None:
     """The restricted job's answer is the whole job's, cut."""
-    query = """SELECT window_end, origin, COUNT(*) AS n, SUM(miles) AS miles
-    FROM TABLE(HOP(TABLE flights, DESCRIPTOR(ts), INTERVAL '7' HOUR, INTERVAL '21' HOUR))
-    GROUP BY window_start, window_end, origin;"""
     job, home = run(query, tmp_path)
     sink, cut = choose_sink(job.program), Cut(us(2013, 1, 3, 1), us(2013, 1, 6, 22))
-    whole, part = (
-        collect_rows(
-            rows_within(batch_answer(job, each, {}, spark), sink, cut).drop(
-                "_key_window_end", "_key_window_start", "_key_origin"
-            ),
-            sink,
-        )
-        for each in (sink, restrict_sink(sink, cut))
-    )
-    assert whole.height == part.height > 0
-    assert whole.drop("miles").sort("window_end", "origin").equals(part.drop("miles").sort("window_end", "origin"))
+    answers = [rows_within(batch_answer(job, each, {}, spark), sink, cut) for each in (sink, restrict_sink(sink, cut))]
+    shown = [name for name in answers[0].columns if not name.startswith("_key_")]
+    whole, part = (collect_rows(answer.select(*shown), sink).sort(pl.all()) for answer in answers)
+    assert whole.equals(part)
+    assert part.height > 0
     assert reconcile(job, home, spark, cut=cut).stream_rows == part.height
 
 

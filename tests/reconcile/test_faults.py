@@ -177,6 +177,21 @@ def test_a_window_still_open_is_in_flight(tmp_path: Path, spark: SparkSession) -
     assert {row.row[0] for row in result.samples[Class.ONLY_BATCH]} == {date(2013, 1, 15)}
 
 
+def test_a_mean_in_a_window_still_open_does_not_show_that_rows_are_missing(tmp_path: Path, spark: SparkSession) -> None:
+    from dataclasses import replace
+
+    from ouzel.reconcile.record import read_record
+
+    means = """SELECT CAST(window_start AS DATE) AS departure_day, origin, AVG(delay) AS mean
+    FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' DAY)) GROUP BY window_start, window_end, origin EMIT CHANGES;"""
+    job, home = run(means, tmp_path)
+    edit(
+        home, lambda frame: frame.with_columns(pl.when(CHOSEN).then(pl.col("mean") + 1).otherwise("mean").alias("mean"))
+    )
+    replace(read_record(home), closed_us=0).save(home)
+    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 1}
+
+
 def test_the_last_digits_of_a_float_are_float(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: frame.with_columns(miles=pl.col("miles") * (1 + 1e-12)))

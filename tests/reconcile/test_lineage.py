@@ -10,8 +10,8 @@ from ouzel.compiler.plan import Aggregate, FinalAggregate, Project
 from ouzel.errors import NotSupported, QueryError
 from ouzel.reconcile import check
 from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.late import by_component
-from ouzel.reconcile.lineage import CARRIED, Direction, Lineage, batch_sink, lineage
+from ouzel.reconcile.late import by_component, find_maker
+from ouzel.reconcile.lineage import CARRIED, Direction, Lineage, Padded, batch_sink, lineage
 from ouzel.reconcile.timeline import MOST_SLICES, slice_width
 from ouzel.session import load_text
 from ouzel.spark.lowering import spark_job
@@ -107,6 +107,56 @@ def test_rows_without_an_aggregate_carry_nothing() -> None:
     assert batch_sink(sink) is sink
     assert not any(isinstance(node, Aggregate) for node in (sink.input,))
     assert isinstance(sink.input, Project)
+
+
+OTHERS = "SELECT id AS other, miles AS far, origin AS start FROM flights"
+
+
+def join(kind: str, columns: str) -> str:
+    """Flights beside flights."""
+    return f"SELECT {columns} FROM flights AS a {kind} JOIN ({OTHERS}) AS b ON a.id = b.other;"
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "matched", "padded"),
+    [
+        ("", "id, far", (), ()),
+        ("LEFT SEMI", "id", (), ()),
+        ("LEFT", "id, far AS f, start", ("other",), (Padded(("f", "start"), ("id",)),)),
+        ("RIGHT", "id, far", ("id",), (Padded(("id",), ("far",)),)),
+        ("FULL", "id, far", ("id", "other"), (Padded(("id",), ("far",)), Padded(("far",), ("id",)))),
+        ("LEFT", "id", ("other",), ()),
+        ("LEFT", "id, COALESCE(far, 0) AS far", ("other",), ()),
+    ],
+)
+def test_a_row_without_a_match_is_known_by_its_nulls(
+    kind: str, columns: str, matched: tuple[str, ...], padded: tuple[Padded, ...]
+) -> None:
+    found = facts(join(kind, columns))
+    assert found.joined is not None
+    assert set(found.joined.matched) == set(matched)
+    assert set(found.joined.padded) == set(padded)
+    assert set(matched) | {"id"} <= set(found.carried.names) | ({"id"} if kind == "RIGHT" else set())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [join("LEFT ANTI", "id"), "SELECT a.id, b.origin FROM flights a LEFT JOIN flights b ON a.id < b.id;", ROWS, DAYS],
+)
+def test_what_other_rows_have_lost_is_not_known_by_them(query: str) -> None:
+    assert facts(query).joined is None
+
+
+def test_each_join_is_found_in_the_component_that_makes_it() -> None:
+    query = (
+        TABLE
+        + "SELECT a.id, b.delay, c.miles FROM flights a JOIN flights b ON a.id = b.id LEFT JOIN flights c ON a.origin = c.origin;"
+    )
+    job = load_text(query, Path(), "q", (("parallelism", "2"),))
+    component, dealt = find_maker(job.program, job.topology, choose_sink(job.program))
+    assert component == "join_by_origin"
+    assert dealt == ("origin",)
+    assert set(dealt) <= set(lineage(choose_sink(job.program)).carried.names)
 
 
 @pytest.mark.parametrize(

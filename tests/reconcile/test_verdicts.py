@@ -66,11 +66,12 @@ def moved(**by: float | None) -> Change:
 
 @dataclass(frozen=True)
 class Fault:
-    """What is done to a row, what is found then, and what if just its group may have lost something."""
+    """What is done to a row, what is found then, and what if just its group may have lost something, or if its window is still open."""
 
     change: Change
     found: frozenset[Class]
     lost: frozenset[Class] | None = None
+    still_open: frozenset[Class] | None = None
 
 
 def fault(change: Change, *kinds: Class) -> Fault:
@@ -102,7 +103,7 @@ WINDOWS = {
     "counted twice": fault(moved(flights=7, miles=7_000), Class.VALUE_DIFFERS),
     "a count and a greatest value": fault(moved(flights=-1, max_delay=1), Class.VALUE_DIFFERS),
     "a count, down": lossy(moved(flights=-1, miles=-500, avg_delay=1), Class.VALUE_DIFFERS),
-    "a row deleted": lossy(lambda row: row.clear(), Class.ONLY_BATCH),
+    "a row deleted": Fault(lambda row: row.clear(), frozenset({Class.ONLY_BATCH}), frozenset({Class.LOST}), frozenset({Class.IN_FLIGHT})),
     "a row added": fault(lambda row: pl.concat([row, renamed(row)]), Class.ONLY_STREAM),
     "a row delivered twice": fault(twice, Class.ONLY_STREAM),
     "told in two parts": Fault(
@@ -142,6 +143,7 @@ EVENTS: Mapping[str, Callable[[RunRecord], RunRecord]] = {
     "state-lost": lambda record: happened("replayed", SENT_AGAIN, 250)(lost("aggregate_by_origin")(record)),
     "at most once": lambda record: replace(happened("state-lost", "of whom is not known")(record), delivery="at-most-once"),
     "rows-lost": lambda record: replace(lost("")(record), delivery="at-most-once"),
+    "stopped": lambda record: replace(record, closed_us=at_us(DIED, 1)),
 }  # fmt: skip
 
 
@@ -219,7 +221,8 @@ def test_a_fault_is_explained_only_where_the_event_can_have_caused_it(
     for fault_name, origin, day, where in places():
         if fault_name == name:
             hit = day == DIED and (event == "rows-lost" or (event == "state-lost" and where == "lost"))
-            expected = (hit and planted.lost) or planted.found
+            still_open = event == "stopped" and day in (DIED, AFTER)
+            expected = (hit and planted.lost) or (still_open and planted.still_open) or planted.found
             kinds = result[origin, day] | {Class.FLOAT}
             if event == "late" and where == "dropped":  # what is left beside late rows differs, as what it may
                 assert any(not kind.explained for kind in kinds) or expected == {Class.FLOAT}, (where, origin, day)
@@ -341,6 +344,8 @@ def test_what_befell_files_is_explained_by_nothing_that_happened_besides(
 CHANGES: Mapping[str, tuple[Callable[[int], list[int]], set[Class]]] = {
     "told by two tasks": (lambda n: [3, n - 3], {Class.LOST}),
     "told by two tasks, and what was sent again by both": (lambda n: [n - 3, 200], {Class.LOST}),
+    "told by two tasks, and all of it by the second": (lambda n: [3, n], {Class.LOST}),
+    "told by two tasks, each of all of it": (lambda n: [n, n], {Class.ONLY_STREAM}),
     "more than was sent again": (lambda n: [n - 3, n - 4], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
     "told by three tasks": (lambda n: [3, n - 3, n - 3], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
     "told by two tasks, and not all": (lambda n: [3, n - 9], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
@@ -357,10 +362,11 @@ def planted_in(
     directory: Path,
     spark: SparkSession,
     component: str = "count_by_origin",
+    sent_again: int = 250,
 ) -> Mapping[str, set[Class]]:
     """The classes of these groups where they have other rows than the run gave them, and the state of LOST_TASK died."""
     job, home = run(TWO_TASKS + query, directory, traffic())
-    happened("replayed", SENT_AGAIN, 250)(lost(component)(read_record(home))).save(home)
+    happened("replayed", SENT_AGAIN, sent_again)(lost(component)(read_record(home))).save(home)
 
     def change(answer: Row) -> Row:
         parts = [pl.DataFrame(told[key](part), answer.schema) if key in told else part
@@ -399,6 +405,18 @@ def test_groups_count_no_more_twice_than_was_sent_again_to_all_of_them(tmp_path:
         LOSERS[1]: {Class.VALUE_DIFFERS, Class.ONLY_STREAM},
         LOSERS[2]: {Class.LOST},
     }
+
+
+TWICE = ORIGINS.replace("FROM flights", "FROM (SELECT origin FROM flights UNION ALL SELECT origin FROM flights)")
+
+
+@pytest.mark.parametrize(("sent_again", "found"), [(0, {Class.VALUE_DIFFERS, Class.ONLY_STREAM}), (1, {Class.LOST})])
+def test_where_nothing_was_sent_again_nothing_counts_twice_however_many_rows_come_of_one(
+    sent_again: int, found: set[Class], tmp_path: Path, spark: SparkSession
+) -> None:
+    told = {LOSERS[0]: counts(lambda n: [3, n - 3]), LOSERS[1]: counts(lambda n: [4, n - 3])}
+    classes = planted_in(TWICE, told, tmp_path, spark, sent_again=sent_again)
+    assert classes == {LOSERS[0]: {Class.LOST}, LOSERS[1]: found}
 
 
 VALUES = "SELECT origin, COUNT(*) AS flights, MAX(delay) AS worst, MIN(delay) AS best, SUM(id) AS ids, SUM(miles) AS miles FROM flights GROUP BY origin EMIT CHANGES;"  # noqa: E501
