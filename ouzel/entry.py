@@ -106,7 +106,9 @@ def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    return _folded(ResultTable(sink.columns or sink.input.schema), session.start(job, engine), job.settings)
+    return _folded(
+        ResultTable(sink.columns or sink.input.schema, sink.sorted_by), session.start(job, engine), job.settings
+    )
 
 
 def _with_result(topology: Topology, of: str) -> Topology:

@@ -10,14 +10,14 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.output import StandardOutput
 from ouzel.cli.table import PIPE_WIDTH, final, ranking_column, sort_by_columns, sort_for_reading
 from ouzel.cli.values import json_rows
-from ouzel.compiler.plan import WEIGHT
+from ouzel.compiler.plan import WEIGHT, SortKey
 from ouzel.compiler.types import Schema
 
 if TYPE_CHECKING:
@@ -146,10 +146,13 @@ def _empty(schema: Schema) -> pl.DataFrame:
 class AtTheEnd:
     """Adds the changes of a result that takes rows back up to a table, and prints that when it is over, sorted by its columns."""
 
-    waits = "the result takes rows back: it is printed when the input ends, or on Ctrl-C; --format changelog prints each change at once"
+    waits = (
+        "the result takes rows back, or is sorted: it is printed when the input ends, or on Ctrl-C; --format changelog prints each "
+        "change at once"
+    )
 
-    def __init__(self, lines: Lines) -> None:
-        self.printer, self.table = lines, _result_table(lines.schema)
+    def __init__(self, lines: Lines, sorted_by: Sequence[SortKey] = ()) -> None:
+        self.printer, self.table, self._sorted = lines, _result_table(lines.schema, sorted_by), bool(sorted_by)
 
     def add(self, frame: pl.DataFrame) -> None:
         """Fold the changes in."""
@@ -157,7 +160,8 @@ class AtTheEnd:
 
     def finish(self) -> None:
         """Print the table."""
-        for part in sort_by_columns(self.table.frame()).iter_slices(PRINTED_ROWS):
+        table = self.table.frame()
+        for part in (table if self._sorted else sort_by_columns(table)).iter_slices(PRINTED_ROWS):
             self.printer.add(part)
         self.printer.finish()
 
@@ -195,10 +199,10 @@ class Ends:
         return self._frames[0]
 
 
-def _result_table(schema: Schema) -> ResultTable:
+def _result_table(schema: Schema, sorted_by: Sequence[SortKey] = ()) -> ResultTable:
     from ouzel.runtime.operators.result_table import ResultTable
 
-    return ResultTable(schema)
+    return ResultTable(schema, sorted_by)
 
 
 class Page:
@@ -213,10 +217,13 @@ class Page:
         out: StandardOutput | None = None,
         clock: Callable[[], float] = time.monotonic,
         vertical: bool = False,
+        sorted_by: Sequence[SortKey] = (),
     ) -> None:
         self.schema, self.retracts, self.vertical = schema, retracts, vertical
         self.out, self.clock = out or StandardOutput(), clock
-        self.table: ResultTable | Ends = _result_table(schema) if retracts else Ends(schema)
+        self.sorted_by = sorted_by
+        whole = retracts or bool(sorted_by)
+        self.table: ResultTable | Ends = _result_table(schema, sorted_by) if whole else Ends(schema)
         self.fresh: deque[tuple[float, pl.Series]] = deque()
 
     def add(self, frame: pl.DataFrame) -> None:
@@ -234,14 +241,22 @@ class Page:
         import polars as pl
 
         table = self.table.frame()
-        rows = sort_for_reading(table, self.schema, self.retracts)
-        shown = rows.head(limit) if ranking_column(self.schema, self.retracts) else rows.tail(limit)
+        rows = self._in_order(table)
+        shown = rows.head(limit) if self.is_ranked else rows.tail(limit)
         while self.fresh and self.fresh[0][0] < self.clock() - FRESH_SECONDS:
             self.fresh.popleft()
         marks = [False] * shown.height
         if self.fresh and shown.height:
             marks = shown.hash_rows().is_in(pl.concat([hashes for _, hashes in self.fresh])).to_list()
         return shown, marks, self.height(table)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether its first rows say most."""
+        return bool(self.sorted_by) or ranking_column(self.schema, self.retracts) is not None
+
+    def _in_order(self, table: pl.DataFrame) -> pl.DataFrame:
+        return table if self.sorted_by else sort_for_reading(table, self.schema, self.retracts)
 
     def height(self, table: pl.DataFrame) -> int:
         """How many rows the table has, of which `table` may be a part."""
@@ -252,7 +267,7 @@ class Page:
         from rich.console import Console
 
         table = self.table.frame()
-        frame = sort_for_reading(table, self.schema, self.retracts)
+        frame = self._in_order(table)
         console = Console(file=io.StringIO(), highlight=False, **_terminal())
         with console.capture() as drawn:
             console.print(final(frame, self.schema, self.height(table), console.width, self.vertical))
@@ -269,12 +284,19 @@ def _terminal() -> dict[str, Any]:
     return {"width": own.width, "force_terminal": True, "color_system": own.color_system or None}
 
 
-def answer(form: ResultFormat, schema: Schema, retracts: bool, out: StandardOutput | None = None) -> Answer:
-    """The answer of this format."""
+def answer(
+    form: ResultFormat,
+    schema: Schema,
+    retracts: bool,
+    out: StandardOutput | None = None,
+    sorted_by: Sequence[SortKey] = (),
+) -> Answer:
+    """The answer of this format, its rows in the order that the query asks for."""
     out = out or StandardOutput()
     if form in (ResultFormat.TABLE, ResultFormat.VERTICAL):
-        return Page(schema, retracts, out, vertical=form is ResultFormat.VERTICAL)
+        return Page(schema, retracts, out, vertical=form is ResultFormat.VERTICAL, sorted_by=sorted_by)
     lines = {ResultFormat.CHANGELOG: ChangesAnswer, ResultFormat.JSONL: JsonLines, ResultFormat.CSV: Csv}[form](
         schema, out
     )
-    return AtTheEnd(lines) if retracts and form is not ResultFormat.CHANGELOG else lines
+    waits = (retracts or sorted_by) and form is not ResultFormat.CHANGELOG
+    return AtTheEnd(lines, sorted_by) if waits else lines

@@ -176,7 +176,12 @@ def _print(frame: pl.DataFrame, made: BatchRun, form: Shape) -> None:
         Shape.JSONL,
         Shape.CSV,
     )  # a table for people is in the order in which `ouzel run` shows it, lines are in that of their columns
-    rows = answer(ResultFormat(form.value), sink.columns or sink.input.schema, sorts or sink.input.retracts)
+    rows = answer(
+        ResultFormat(form.value),
+        sink.columns or sink.input.schema,
+        sorts or sink.input.retracts,
+        sorted_by=sink.sorted_by,
+    )
     rows.add(frame)
     rows.finish()
 

@@ -121,7 +121,9 @@ def result_of(program: Program) -> Sink | None:
 
 def _answer(program: Program, form: ResultFormat, out: StandardOutput) -> Answer:
     sink = result_of(program)
-    return NoAnswer() if sink is None else answer(form, sink.columns or sink.input.schema, sink.input.retracts, out)
+    if sink is None:
+        return NoAnswer()
+    return answer(form, sink.columns or sink.input.schema, sink.input.retracts, out, sink.sorted_by)
 
 
 def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings) -> Exit:

@@ -16,7 +16,7 @@ from rich.text import Text
 from ouzel.cli.answer import Answer, Page
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.status import RunProgress
-from ouzel.cli.table import count_in_words, draw_table, fitting, ranking_column, records
+from ouzel.cli.table import count_in_words, draw_table, fitting, records
 from ouzel.runtime.run import RunState, Status
 
 if TYPE_CHECKING:
@@ -129,8 +129,7 @@ class TableScreen(StatusScreen):
         return Group(head, table, count, self.progress.line(status, self.console.width))
 
     def _records(self, rows: pl.DataFrame, height: int) -> RenderableType:
-        ranked = ranking_column(self.page.schema, self.page.retracts)
-        first = 1 if ranked else height - rows.height + 1
+        first = 1 if self.page.is_ranked else height - rows.height + 1
         return records(rows, self.page.schema, range(first, first + rows.height))
 
 

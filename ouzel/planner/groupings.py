@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from ouzel.compiler.plan import DistributionKind, FinalAggregate, Hints, PartialAggregate, Sink
+from ouzel.compiler.plan import DistributionKind, FinalAggregate, Hints, Over, PartialAggregate, Sink, TopN
 from ouzel.errors import QueryError
 from ouzel.planner.components import Part
 from ouzel.planner.fusion import needs_routing
@@ -43,6 +43,8 @@ def parallelism_of(part: Part, hints: Hints, settings: Settings) -> int:
 
 
 def _why_alone(part: Part) -> str:
+    if isinstance(part.head, Over | TopN):
+        return "all rows are in one order, which one task keeps"
     if len(part.head.inputs) == 1:
         return "an aggregate without GROUP BY is one row, kept by one task"
     return "a join without an equality of both sides has all rows in one task"

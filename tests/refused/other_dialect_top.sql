@@ -1,3 +1,3 @@
--- error: TOP is not supported: a stream has no first rows
+-- error: TOP is not supported: write LIMIT behind the query
 -- at: TOP
 SELECT TOP 10 word FROM words;

@@ -18,6 +18,7 @@ from ouzel.compiler.plan.base import (
     SameColumns,
     by_keys,
 )
+from ouzel.compiler.plan.over import SortKey
 from ouzel.compiler.types import Schema
 
 
@@ -31,7 +32,10 @@ class SinkMode(Enum):
 
 @dataclass(frozen=True)
 class Sink(SameColumns):
-    """Write to a table through a connector; `keys` is the table's PRIMARY KEY. A trailing SELECT has the connector `result`."""
+    """Write to a table through a connector; `keys` is the table's PRIMARY KEY. A trailing SELECT has the connector `result`.
+
+    `sorted_by` is the order in which a result is shown, by its columns; it is no part of what the rows are.
+    """
 
     table: str
     connector: str
@@ -39,6 +43,7 @@ class Sink(SameColumns):
     mode: SinkMode
     keys: tuple[str, ...] = ()
     columns: Schema = Schema(())
+    sorted_by: tuple[SortKey, ...] = field(default=(), compare=False, repr=False)
     traits: SinkTraits = field(kw_only=True, compare=False, repr=False)
 
     @property

@@ -51,6 +51,42 @@ def sort_edits(tokens: Tokens, start: int, end: int) -> Edits:
     return edits
 
 
+def limit_edits(tokens: Tokens, edits: Edits) -> Edits:
+    """ORDER BY, LIMIT, OFFSET and FETCH of queries, as structure; those of windows are in `edits` already."""
+    made: Edits = {}
+    for index, token in enumerate(tokens):
+        if index in edits or not index:
+            continue
+        if is_word(token, "ORDER BY"):
+            made[index] = [token]
+            made |= sort_edits(tokens, index + 1, _end_of_list(tokens, index + 1))
+        elif (
+            is_word(token, "LIMIT", "OFFSET")
+            and tokens[index + 1 : index + 2]
+            and tokens[index + 1].token_type is TokenType.NUMBER
+        ):
+            made[index] = [token]
+            if is_word(token, "OFFSET") and tokens[index + 2 : index + 3] and is_word(tokens[index + 2], "ROW", "ROWS"):
+                made[index + 2] = []
+        elif is_word(token, "FETCH") and tokens[index + 1 : index + 2] and is_word(tokens[index + 1], "FIRST", "NEXT"):
+            last = next(
+                (at for at in range(index, len(tokens)) if is_word(tokens[at], "ONLY", "TIES")), len(tokens) - 1
+            )
+            made |= {at: [tokens[at]] for at in range(index, last + 1)}
+    return made
+
+
+def _end_of_list(tokens: Tokens, start: int) -> int:
+    depth = 0
+    for at in range(start, len(tokens)):
+        depth += depth_change(tokens[at])
+        if depth < 0 or (
+            depth == 0 and is_word(tokens[at], "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT")
+        ):
+            return at
+    return len(tokens)
+
+
 def read_frame(word: str) -> tuple[WindowFrame, bool]:
     """The frame that a word of this file stands for, and whether its bounds are spans of time."""
     kind, start, end, timed = word.removeprefix(FRAME).split()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ouzel.compiler.sql.over_tokens import window_edits
+from ouzel.compiler.sql.over_tokens import limit_edits, window_edits
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, matching, span_of
 from ouzel.compiler.sql.type_names import read_type
 from ouzel.compiler.types import DataType
@@ -43,14 +43,15 @@ _SEPARATORS = {
 }  # fmt: skip
 _UNIT_FIRST = frozenset({"EXTRACT", "TIMESTAMPDIFF", "TIMESTAMPADD"})
 _TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIMESTAMPTZ", "TIME"})
-_AFTER_A_LIST = frozenset({"FROM", "WHERE", "GROUP", "HAVING", "UNION", "INTERSECT", "EXCEPT", "QUALIFY"})
+_AFTER_A_LIST = frozenset(
+    {"FROM", "WHERE", "GROUP", "HAVING", "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "ORDER", "LIMIT"}
+)
 _TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
 
 _REFUSED = {
-    "ORDER": "ORDER BY is not supported: a stream has no end to sort at",
     "SORT": "SORT BY is not supported: a stream has no end to sort at",
-    "LIMIT": "LIMIT is not supported: a stream has no first rows",
-    "FETCH": "FETCH is not supported: a stream has no first rows",
+    "LIMIT": "LIMIT of anything but a whole number is not supported: write LIMIT 10",
+    "FETCH": "FETCH without FIRST n ROWS ONLY is not supported: write LIMIT 10",
     "RECURSIVE": "WITH RECURSIVE is not supported",
     "LATERAL": "LATERAL is not supported yet; CROSS JOIN UNNEST(array) is",
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported yet",
@@ -61,7 +62,7 @@ _REFUSED = {
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
     "and GROUP BY window_start, window_end",
     "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
-    "TOP": "TOP is not supported: a stream has no first rows",
+    "TOP": "TOP is not supported: write LIMIT behind the query",
 }  # fmt: skip
 _BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
 _BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
@@ -102,6 +103,7 @@ class _Rewriter:
     def run(self) -> Rewritten:
         """All passes."""
         self.edits |= window_edits(self.source, self.tokens)
+        self.edits |= limit_edits(self.tokens, self.edits)
         for index, token in enumerate(self.tokens):
             if index not in self.edits and _is_bare_word(token):
                 self._word(index, token.text.upper().split()[0])

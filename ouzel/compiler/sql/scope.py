@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Column
-from ouzel.compiler.plan import Node, Scan, Watermark
+from ouzel.compiler.plan import Node, Scan, SortKey, Watermark
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.errors import QueryError
@@ -35,12 +35,14 @@ class Relation:
 
     `window` are the node's columns that hold window_start, window_end and window_time ('' where one is gone); None without a window.
     `undated` is the advice for a window over a relation without event time, with `{column}` for the column it wanted.
+    `sorted_by` is the order in which the rows are shown if they are a result; a table has none.
     """
 
     node: Node
     columns: tuple[Visible, ...]
     window: tuple[str, str, str] | None = None
     undated: str = ""
+    sorted_by: tuple[SortKey, ...] = ()
 
     def aliased(self, table: str, names: Sequence[str] = ()) -> Relation:
         """The relation under another name and, if given, other column names."""

@@ -14,6 +14,7 @@ from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.joins import bind_join, with_filter
+from ouzel.compiler.sql.limits import FirstRows
 from ouzel.compiler.sql.over import bind_select
 from ouzel.compiler.sql.places import call_name, consume, describe, place
 from ouzel.compiler.sql.queries import Query
@@ -74,6 +75,7 @@ class QueryBinder:
         outer = len(self.ctes)
         for cte in tree.args["with_"].expressions if tree.args.get("with_") else ():
             self._define(cte)
+        first_rows = FirstRows(self.source, tree)
         match tree:
             case exp.Select():
                 relation = self._select(tree)
@@ -88,7 +90,7 @@ class QueryBinder:
             case _:
                 raise self.source.error(f"{describe(tree)} is not supported", place(tree), kind=NotSupported)
         del self.ctes[outer:]
-        return relation
+        return first_rows.above(relation)
 
     def _define(self, cte: exp.Expr) -> None:
         consume(self.source, cte, "this", "alias")

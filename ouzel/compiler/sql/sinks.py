@@ -7,7 +7,21 @@ from collections.abc import Sequence
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Literal
-from ouzel.compiler.plan import Aggregate, Filter, Join, Node, Over, Project, Scan, Sink, SinkMode, names_at_top, walk
+from ouzel.compiler.plan import (
+    Aggregate,
+    Filter,
+    Join,
+    Node,
+    Over,
+    Project,
+    Scan,
+    Sink,
+    SinkMode,
+    TopN,
+    names_at_top,
+    walk,
+)
+from ouzel.compiler.sql.limits import USELESS
 from ouzel.compiler.sql.output import OutputColumn, project
 from ouzel.compiler.sql.scope import Relation, near, pick
 from ouzel.compiler.sql.source import QueryText
@@ -20,7 +34,8 @@ from ouzel.errors import QueryError
 def result_sink(relation: Relation) -> Sink:
     """The sink of a trailing SELECT."""
     mode = SinkMode.RETRACT if relation.node.retracts else SinkMode.APPEND
-    return Sink(relation.node, RESULT, RESULT, (), mode, columns=relation.node.schema, traits=RETURNED)
+    columns = relation.node.schema
+    return Sink(relation.node, RESULT, RESULT, (), mode, columns=columns, sorted_by=relation.sorted_by, traits=RETURNED)
 
 
 def table_sink(source: QueryText, statement: Insert, table: Table, relation: Relation) -> Sink:
@@ -30,6 +45,8 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
         QueryError: the columns do not fit, or the connector does not take what the query gives.
     """
     targets = _targets(source, statement, table)
+    if relation.sorted_by and not isinstance(relation.node, TopN):
+        source.note(USELESS, statement.name.span, "remove it, or add LIMIT")
     if len(targets) != len(relation.columns):
         raise source.error(
             f"the query gives {_count(relation.columns)} and {table.name} takes {_count(targets)}",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT
+from ouzel.compiler.plan import WEIGHT, SortKey
 from ouzel.compiler.types import Schema
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.consolidate import consolidate
+from ouzel.runtime.operators.frames import sort_rows
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
@@ -18,10 +20,15 @@ from ouzel.runtime.state.rows import RowStore
 
 
 class ResultTable:
-    """A multiset of rows. Frames without WEIGHT only add; a row taken back before it came is waited for (a Z-set)."""
+    """A multiset of rows. Frames without WEIGHT only add; a row taken back before it came is waited for (a Z-set).
 
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema.polars()
+    Args:
+        schema: its columns.
+        sorted_by: the order in which it gives its rows; empty for that in which they came.
+    """
+
+    def __init__(self, schema: Schema, sorted_by: Sequence[SortKey] = ()) -> None:
+        self._schema, self._sorted_by = schema.polars(), sorted_by
         self._index = KeyIndex()
         self._weights = SlotColumns({"weight": np.int64})
         self._rows = RowStore(self._schema)
@@ -48,13 +55,13 @@ class ResultTable:
             self._rows.free(gone)
 
     def frame(self) -> pl.DataFrame:
-        """The table as it stands, rows in the order in which they came."""
+        """The table as it stands, rows in its order."""
         slots = self._index.slots()
         weights = self._weights["weight"][slots]
         slots = self._rows.order(np.repeat(slots, np.maximum(weights, 0)))
         if len(self._added) > 1:
             self._added = [pl.concat(self._added)]
-        return pl.concat([*self._added, self._rows.take(slots)], rechunk=True)
+        return sort_rows(pl.concat([*self._added, self._rows.take(slots)], rechunk=True), (), self._sorted_by)
 
     def rows(self) -> list[dict[str, Any]]:
         """The table as Python rows."""

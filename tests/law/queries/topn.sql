@@ -24,3 +24,32 @@ SELECT user_id, id, amount FROM events QUALIFY ROW_NUMBER() OVER (PARTITION BY u
 
 -- query: second_of_all
 SELECT word, n, place FROM (SELECT word, n, DENSE_RANK() OVER (ORDER BY n DESC, word) AS place FROM words) AS w WHERE place = 2;
+
+-- query: limit
+SELECT kind, id, price FROM events ORDER BY price DESC, kind LIMIT 10 OFFSET 3;
+-- duckdb:
+SELECT kind, id, price FROM events ORDER BY price DESC NULLS LAST, kind NULLS FIRST, id LIMIT 10 OFFSET 3;
+
+-- query: limit_by_what_is_not_selected
+SELECT kind, COUNT(*) AS n FROM events GROUP BY kind ORDER BY SUM(quantity) DESC, 1 FETCH FIRST 4 ROWS ONLY;
+-- duckdb:
+SELECT kind, COUNT(*) AS n FROM events GROUP BY kind ORDER BY SUM(quantity) DESC, kind NULLS FIRST LIMIT 4;
+
+-- query: limit_without_order
+SELECT word, n FROM words LIMIT 7;
+-- duckdb:
+SELECT word, n FROM words ORDER BY word, n LIMIT 7;
+
+-- query: limit_below
+SELECT w.kind, SUM(w.n) AS total FROM (SELECT kind, user_id, COUNT(*) AS n FROM events GROUP BY kind, user_id ORDER BY n DESC, kind, user_id LIMIT 9) AS w GROUP BY w.kind;
+-- duckdb:
+SELECT w.kind, SUM(w.n) AS total FROM (SELECT kind, user_id, COUNT(*) AS n FROM events GROUP BY kind, user_id
+  ORDER BY n DESC, kind NULLS FIRST, user_id NULLS FIRST LIMIT 9) AS w GROUP BY w.kind;
+
+-- query: limit_of_a_union
+SELECT id, quantity FROM events WHERE flag UNION ALL SELECT order_id, 3 FROM orders ORDER BY quantity DESC, id LIMIT 12;
+
+-- query: distinct_on
+SELECT DISTINCT ON (kind, flag) kind, flag, id, quantity FROM events ORDER BY kind, flag, quantity DESC;
+-- duckdb:
+SELECT kind, flag, id, quantity FROM events QUALIFY ROW_NUMBER() OVER (PARTITION BY kind, flag ORDER BY quantity DESC, id) = 1;

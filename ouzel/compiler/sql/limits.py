@@ -1,0 +1,214 @@
+"""ORDER BY, LIMIT, OFFSET, FETCH and DISTINCT ON: the first rows of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from sqlglot import exp
+
+from ouzel.compiler.plan import SortKey, TopN
+from ouzel.compiler.sql.output import OutputColumn, output_name, project, star_of
+from ouzel.compiler.sql.over_calls import has_order
+from ouzel.compiler.sql.places import consume, place
+from ouzel.compiler.sql.scope import Relation, matches, name_of, near, pick
+from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.statements import Name
+from ouzel.compiler.written import NodeLocation
+from ouzel.errors import NotSupported
+
+HIDDEN = "$by"
+"""Begins the names of columns that a query is ordered by and does not give."""
+
+CHANGED = "the first rows change as others come: cut the windows of {column} below"
+
+
+USELESS = "ORDER BY without LIMIT orders nothing here: only the result of a query is shown in an order"
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What to sort by: a column of the query, by its place from 0 or by its name."""
+
+    column: int | Name
+    node: exp.Expr
+
+    @property
+    def key(self) -> tuple[bool, bool]:
+        """Whether it descends, and whether NULLs are last."""
+        return bool(self.node.args.get("desc")), not self.node.args.get("nulls_first")
+
+
+class FirstRows:
+    """The clauses of one query that choose its first rows; they are taken off its tree, and what they compute goes into its select list."""
+
+    def __init__(self, source: QueryText, tree: exp.Expr) -> None:
+        self.source, self.tree = source, tree
+        self.on = self._distinct_on() if isinstance(tree, exp.Select) else []
+        self.distinct = bool(tree.args.get("distinct"))
+        order, limit, offset = (tree.args.pop(name, None) for name in ("order", "limit", "offset"))
+        self.skip = 0 if offset is None else self._number(offset.expression, "OFFSET")
+        self.limit = self._limit(limit)
+        self.clause = order or limit or offset
+        self.hidden: dict[str, exp.Expr] = {}
+        self.given = list(tree.expressions) if isinstance(tree, exp.Select) else None
+        self.items = [self._item(item) for item in (order.expressions if order is not None else [])]
+        self._keys = [self._item(exp.Ordered(this=key)) for key in self.on]
+
+    def above(self, relation: Relation) -> Relation:
+        """The first rows of the query.
+
+        Raises:
+            QueryError: there is nothing to order by, or no bound.
+        """
+        if self.clause is None and not self.on:
+            return relation
+        items = [self._sort_key(item, relation) for item in self.items]
+        if self.on:
+            relation = self._first_of_each(relation, items)
+        if self.limit is not None:
+            relation = self._top(relation, (), items, self.limit + self.skip, self.skip)
+        if self.limit is None and not self.on:
+            self._note_endless()
+        relation = self._without_hidden(relation)
+        return replace(relation, sorted_by=_shown(items, relation))
+
+    def _note_endless(self) -> None:
+        """Only the result of a statement is shown in an order."""
+        assert self.clause is not None
+        if self.skip:
+            raise self.source.error("OFFSET needs LIMIT", place(self.clause), "add LIMIT")
+        if self.hidden:
+            advice = "select what it is ordered by, or add LIMIT"
+            raise self.source.error("a result is shown in the order of its own columns", place(self.clause), advice)
+        if self.tree.parent is not None:
+            self.source.note(USELESS, place(self.clause), "remove it, or add LIMIT")
+
+    def _first_of_each(self, relation: Relation, items: Sequence[SortKey]) -> Relation:
+        keys = tuple(self._sort_key(item, relation).column for item in self._keys)
+        begins = [item.column for item in items[: len(set(keys))]]
+        if items and set(begins) != set(keys):
+            advice = f"begin it with {', '.join(keys)}"
+            raise self.source.error(
+                "ORDER BY does not begin with what DISTINCT ON names", place(self.clause or self.tree), advice
+            )
+        return self._top(relation, keys, items[len(set(keys)) :], 1, 0)
+
+    def _top(
+        self, relation: Relation, partition: tuple[str, ...], order: Sequence[SortKey], most: int, skip: int
+    ) -> Relation:
+        node = relation.node
+        ordered = {*partition, *(key.column for key in order)}
+        ties = []
+        for column in node.schema:
+            if any(key <= ordered for key in node.unique_keys):
+                break
+            if has_order(column.type):
+                if column.name not in ordered:
+                    ties.append(column.name)
+                    ordered.add(column.name)
+            else:
+                problem = f"rows that are equal but for {column.name}, a {column.type}, have no order"
+                raise self.source.error(
+                    problem,
+                    place(self.clause or self.tree),
+                    f"leave it out, or take a value out of it: {column.name}['key']",
+                )
+        written = NodeLocation(place(self.clause or self.tree)[0])
+        made = TopN(node, partition, tuple(order), tuple(ties), "row_number", most, skip, written=written)
+        return replace(relation, node=made, window=None, undated=CHANGED)
+
+    def _without_hidden(self, relation: Relation) -> Relation:
+        if not self.hidden:
+            return relation
+        shown = [column for column in relation.columns if column.name not in self.hidden]
+        return project(relation, [OutputColumn(column.name, relation.column(column)) for column in shown])
+
+    def _sort_key(self, item: _Item, relation: Relation) -> SortKey:
+        if isinstance(item.column, int):
+            column = relation.columns[item.column]
+        else:
+            found = pick(item.column, (column.name for column in relation.columns))
+            if not found:
+                advice = near(item.column.text, (column.name for column in relation.columns))
+                raise self.source.error(
+                    f"there is no column {item.column.text} in the result", place(item.node), advice
+                )
+            column = relation.columns[found[0]]
+        kind = relation.column(column).type
+        if not has_order(kind):
+            advice = "take a value out of it: map['key']"
+            raise self.source.error(f"ORDER BY takes no {kind}: maps have no order", place(item.node), advice)
+        return SortKey(column.column, *item.key)
+
+    def _item(self, node: exp.Expr) -> _Item:
+        """An item by ordinal, by the name of an output, or as a column that is added to the select list."""
+        value = node.this
+        if isinstance(value, exp.Literal) and not value.args["is_string"]:
+            return _Item(self._ordinal(value), node)
+        stars = self.given is None or any(star_of(item) is not None for item in self.given)
+        if isinstance(value, exp.Column) and not value.args.get("table"):
+            name = name_of(self.source, value.this)
+            names = [output_name(item, at) for at, item in enumerate(self.given or ()) if star_of(item) is None]
+            if any(matches(name, known) for known in names) or (stars and (self.given is None or self.distinct)):
+                return _Item(name, node)
+        if self.given is None or self.distinct:
+            raise self.source.error(
+                "this ORDER BY is no column of the result", place(value), "order by a column of the select list"
+            )
+        return _Item(Name(self._hide(value), True, place(value)), node)
+
+    def _hide(self, value: exp.Expr) -> str:
+        """The name of a column that computes this, beside those of the select list."""
+        known = next((name for name, other in self.hidden.items() if other == value), None)
+        if known is not None:
+            return known
+        name = f"{HIDDEN}{len(self.hidden)}"
+        self.hidden[name] = value.copy()
+        self.tree.append("expressions", exp.Alias(this=value, alias=exp.to_identifier(name)))
+        return name
+
+    def _ordinal(self, value: exp.Expr) -> int:
+        number = int(value.name) if value.name.isdigit() else 0
+        if (
+            self.given is None
+            or any(star_of(item) is not None for item in self.given)
+            or not 1 <= number <= len(self.given)
+        ):
+            problem = f"ORDER BY {value.name} is no column of the select list"
+            raise self.source.error(problem, place(value), "write its name")
+        return number - 1
+
+    def _distinct_on(self) -> list[exp.Expr]:
+        distinct = self.tree.args.get("distinct")
+        if distinct is None or not distinct.args.get("on"):
+            return []
+        consume(self.source, distinct, "on")
+        self.tree.args.pop("distinct")
+        on = distinct.args["on"]
+        return list(on.expressions) if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
+
+    def _limit(self, node: exp.Expr | None) -> int | None:
+        if node is None:
+            return None
+        if isinstance(node, exp.Fetch):
+            options = node.args.get("limit_options")
+            if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+                problem = "FETCH ... PERCENT and WITH TIES are not supported"
+                raise self.source.error(
+                    problem, place(node), "QUALIFY RANK() OVER (ORDER BY ...) <= n keeps ties", NotSupported
+                )
+            return self._number(node.args["count"], "FETCH") if node.args.get("count") else 1
+        return self._number(node.expression, "LIMIT")
+
+    def _number(self, node: exp.Expr, clause: str) -> int:
+        if not isinstance(node, exp.Literal) or not node.name.isdigit():
+            raise self.source.error(f"{clause} takes a whole number", place(node), f"write {clause} 10")
+        return int(node.name)
+
+
+def _shown(items: Sequence[SortKey], relation: Relation) -> tuple[SortKey, ...]:
+    """The order as far as the result has its columns."""
+    names = relation.node.schema.names
+    return tuple(takewhile(lambda item: item.column in names, items))

@@ -1,3 +1,0 @@
--- error: LIMIT is not supported: a stream has no first rows
--- at: LIMIT
-SELECT id FROM flights LIMIT 5;

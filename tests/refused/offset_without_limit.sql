@@ -1,0 +1,3 @@
+-- error: OFFSET needs LIMIT; add LIMIT
+-- at: id
+SELECT id FROM flights ORDER BY id OFFSET 5;
