@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,9 +15,10 @@ import pytest
 
 from ouzel.errors import TopologyError
 from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
+from ouzel.planner.settings import Settings
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.local import start_heron
-from ouzel.runtime.process.executor import mains
+from ouzel.runtime.process.executor import Executor, mains
 from ouzel.runtime.process.job import (
     RunDescription,
     check_room,
@@ -25,6 +27,7 @@ from ouzel.runtime.process.job import (
     remove_abandoned,
     remove_home,
 )
+from ouzel.runtime.protocol.supervision import GiveUp
 from tests.process.topologies import Numbers, numbers, packed
 
 
@@ -121,6 +124,7 @@ def test_secrets_of_a_query_reach_tasks_by_their_environment_alone(
 
 HOLDS = """
 import os, sys
+from dataclasses import replace
 from pathlib import Path
 from ouzel.runtime.process.job import create_home, hold
 home = create_home(Path(sys.argv[1]))
@@ -152,3 +156,24 @@ def test_a_job_directory_is_removed_when_nobody_lives_who_holds_it(tmp_path: Pat
     assert sorted(tmp_path.iterdir()) == sorted([ours, tmp_path / "ouzel-of-others"])
     remove_home(ours)
     assert not ours.exists()
+
+
+@pytest.mark.parametrize(("name", "ends"), [("stream-manager", True), ("metrics-manager", True), ("instance-1", False)])
+def test_a_container_whose_own_process_never_stays_up_ends_the_run(job: RunDescription, name: str, ends: bool) -> None:
+    """Of a task that never stays up the topology master hears; without one of these it does not."""
+    job.container(1).mkdir()
+    executor, reason = Executor(job, 1, os.getpid(), 0), f"{name} died 13 times in a row"
+    executor._how_it_ended[name] = "exit code 1, no ZooKeeper answers"
+    if ends:
+        with pytest.raises(TopologyError, match=f"container 1 cannot be kept running: {reason}: exit code 1, no Zoo"):
+            executor._carry_out(GiveUp(name, reason))
+    else:
+        executor._carry_out(GiveUp(name, reason))
+        assert executor._table.failed.startswith(reason)
+
+
+def test_a_state_manager_that_is_not_there_is_told_of_before_anything_starts(tmp_path: Path) -> None:
+    settings = Settings(state_manager="/var/state")
+    topology = replace(numbers(tmp_path), settings=settings)
+    with pytest.raises(TopologyError, match="there is no state manager '/var/state'; write local or zookeeper://"):
+        start_heron(topology, packed(topology), tmp_path)

@@ -19,6 +19,7 @@ from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Topology
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.cluster.state import check_state
 from ouzel.runtime.process.job import (
     MASTER_CONTAINER,
     RunDescription,
@@ -132,6 +133,7 @@ def start_heron(
     )
     job = replace(job, tcp=tcp, detached=detached)
     try:
+        check_state(topology.settings.state_manager)
         job.save()
         scheduler = LocalScheduler()
         scheduler.initialize(job)

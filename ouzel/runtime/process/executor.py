@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, TopologyError
 from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
 from ouzel.runtime.process.process_table import ProcessTable
@@ -140,9 +140,12 @@ class Executor:
                 print(f"{name} has shown no life for too long", file=sys.stderr)
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
-            case GiveUp(_, reason):
+            case GiveUp(name, reason) if name.startswith("instance-"):
                 self._table.failed = f"{reason}; see its log in {self._directory}"
                 self._table.write()
+            case GiveUp(name, reason):  # without it nobody would hear of that
+                how = self._how_it_ended.get(name, "it ended unseen")
+                raise TopologyError(f"container {self._container} cannot be kept running: {reason}: {how}")
 
     def _no_life(self, name: str) -> str:
         limit = f"hang.timeout.ms = {self._job.topology.settings.hang_timeout_ms}"

@@ -32,4 +32,14 @@ def open_state(setting: str, home: Path) -> StateManager:
     raise TopologyError(f"there is no state manager '{setting}'; write local or zookeeper://host:port")
 
 
-__all__ = ["StateManager", "Watcher", "open_state"]
+def check_state(setting: str) -> None:
+    """See, before anything is started, that the state manager that a setting names is there.
+
+    Raises:
+        TopologyError: as open_state.
+    """
+    if setting != "local":
+        open_state(setting, Path()).close()
+
+
+__all__ = ["StateManager", "Watcher", "check_state", "open_state"]
