@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TypeVar
 
 from ouzel.compiler.expressions import Call, Column, Literal
-from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Watermark, walk
+from ouzel.compiler.plan import AssignWindow, Filter, Join, Node, Over, Program, Scan, Watermark, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
 from ouzel.connectors import reads_of
 from ouzel.connectors.options import timestamp_us
@@ -74,10 +74,15 @@ def program_within(program: Program, period: Period) -> Program:
     No window is cut: those that reach into the period are there, whole, and more is read for them (see `widen_period`).
 
     Raises:
-        NotSupported: a table has neither.
+        NotSupported: a table has neither, or its rows are seen beside others, in joins or OVER.
     """
     if not period:
         return program
+    if any(isinstance(node, Join | Over) for node in Dag(program.sinks).nodes()):
+        raise NotSupported(
+            "--from and --to of a query with joins or OVER: each table is cut by its own time, so rows near the cut lack the others",
+            instead="leave them out, and say in a WHERE which rows of the answer to keep",
+        )
     wanted = _wanted(program, period)
     marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in walk(mark) if isinstance(scan, Scan)}
 

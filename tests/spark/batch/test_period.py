@@ -52,6 +52,13 @@ def test_a_table_without_any_time_is_refused_by_name(job: Callable[[str], Job]) 
         batch_run(job(text), None, DAY)
 
 
+@pytest.mark.parametrize("asked", ["x.a FROM k AS x LEFT JOIN k AS y ON x.a = y.a", "LAG(a) OVER (ORDER BY ts) FROM k"])
+def test_rows_near_the_cut_do_not_lose_the_others_in_silence(asked: str, job: Callable[[str], Job]) -> None:
+    text = kafka("a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts").replace("latest", "earliest")
+    with pytest.raises(NotSupported, match="joins or OVER: each table is cut by its own time"):
+        batch_run(job(text.replace("SELECT a FROM k;", f"SELECT {asked};")), None, DAY)
+
+
 def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> None:
     columns = "a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
     with pytest.raises(NotSupported, match="starts at its latest record"):
