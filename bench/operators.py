@@ -17,11 +17,15 @@ from ouzel.compiler.catalog import UNREAD
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
+    AsofJoin,
     Emit,
     EmitRule,
     FinalAggregate,
+    IntervalJoin,
+    JoinKind,
     Node,
     PartialAggregate,
+    RowTime,
     Scan,
 )
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, DataType, Field, Schema
@@ -110,6 +114,43 @@ def windowed_sums(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     return step, frames
 
 
+def interval_join(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """Two streams of a row a millisecond, joined by one of 20,000 keys within 20 s; half of the rows are of each."""
+    times, bounds = (RowTime("ts"), RowTime("at")), (0, 20_000_000)
+    return _joining(IntervalJoin(*_sides(), JoinKind.INNER, (("k", "j"),), times=times, bounds=bounds), rows, 20_000)
+
+
+def asof_join(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """Each row of one stream with the latest of its key in another, of 20,000 keys."""
+    return _joining(AsofJoin(*_sides(), JoinKind.LEFT, (("k", "j"),), times=("ts", "at")), rows, 20_000)
+
+
+def _sides() -> tuple[Scan, Scan]:
+    return _scan(k=BIGINT, ts=TIMESTAMP, name=VARCHAR), _scan(j=BIGINT, at=TIMESTAMP, price=BIGINT)
+
+
+def _joining(node: Node, rows: int, keys: int) -> tuple[Step, list[pl.DataFrame]]:
+    """Each batch is one input's, in turns; after two of them the watermark passes both."""
+    chain, half = build_chain([node], Settings(seed=7)), rows // 2
+    frames, turn = [], 0
+    for number in range(100):
+        times = pl.Series((np.arange(half) + number // 2 * half) * 1_000).cast(pl.Datetime("us"))
+        keyed = _random.integers(0, keys, half)
+        texts = pl.Series(_random.integers(0, 1_000, half)).cast(pl.String)
+        right = {"j": keyed, "at": times, "price": _random.integers(0, 1_000, half)}
+        frames.append(pl.DataFrame(right if number % 2 else {"k": keyed, "ts": times, "name": texts}))
+
+    def step(frame: pl.DataFrame) -> None:
+        nonlocal turn
+        chain.process(frame, turn % 2)
+        turn += 1
+        if turn % 2 == 0:
+            for port in (0, 1):
+                chain.advance_port(port, turn // 2 * half * 1_000)
+
+    return step, frames
+
+
 def result_table(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     """The client folding the changelog of the count."""
     step, frames = count_changes(rows)
@@ -117,13 +158,22 @@ def result_table(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     return table.apply, [made for frame in frames * 3 for _, made in step(frame)]
 
 
-WORKLOADS = (index_and_add, count_changes, count_changes_merged, count_partial, windowed_sums, result_table)
+WORKLOADS = (
+    index_and_add,
+    count_changes,
+    count_changes_merged,
+    count_partial,
+    windowed_sums,
+    interval_join,
+    asof_join,
+    result_table,
+)
 
 
 def measure(workload: Callable[[int], tuple[Step, list[pl.DataFrame]]], rows: int) -> dict[str, object]:
     """The best of three passes; of one where time moves on."""
     step, frames = workload(rows)
-    passes = 1 if workload in (result_table, windowed_sums) else 3
+    passes = 1 if workload in (result_table, windowed_sums, interval_join, asof_join) else 3
     seconds, cpu = map(min, zip(*(_seconds(step, frames) for _ in range(passes)), strict=True))
     total = sum(frame.height for frame in frames)
     return {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import Aggregate, AggregateCall, Node
+from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, Node
 from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Distribution, Names, SameColumns
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
@@ -34,6 +34,7 @@ class ExcludeLateRows(SameColumns):
         path: the file of JSON lines that says which.
         combined: whether the file holds what the aggregate makes of each row by itself, instead of the row.
         touched: give only groups that have such rows.
+        port: of which input of the component the rows are, if it has several.
     """
 
     aggregate: Aggregate
@@ -41,6 +42,7 @@ class ExcludeLateRows(SameColumns):
     path: str
     combined: bool
     touched: bool
+    port: int | None = None
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (wanted | self.aggregate.reads,)
@@ -73,7 +75,7 @@ class ExcludeLateRows(SameColumns):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        return (self.component, self.path, self.combined, self.touched)
+        return (self.component, self.path, self.combined, self.touched, self.port)
 
 
 def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
@@ -127,12 +129,15 @@ def _late(node: ExcludeLateRows) -> str:
     """The file's rows of this component, each kind once with how many there are."""
     facts = late_columns(node.aggregate, node.combined)
     read = dict.fromkeys((COMPONENT, ROWS, *(name for name, _, _ in facts)))
-    schema = ", ".join(f"{backtick(name)} string" for name in read)
     columns = ", ".join(
         f"F.expr({quote(parse_late_column(name, kind))}).alias({quote(f'$was{number}')})"
         for number, (name, _, kind) in enumerate(facts)
     )
     mine = f"F.col({quote(COMPONENT)}) == {quote(node.component)}"
+    if node.port is not None:
+        read[INPUT] = None
+        mine = f'({mine}) & (F.col({quote(INPUT)}) == "{node.port}")'
+    schema = ", ".join(f"{backtick(name)} string" for name in read)
     single = f'.where(F.coalesce({quote(ROWS)}, F.lit("1")) == "1")'
     return (
         f"spark.read.schema({quote(schema)}).json({quote(node.path)}).where({mine}){single}"

@@ -12,7 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, Join, Node, Program, Sink
+from ouzel.compiler.plan import (
+    INPUT,
+    Aggregate,
+    AsofJoin,
+    Emit,
+    EmitRule,
+    FinalAggregate,
+    IntervalJoin,
+    Join,
+    Node,
+    Program,
+    Sink,
+)
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
@@ -30,13 +42,16 @@ GROUP = "_late_"
 LATE_ROWS, LOOSE, DROPPED = "late_rows", "loose", "dropped"
 """Columns of such groups: how many rows were dropped; whether some are only counted; the lines that tell of them."""
 
+_DROPPING = (Aggregate, IntervalJoin, AsofJoin)
+"""The classes of nodes that drop rows as late."""
+
 LINES = 100
 """Dropped rows that are kept with a difference, and that are shown of each component."""
 
 
 @dataclass(frozen=True)
 class Dropper:
-    """An aggregate of the compared sink that dropped rows as late.
+    """An aggregate or a join of the compared sink that dropped rows as late.
 
     Attributes:
         component: its name in the topology.
@@ -47,6 +62,7 @@ class Dropper:
         exact: whether the batch job can leave out what the file names. (Rows that a combiner had added up are only counted all the same.)
         rows: how many it dropped.
         sample: the first of them, by column.
+        port: of which input they are, if it is a join that dropped them; then `aggregate` groups by all columns of that input.
     """
 
     component: str
@@ -57,6 +73,7 @@ class Dropper:
     exact: bool
     rows: int
     sample: tuple[Mapping[str, Any], ...]
+    port: int | None = None
 
     @property
     def columns(self) -> Mapping[str, str]:
@@ -77,38 +94,47 @@ def droppers(
         return ()
     from pyspark.sql import functions as F
 
-    lines = spark.read.schema(f"`{COMPONENT}` string, `{ROWS}` bigint").json(str(late))
-    counts = lines.groupBy(COMPONENT).agg(F.sum(F.coalesce(F.col(f"`{ROWS}`"), F.lit(1)))).collect()
-    rows = {component: int(count) for component, count in counts}
-    places = {id(node): place for place, node in enumerate(_aggregates(sink))}
+    lines = spark.read.schema(f"`{COMPONENT}` string, `{INPUT}` int, `{ROWS}` bigint").json(str(late))
+    counts = lines.groupBy(COMPONENT, INPUT).agg(F.sum(F.coalesce(F.col(f"`{ROWS}`"), F.lit(1)))).collect()
+    places = {id(node): place for place, node in enumerate(_dropping(sink))}
     return tuple(
-        _dropper(component, made, node, places[id(node)], rows[component], late, spark)
+        _dropper(component, port, made, node, places[id(node)], int(rows), late, spark)
         for component, made, node in by_component(program, topology)
-        if component in rows and id(node) in places
+        for dropped_by, port, rows in counts
+        if component == dropped_by and id(node) in places
     )
 
 
 def _dropper(
-    component: str, made: Node, node: Aggregate, place: int, rows: int, late: Path, spark: SparkSession
+    component: str, port: int | None, made: Node, node: Node, place: int, rows: int, late: Path, spark: SparkSession
 ) -> Dropper:
     from pyspark.sql import functions as F
 
     combined = isinstance(made, FinalAggregate)
-    aggregate = made.aggregate if isinstance(made, FinalAggregate) else made
-    assert isinstance(aggregate, Aggregate)
+    aggregate = made.aggregate if isinstance(made, FinalAggregate) else _reader(made, port)
     mine = F.get_json_object("value", f"$['{COMPONENT}']") == component
+    if port is not None:
+        mine &= F.get_json_object("value", f"$['{INPUT}']") == str(port)
     sample = spark.read.text(str(late)).where(mine).limit(LINES).collect()
     return Dropper(
-        component, node, aggregate, place, combined, can_exclude_late(aggregate, combined), rows,
-        tuple(json.loads(line[0]) for line in sample),
+        component, _reader(node, port), aggregate, place, combined, can_exclude_late(aggregate, combined), rows,
+        tuple(json.loads(line[0]) for line in sample), port,
     )  # fmt: skip
 
 
-def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Aggregate]]:
-    """Each aggregate of the query with the component that computes it: rules change what they read, not their order."""
+def _reader(node: Node, port: int | None) -> Aggregate:
+    """What reads the rows that are dropped: an aggregate itself; a join reads all columns of an input, as one that groups by them."""
+    if isinstance(node, Aggregate):
+        return node
+    below = node.inputs[port or 0]
+    return Aggregate(below, below.schema.names, (), Emit(EmitRule.CHANGES))
+
+
+def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Node]]:
+    """Each node of the query that drops late rows with the component that computes it: rules change what they read, not their order."""
     heads = [(part.name, part.chain[0]) for part in topology.components if part.chain]
-    made = [(name, head) for name, head in heads if isinstance(head, Aggregate | FinalAggregate)]
-    for (name, head), node in zip(made, _aggregates(*program.sinks), strict=True):
+    made = [(name, head) for name, head in heads if isinstance(head, (*_DROPPING, FinalAggregate))]
+    for (name, head), node in zip(made, _dropping(*program.sinks), strict=True):
         yield name, head, node
 
 
@@ -133,8 +159,8 @@ def _joins_by_component(program: Program, topology: Topology) -> Iterator[tuple[
     return ((name, join, node) for (name, join, first), node in zip(made, nodes, strict=True) if first)
 
 
-def _aggregates(*sinks: Sink) -> list[Aggregate]:
-    return [node for node in Dag(sinks).nodes() if isinstance(node, Aggregate)]
+def _dropping(*sinks: Sink) -> list[Node]:
+    return [node for node in Dag(sinks).nodes() if isinstance(node, _DROPPING)]
 
 
 def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:
@@ -144,16 +170,21 @@ def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:
 
 def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool) -> Sink:
     """The sink over the input without the rows that can be left out; with `touched` only groups that have such rows."""
-    by_place = {dropper.place: dropper for dropper in found if dropper.exact}
-    exact = {id(node): by_place[place] for place, node in enumerate(_aggregates(sink)) if place in by_place}
+    by_place: dict[int, list[Dropper]] = {}
+    for dropper in found:
+        if dropper.exact:
+            by_place.setdefault(dropper.place, []).append(dropper)
+    exact = {id(node): by_place[place] for place, node in enumerate(_dropping(sink)) if place in by_place}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
-        if id(node) not in exact:
-            return with_inputs(node, inputs)
-        dropper = exact[id(node)]
-        (rows,) = inputs
-        fewer = ExcludeLateRows(rows, dropper.made, dropper.component, str(late.resolve()), dropper.combined, touched)
-        return with_inputs(node, (fewer,))
+        fewer = list(inputs)
+        for dropper in exact.get(id(node), ()):
+            read = fewer[dropper.port or 0]
+            path = str(late.resolve())
+            fewer[dropper.port or 0] = ExcludeLateRows(
+                read, dropper.made, dropper.component, path, dropper.combined, touched, dropper.port
+            )
+        return with_inputs(node, tuple(fewer))
 
     return Dag((sink,)).rebuilt(make).sinks[0]
 

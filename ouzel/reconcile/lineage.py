@@ -207,10 +207,11 @@ def top_aggregate(sink: Sink) -> Aggregate | None:
 def top_join(sink: Sink) -> Join | None:
     """The join that makes the sink's rows, if only projections and filters follow it and what it has lost shows in single rows.
 
-    That of an anti join shows in rows that are there, of which nothing says what they should have met.
+    That of an anti join shows in rows that are there, of which nothing says what they should have met; a version that is lost, in rows that
+    have an older one.
     """
     node = _maker(sink)
-    if not isinstance(node, Join) or node.kind is JoinKind.ANTI:
+    if not isinstance(node, Join) or isinstance(node, AsofJoin) or node.kind is JoinKind.ANTI:
         return None
     return node if node.keys or not PADDED[node.kind] else None
 

@@ -68,6 +68,11 @@ LATE_QUERIES = {
     "hopping": """
         SELECT window_start, COUNT(*) FILTER (WHERE miles > 500) AS far, MIN(delay) AS least
         FROM TABLE(HOP(TABLE flights, DESCRIPTOR(ts), INTERVAL '12' HOUR, INTERVAL '2' DAY)) GROUP BY window_start, window_end;""",
+    "joined within a span of time": """
+        SELECT a.id, b.id AS following FROM flights AS a
+        LEFT JOIN flights AS b ON a.origin = b.origin AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '2' HOUR;""",
+    "joined as of a time": """
+        SELECT a.id, b.delay AS before FROM flights AS a ASOF LEFT JOIN flights AS b ON a.origin = b.origin AND a.ts > b.ts;""",
     "distinct, and no keys": f"SELECT COUNT(DISTINCT delay) AS n, AVG(miles) AS mean {DAILY} GROUP BY window_start, window_end, origin;",
 }
 

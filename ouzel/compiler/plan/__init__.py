@@ -38,7 +38,7 @@ from ouzel.compiler.plan.base import (
     walk,
 )
 from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
-from ouzel.compiler.plan.joins import LEFT_ONLY, PADDED, Join, JoinKind
+from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, SortKey, WindowFrame
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
@@ -52,6 +52,7 @@ __all__ = [
     "ANY",
     "APPENDS",
     "BROADCAST",
+    "INPUT",
     "LEFT_ONLY",
     "PADDED",
     "SINGLE",

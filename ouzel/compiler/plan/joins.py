@@ -32,6 +32,10 @@ PADDED = {JoinKind.INNER: (), JoinKind.LEFT: (1,), JoinKind.FULL: (0, 1), JoinKi
 """The inputs whose columns are NULL in the output where a row of the other has no match."""
 
 
+INPUT = "$input"
+"""Name of the column that says of which input a row is that a join has dropped as late."""
+
+
 @dataclass(frozen=True)
 class Join(Node):
     """Each row of the left with each row of the right that has equal keys and meets the condition (SQL's regular join).

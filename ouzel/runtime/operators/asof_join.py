@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import AsofJoin, JoinKind, RowTime
+from ouzel.compiler.plan import INPUT, AsofJoin, JoinKind, RowTime
 from ouzel.compiler.types import to_polars
 from ouzel.runtime.operators import time_kernels
 from ouzel.runtime.operators.base import Operator
@@ -56,7 +56,7 @@ class AsofJoining(Operator):
         clock, made = self._clocks[port], []
         late = clock.late(frame)
         if late is not None:
-            self.late_frames.append(frame.filter(late))
+            self.late_frames.append(frame.filter(late).with_columns(pl.lit(port).alias(INPUT)))
             self.counters.late += int(np.count_nonzero(late))
             frame = frame.filter(~late)
         needed = [*self._keys[port], self._node.times[port]]
@@ -142,7 +142,7 @@ class AsofJoining(Operator):
         passed = self._clocks[RIGHT].settled(watermark_us)
         if not passed.size:
             return
-        owners = np.unique(self._bags[RIGHT].owners(passed))
+        _, owners, _ = self._table.touch(self._bags[RIGHT].owners(passed))
         kept, ends = self._ordered(owners)
         old = self._clocks[RIGHT].of_slots[kept] < watermark_us
         last = np.append(old[1:], False)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import LEFT_ONLY, IntervalJoin, JoinKind
+from ouzel.compiler.plan import INPUT, LEFT_ONLY, IntervalJoin, JoinKind
 from ouzel.runtime.operators import time_kernels
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints
@@ -52,7 +52,7 @@ class IntervalJoining(Joining):
         """What this batch of one input adds to the answer."""
         late = self._clocks[port].late(frame)
         if late is not None:
-            self.late_frames.append(frame.filter(late))
+            self.late_frames.append(frame.filter(late).with_columns(pl.lit(port).alias(INPUT)))
             self.counters.late += int(np.count_nonzero(late))
             frame = frame.filter(~late)
         return super().process(frame, port) if frame.height else None
@@ -70,7 +70,7 @@ class IntervalJoining(Joining):
         if side.counts_matches and self._kind is not JoinKind.SEMI:
             alone = slots[side.matches["rows"][slots] == 0]
             made += self._weighted(self._padded(side, side.bag.frame(alone)), side.bag.weights[alone])
-        owners = np.unique(side.bag.owners(slots))
+        _, owners, _ = self._table.touch(side.bag.owners(slots))
         side.bag.remove(slots)
         self._table.remove(owners[self._sides[LEFT].bag.empty(owners) & self._sides[RIGHT].bag.empty(owners)])
         return pl.concat(made) if made else None

@@ -33,7 +33,7 @@ class Schedule:
                 self._push(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def before(self, moment: int) -> Slots:
-        """The slots whose moment is before this one, each once; they do not come again."""
+        """The slots whose moment is before this one; they do not come again."""
         come: list[Slots] = []
         for number, (moments, slots) in enumerate(self._runs):
             if moments[0] < moment:
@@ -41,7 +41,7 @@ class Schedule:
                 come.append(slots[:end])
                 self._runs[number] = (moments[end:], slots[end:])
         self._runs = [run for run in self._runs if run[1].size]
-        return np.unique(np.concatenate(come)) if come else np.empty(0, np.int64)
+        return np.concatenate(come) if come else np.empty(0, np.int64)
 
     def _push(self, moments: Ints, slots: Slots) -> None:
         order = np.argsort(moments, kind="stable")
@@ -82,8 +82,9 @@ class RowClock:
         self._schedule.add(times + self.last, slots)
 
     def settled(self, watermark_us: int) -> Slots:
-        """The slots of the rows that none of the other input's rows of this time or later matches; they are told once."""
-        return self._schedule.before(watermark_us)
+        """The slots of the rows that none of the other input's rows of this time or later matches; each is told once."""
+        _, slots, _ = self._bag.touch(self._schedule.before(watermark_us))
+        return slots
 
     def restored(self) -> None:
         """Find the times of what is in the bag."""
