@@ -48,6 +48,7 @@ def test_a_cast_that_fails_says_try_cast(tmp_path: Path) -> None:
         ("SELECT CASE WHEN a > 5 THEN 1 / b ELSE 2 / a END AS x FROM t;", "1 / b"),
         ("SELECT COALESCE(s, CAST(1 / b AS STRING)) AS x FROM t;", "1 / b"),
         ("SELECT a FROM t WHERE b <> 0 OR a / b > 1;", "a / b"),
+        ("SELECT 1 + (a - 1) / (b - (0)) AS x FROM t;", "(a - 1) / (b - (0))"),
     ],
 )
 def test_of_several_parts_the_one_that_was_computed_is_named(query: str, part: str, tmp_path: Path) -> None:

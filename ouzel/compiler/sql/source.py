@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import ClassVar
 
 from sqlglot.errors import TokenError
@@ -35,6 +36,8 @@ _SKIPPED_OR_HINT = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|--[^\n]*|/\*\+(?P<hint>.*?)\*/|/\*.*?\*/""", re.DOTALL
 )
 
+
+_CLOSING, _OPENING = re.compile(r"\s*\)"), re.compile(r"\(\s*$")
 
 _QUOTES = frozenset("'\"`")
 
@@ -80,14 +83,26 @@ class QueryText:
         return kind(problem, instead=instead, text=self.text, at=start, length=max(1, end - start))
 
     def written(self, span: Span) -> SourceLocation:
-        """The place of `span`; of several lines the first."""
-        start, end = span
+        """The place of `span`, with the parentheses that belong to its ends; of several lines the first."""
+        start, end = self._with_parentheses(*span)
         first = self.text.rfind("\n", 0, start) + 1
         line = self.text[first:].partition("\n")[0].rstrip("\r")
         column = start - first
         return SourceLocation(
             line, self.text.count("\n", 0, start) + 1, column, max(1, min(end - start, len(line) - column))
         )
+
+    def _with_parentheses(self, start: int, end: int) -> Span:
+        """As far out as opens and closes what is not between the two, if it stands there: the parser keeps no place of parentheses."""
+        signs = [1 if sign == "(" else -1 for sign in self.text[start:end] if sign in "()"]
+        unopened = -min(accumulate(signs, initial=0))
+        for _ in range(unopened + sum(signs)):
+            behind = _CLOSING.match(self.text, end)
+            end = behind.end() if behind else end
+        for _ in range(unopened):
+            before = _OPENING.search(self.text[:start])
+            start = before.start() if before else start
+        return start, end
 
     def quoted(self, start: int) -> bool:
         """Whether the identifier that starts there was written in quotes, so that its case matters."""
