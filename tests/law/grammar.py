@@ -96,7 +96,8 @@ class Grammar:
             return self._leaf()
         ways = (
             self._filtered, self._projected, self._joined, self._joined, self._joined, self._grouped, self._grouped, self._distinct,
-            self._united, self._united, self._windowed, self._timed, self._member, self._viewed, self._twice,
+            self._united, self._united, self._windowed, self._timed, self._ranked, self._ranked, self._limited,
+            self._member, self._viewed, self._twice,
         )  # fmt: skip
         return self.random.choice(ways)(depth - 1)
 
@@ -290,6 +291,48 @@ class Grammar:
         items += [(*self._aggregate(relation), "") for _ in range(self.random.randint(1, 2))]
         where = f" WHERE {self.predicate(columns)}" if self.random.random() < 0.5 else ""
         return self._select(relation, items, f"{where} GROUP BY {', '.join(('window_start', 'window_end', *keys))}")
+
+    def _comparable(self, depth: int) -> Relation:
+        """A relation without columns whose order may depend on a last digit."""
+        while True:
+            below = self.relation(depth)
+            if keys := [(name, kind, name) for name, kind in below.columns if kind in COMPARED]:
+                return below if len(keys) == len(below.columns) else self._select(below, keys)
+
+    def _order(self, columns: Columns, whole: bool) -> str:
+        """By some columns, or by all: then rows that are alike in the order are alike altogether."""
+        some = self.random.sample(columns, len(columns) if whole else self.random.randint(1, len(columns)))
+        return ", ".join(
+            f"{name} {self.random.choice(('ASC NULLS FIRST', 'DESC NULLS LAST', 'ASC NULLS LAST'))}" for name, _ in some
+        )
+
+    def _ranked(self, depth: int) -> Relation:
+        """OVER, and often a filter on it."""
+        below = self._comparable(depth)
+        name, kind = self.random.choice(below.columns)
+        frame = self.random.choice(("ROWS", "RANGE")) + " BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+        near = f"ROWS BETWEEN {self.random.randint(0, 3)} PRECEDING AND {self.random.choice(('CURRENT ROW', '2 FOLLOWING'))}"
+        call, made, whole, rows = self.random.choice((
+            ("ROW_NUMBER()", "int", True, ""), ("ROW_NUMBER()", "int", True, ""), ("RANK()", "int", False, ""),
+            ("DENSE_RANK()", "int", False, ""), (f"LAG({name})", kind, True, ""), (f"LEAD({name}, 2)", kind, True, ""),
+            ("COUNT(*)", "int", True, frame), (f"COUNT({name})", "int", True, near), (f"FIRST_VALUE({name})", kind, True, near),
+            (f"LAST_VALUE({name})", kind, True, near), (f"MAX({name})", kind, True, near if kind != "bool" else frame),
+        ))  # fmt: skip
+        if kind == "bool" and call.startswith("MAX"):
+            call, made = "COUNT(*)", "int"
+        parts = self.random.sample(below.columns, self.random.randint(0, 1))
+        by = f"PARTITION BY {parts[0][0]} " if parts else ""
+        value = f"{call} OVER ({by}ORDER BY {self._order(below.columns, whole)} {rows})"
+        ranked = self._select(below, [*((name, kind, "") for name, kind in below.columns), (value, made, "")])
+        if made != "int" or self.random.random() < 0.4:
+            return ranked
+        some = f" WHERE {ranked.columns[-1][0]} <= {self.random.randint(1, 4)}"
+        return self._select(ranked, [(name, kind, "") for name, kind in ranked.columns], some)
+
+    def _limited(self, depth: int) -> Relation:
+        below = self._comparable(depth)
+        rest = f" ORDER BY {self._order(below.columns, True)} LIMIT {self.random.randint(1, 12)}"
+        return self._select(below, [(name, kind, "") for name, kind in below.columns], rest)
 
     def _timed(self, _: int) -> Relation:
         """Two tables with event time, joined where their times are near."""
