@@ -224,6 +224,9 @@ def _found(
     """Whether a subquery gives a row: its keys, once each, joined to the rows that have them."""
     local, pairs = _split(queries, tree, relation)
     pairs += compared
+    if pairs and is_grouped(tree, queries.source.functions):
+        problem = "a subquery that aggregates is not supported here"
+        raise queries.source.error(problem, place(node), "write it between ANDs, or compare its value", NotSupported)
     if not pairs:
         counted = exp.Select(expressions=[exp.Anonymous(this="fn count", expressions=[exp.Star()])])
         counted.set("from_", exp.From(this=exp.Subquery(this=tree.copy())))
@@ -247,7 +250,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         if frozenset() not in alone.node.unique_keys:
             raise _many_rows(queries.source, node)
         right = apart(alone, relation.node.schema.names)
-        kind = JoinKind.LEFT if isinstance(alone.node, Filter) or tree.args.get("having") else JoinKind.INNER
+        kind = JoinKind.INNER if _always_a_row(queries, tree) else JoinKind.LEFT
         both = joined(relation, right, kind, (), NodeLocation(place(node)[0]))
         return right.column(right.columns[0]), replace(both, columns=relation.columns)
     local, pairs = _split(queries, tree, relation)
@@ -265,11 +268,20 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     return Case(value.type, ((found, value),), cast_to(nothing, value.type)), both
 
 
+def _always_a_row(queries: Queries, tree: exp.Select) -> bool:
+    """Whether it is an aggregate of all rows, which there is even of none."""
+    fewer = ("group", "having", "qualify", "limit", "offset", "fetch")
+    return is_grouped(tree, queries.source.functions) and not any(map(tree.args.get, fewer))
+
+
 def _by_keys(
     queries: Queries, node: exp.Expr, tree: exp.Select, relation: Relation, local: Sequence[exp.Expr],
     pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr],
 ) -> tuple[list[Expression], Relation]:  # fmt: skip
     """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys."""
+    consume(
+        queries.source, tree, "expressions", "from_", "joins", "where", "distinct"
+    )  # a LIMIT would be of all groups together
     grouped = tree.copy()
     keys = [inner.copy() for inner, _ in pairs]
     named = [exp.alias_(each.copy(), f"$column{number}", quoted=True) for number, each in enumerate((*keys, *items))]
@@ -341,7 +353,7 @@ def _alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
     """The relation of a subquery that needs nothing of the query around it; else what it lacks."""
     ctes, aggregates = len(queries.ctes), queries.emission.aggregates
     try:
-        return queries.bind(query)
+        return queries.bind(query.copy())  # binding takes clauses out of a tree
     except NotSupported:
         raise
     except QueryError as error:
@@ -356,7 +368,7 @@ def _split(
     """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first."""
     where = tree.args.get("where")
     parts = _conjuncts(where.this) if where else []
-    inner = queries.relation_of_from(tree)
+    inner = queries.relation_of_from(tree.copy())
     local, pairs = [], []
     for part in parts:
         if has_subquery(part) or _binds(queries, part, inner):

@@ -14,6 +14,10 @@ SELECT order_id FROM orders WHERE order_id NOT IN (SELECT user_id FROM events);
 SELECT id, amount, (SELECT MAX(n) FROM words) AS most, quantity > (SELECT AVG(quantity) FROM events) AS above, (SELECT COUNT(*) FROM nothing) AS none
 FROM events WHERE amount > (SELECT AVG(amount) FROM events WHERE quantity > 3) AND quantity >= (SELECT MIN(order_id) FROM orders);
 
+-- query: scalar_of_no_row_is_null
+SELECT id, (SELECT MAX(n) FROM words HAVING COUNT(*) > 100000) AS never, (SELECT m FROM (SELECT MIN(n) AS m FROM words) AS w WHERE m > 1000) AS none
+FROM events WHERE id < 20;
+
 -- query: scalar_correlated
 SELECT o.order_id, (SELECT COUNT(*) FROM events e WHERE e.user_id = o.order_id AND e.quantity > 4) AS n,
 (SELECT COALESCE(SUM(e.quantity), -1) + COUNT(e.kind) FROM events e WHERE o.order_id = e.user_id) AS total
