@@ -12,6 +12,7 @@ from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
     AsofJoin,
+    AssignSession,
     AssignWindow,
     Filter,
     FinalAggregate,
@@ -169,9 +170,16 @@ def _item(name: str, text: str) -> str:
 
 
 def _window(node: AssignWindow) -> str:
-    slide = f", every {span_in_words(node.slide_us)}" if node.kind is WindowKind.HOP else ""
+    every = {WindowKind.HOP: ", every", WindowKind.CUMULATE: " in steps of"}
+    slide = f"{every[node.kind]} {span_in_words(node.slide_us)}" if node.kind in every else ""
     offset = f", offset {span_in_words(node.offset_us)}" if node.offset_us else ""
     return f"{node.kind.value} of {span_in_words(node.size_us)}{slide}{offset} on {node.column}"
+
+
+def _session(node: AssignSession) -> str:
+    by = f" by {', '.join(node.keys)}" if node.keys else ""
+    end = "each change" if node.changes else "when it has ended"
+    return f"SESSION on {node.column}{by}, over after {span_in_words(node.gap_us)}; {end}"
 
 
 def _aggregate(node: Aggregate | PartialAggregate | FinalAggregate) -> str:
@@ -219,6 +227,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         Project: _project,
         Filter: lambda node: expression_text(node.predicate),
         Unnest: _unnest,
+        AssignSession: _session,
         AssignWindow: _window,
         Aggregate: _aggregate,
         PartialAggregate: _aggregate,

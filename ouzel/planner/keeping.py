@@ -77,7 +77,7 @@ def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str,
         yield node.table, None if awaited else below
         return
     if isinstance(node, AssignWindow) and awaited and below is not None:
-        below, awaited = (Windows(node.size_us, node.slide_us, node.offset_us), *below), False
+        below, awaited = (Windows(node.size_us, node.grid_us, node.offset_us), *below), False
     elif isinstance(node, Aggregate) and node.window is not None:
         awaited = True
     elif node.state_bound:

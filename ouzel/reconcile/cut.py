@@ -85,7 +85,7 @@ def skip_answered_windows(cut: Cut, sink: Sink, record: RunRecord) -> Cut:
     found = extent(sink)
     if not record.began or found is None or not found.windows:
         return cut
-    grids = {(window.slide_us, window.offset_us) for window in found.windows}
+    grids = {(window.grid_us, window.offset_us) for window in found.windows}
     slide_us, offset_us = grids.pop() if len(grids) == 1 else (1, 0)
     earliest = (
         max(record.began.values()) + 1 - found.size_us + 1

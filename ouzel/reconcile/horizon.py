@@ -26,7 +26,7 @@ class Frontier:
         assert found is not None, "see cut.check_cut"
         self._extent, self._cut = found, cut
         self._delays, self._reach_us = delays(sink), _reach_us(sink, found)
-        grids = {(window.slide_us, window.offset_us % window.slide_us) for window in found.windows}
+        grids = {(window.grid_us, window.offset_us % window.grid_us) for window in found.windows}
         self._slide_us, self._offset_us = grids.pop() if len(grids) == 1 else (1, 0)
         self._compared_us = EARLIEST_US
         self._marks: dict[tuple[str, str], list[tuple[int, int]]] = {}

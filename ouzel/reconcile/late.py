@@ -16,6 +16,7 @@ from ouzel.compiler.plan import (
     INPUT,
     Aggregate,
     AsofJoin,
+    AssignSession,
     Emit,
     EmitRule,
     FinalAggregate,
@@ -42,7 +43,7 @@ GROUP = "_late_"
 LATE_ROWS, LOOSE, DROPPED = "late_rows", "loose", "dropped"
 """Columns of such groups: how many rows were dropped; whether some are only counted; the lines that tell of them."""
 
-_DROPPING = (Aggregate, IntervalJoin, AsofJoin)
+_DROPPING = (Aggregate, AssignSession, IntervalJoin, AsofJoin)
 """The classes of nodes that drop rows as late."""
 
 LINES = 100

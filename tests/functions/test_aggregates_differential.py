@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 KEY, SOMETIMES, NEVER = "k", "sometimes", "never"
 GROUPS, ALL_NULL = 7, 6
-TOTALS = ("sum", "avg")
+TOTALS = ("sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp")
 TAME = 10**6
 """Totals are of values within this: one that leaves its type fails a whole query of Spark."""
 

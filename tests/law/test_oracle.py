@@ -14,7 +14,7 @@ from tests.law.cases import CASES, PRELUDE, Case
 from tests.law.compare import difference, plain_fold
 from tests.law.oracle import oracle_answer
 
-DISTINCT_IS_NOTHING = {"min", "max", "bool_and", "bool_or"}
+DISTINCT_IS_NOTHING = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
 EMPTY_ON_PURPOSE = {"where_nothing_passes", "empty_projection", "empty_grouped", "empty_window"}
 
 

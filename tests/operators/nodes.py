@@ -58,8 +58,8 @@ class OneStream(Chain):
         """What comes of a frame, or None."""
         return next((made for _, made in super().process(frame, port)), None)
 
-    def _each(self, *arguments):  # type: ignore[no-untyped-def, override]
-        return [frame for _, frame in super()._each(*arguments)]
+    def _each(self, *arguments, **options):  # type: ignore[no-untyped-def, override]
+        return [frame for _, frame in super()._each(*arguments, **options)]
 
 
 def one_stream(made: Chain) -> OneStream:

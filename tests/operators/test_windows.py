@@ -50,6 +50,28 @@ def test_windows_are_those_that_brute_force_finds(times: list[int], size: int, s
     assert ((out["window_end"] - out["window_start"]) == timedelta(microseconds=size)).all()
 
 
+@quick(max_examples=examples(60), deadline=None)
+@given(
+    times=st.lists(st.integers(-50, 50), min_size=1, max_size=8),
+    step=st.integers(1, 5), steps=st.integers(1, 5), offset=st.integers(-5, 5),
+)  # fmt: skip
+def test_windows_that_grow_are_those_that_brute_force_finds(
+    times: list[int], step: int, steps: int, offset: int
+) -> None:
+    size = step * steps
+    node = AssignWindow(table(False, at=TIMESTAMP, v=BIGINT), WindowKind.CUMULATE, "at", size, step, offset % size)
+    frame = pl.DataFrame({"at": times, "v": range(len(times))}).with_columns(pl.col("at").cast(pl.Datetime("us")))
+    out = chain(node).process(frame)
+    starts = range(-100 * size + offset % size, 200, size)
+    ends = [(start, start + step * number) for start in starts for number in range(1, steps + 1)]
+    expected = [(number, start, end) for number, time in enumerate(times) for start, end in ends if start <= time < end]
+    assert out is not None
+    assert dict(out.schema) == node.schema.polars()
+    found = zip(out["v"], *(out[name].to_physical() for name in WINDOW[:2]), strict=True)
+    assert sorted(found) == expected
+    assert ((out["window_end"] - out["window_time"]) == timedelta(milliseconds=1)).all()
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "start", "time"),
     [

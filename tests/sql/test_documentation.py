@@ -52,7 +52,7 @@ def test_the_types_of_the_page_exist() -> None:
 @pytest.mark.parametrize(
     "file",
     ["natural_join", "temporal_join_by_the_clock",
-     "grouping_sets", "rollup", "session_window", "cumulate_window", "match_recognize",
+     "match_recognize",
      "all_subquery", "now", "create_function", "drop"],
 )  # fmt: skip
 def test_what_is_not_there_is_refused(file: str) -> None:

@@ -152,6 +152,17 @@ def _extreme_state(argument: DataType | None, result: DataType, changes: bool) -
     return (("value", result, True),)
 
 
+def _spread(kind: DataType) -> tuple[DataType, DataType] | None:
+    number = isinstance(kind, IntegerType | FloatType | DecimalType | NullType)
+    return (DOUBLE, DOUBLE) if number else None
+
+
+def _bits(kind: DataType) -> tuple[DataType, DataType] | None:
+    if isinstance(kind, NullType):
+        return BIGINT, BIGINT
+    return (kind, kind) if isinstance(kind, IntegerType) else None
+
+
 def limbs(kind: DataType) -> int:
     """How many digits of LIMB_BITS the total of values of `kind` is kept in."""
     return 4 if isinstance(kind, DecimalType) and kind.precision > 18 else 2
@@ -198,6 +209,26 @@ def _best(
     )  # fmt: skip
 
 
+def _around_mean(name: str, doc: str, aliases: tuple[str, ...] = ()) -> AggregateFunction:
+    """An aggregate of the squares of distances from the mean."""
+    columns = (("count", BIGINT, False), ("mean", DOUBLE, False), ("spread", DOUBLE, False))
+    return AggregateFunction(
+        name, _spread, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
+        "ouzel.runtime.operators.moments:make_moments", by_spark(name), None,
+        variant=name, takes_back=True, merges_changes=False, counts=False, distinct=True, aliases=aliases,
+    )  # fmt: skip
+
+
+def _of_bits(name: str, doc: str, distinct: bool) -> AggregateFunction:
+    """An aggregate of the bits of whole numbers."""
+    columns = (("bits", BIGINT, False), ("count", BIGINT, False))
+    return AggregateFunction(
+        name, _bits, "a whole number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
+        "ouzel.runtime.operators.moments:make_bits", by_spark(name), None,
+        variant=name, takes_back=True, merges_changes=False, counts=False, distinct=distinct,
+    )  # fmt: skip
+
+
 _RUNTIME = "ouzel.runtime.operators.groups"
 _ORDERED_WORDS = "a number, text, bytes, a boolean, a date, a timestamp or an interval of days"
 _LEAST = (_ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)")
@@ -211,10 +242,19 @@ AGGREGATES: tuple[AggregateFunction, ...] = (
     _counting("count", lambda kind: (kind, BIGINT), "rows", _ROWS, lambda value: f"{value} IS NOT NULL"),
     _total("sum", _sum, "total", "the total; NULL of no values"),
     _total("avg", _average, "mean", "the mean; NULL of no values", ("mean",)),
-    _best("min", _extreme, "least", _LEAST),
+    _best("min", _extreme, "least", _LEAST, ("any_value",)),
     _best("max", _extreme, "largest", _LARGEST),
     _best("bool_and", _boolean(BOOLEAN), "least", _ALL, ("every",)),
     _best("bool_or", _boolean(BOOLEAN), "largest", _ANY, ("some", "any")),
+    _around_mean("var_pop", "the mean of squared distances from the mean; NULL of no values"),
+    _around_mean(
+        "var_samp", "the same, divided by one less than there are values; NULL of less than two", ("variance",)
+    ),
+    _around_mean("stddev_pop", "the square root of VAR_POP"),
+    _around_mean("stddev_samp", "the square root of VAR_SAMP", ("stddev",)),
+    _of_bits("bit_and", "the bits that all values have; NULL of no values", distinct=False),
+    _of_bits("bit_or", "the bits that any value has; NULL of no values", distinct=False),
+    _of_bits("bit_xor", "the bits that an odd number of values have; NULL of no values", distinct=True),
     _counting("count_if", _boolean(BIGINT), "true", _TRUE, _itself),
 )
 """All aggregates, in the order of the documentation."""

@@ -42,6 +42,7 @@ from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, SortKey, WindowFrame
 from ouzel.compiler.plan.program import Hints, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
+from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
 from ouzel.compiler.plan.sinks import Sink, SinkMode
 from ouzel.compiler.plan.sources import Scan, Watermark
@@ -62,6 +63,7 @@ __all__ = [
     "Aggregate",
     "AggregateCall",
     "AsofJoin",
+    "AssignSession",
     "AssignWindow",
     "Changelog",
     "Distribution",

@@ -12,18 +12,25 @@ from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
 
 class WindowKind(Enum):
-    """How AssignWindow cuts time."""
+    """How AssignWindow cuts time; or, for SESSION, AssignSession."""
 
     TUMBLE = "TUMBLE"
     HOP = "HOP"
+    CUMULATE = "CUMULATE"
+    SESSION = "SESSION"
+
+
+SLIDES = {WindowKind.HOP: "slide", WindowKind.CUMULATE: "step"}
+"""What the slide is called where it is not the size."""
 
 
 @dataclass(frozen=True)
 class AssignWindow(RowWise):
-    """Append window_start, window_end and window_time (= window_end - 1 ms); HOP gives a row once for each window it lies in.
+    """Append window_start, window_end and window_time (= window_end - 1 ms); HOP and CUMULATE give a row once for each window it lies in.
 
     Windows are half open, [start, end), and aligned to the epoch plus `offset_us`. All three spans are in microseconds; for TUMBLE
-    slide = size. A row whose time is NULL belongs to no window and is a bad record.
+    slide = size. CUMULATE's windows of one start end one slide after the other, the last with the size.
+    A row whose time is NULL belongs to no window and is a bad record.
     `call` is where the window was written, which is no part of what it is.
     """
 
@@ -34,6 +41,11 @@ class AssignWindow(RowWise):
     offset_us: int = 0
     names: tuple[str, str, str] = ("window_start", "window_end", "window_time")
     call: SourceLocation | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def grid_us(self) -> int:
+        """How far apart windows begin."""
+        return self.size_us if self.kind is WindowKind.CUMULATE else self.slide_us
 
     @property
     def schema(self) -> Schema:
@@ -63,14 +75,15 @@ class AssignWindow(RowWise):
 
     @property
     def label(self) -> str:
-        slide = f", slide {self.slide_us / 1e6:g} s" if self.kind is WindowKind.HOP else ""
+        slide = f", {SLIDES[self.kind]} {self.slide_us / 1e6:g} s" if self.kind in SLIDES else ""
         return f"AssignWindow {self.kind.value}({self.column}, size {self.size_us / 1e6:g} s{slide})"
 
     @property
     def unique_keys(self) -> frozenset[Names]:
         if self.kind is WindowKind.TUMBLE:
             return self.input.unique_keys
-        return frozenset(key | {self.names[0]} for key in self.input.unique_keys)
+        told_by = self.names[1 if self.kind is WindowKind.CUMULATE else 0]
+        return frozenset(key | {told_by} for key in self.input.unique_keys)
 
     @property
     def identity(self) -> tuple[object, ...]:

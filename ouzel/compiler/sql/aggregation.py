@@ -14,16 +14,23 @@ from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk_expression
 from ouzel.compiler.functions.aggregates import AggregateFunction, resolve_aggregate, resolves
 from ouzel.compiler.functions.known import Functions
-from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project
+from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, WindowKind
 from ouzel.compiler.sql.advice import of_aggregate
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.grouping import (
+    GroupingSets,
+    bind_grouping,
+    expand_sets,
+    is_sets,
+    written_key,
+)
 from ouzel.compiler.sql.output import OutputColumn, outputs_of, star_of, strip_alias
 from ouzel.compiler.sql.over import OverCalls
 from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
-from ouzel.compiler.sql.windows import WindowCall, assign_window, is_window, read_window
+from ouzel.compiler.sql.windows import WindowCall, assign_session, assign_window, is_window, read_window
 from ouzel.compiler.types import DOUBLE, VARCHAR, DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
@@ -76,12 +83,22 @@ class _GroupBinder(Binder):
     """Binds the select list and HAVING of a grouped query: aggregates become columns of the Aggregate above."""
 
     def __init__(
-        self, source: QueryText, relation: Relation, types: dict[int, DataType], window: WindowCall | None
+        self,
+        source: QueryText,
+        relation: Relation,
+        types: dict[int, DataType],
+        window: WindowCall | None,
+        sets: GroupingSets | None,
     ) -> None:
         super().__init__(source, relation, types)
-        self.window, self.arguments = window, list[_Argument]()
+        self.window, self.arguments, self.sets = window, list[_Argument](), sets
         self.hidden = _unused(_HIDDEN + "result", relation.node.schema.names)
         self.parts_used: set[int] = set()
+
+    def grouping(self, node: exp.Expr) -> Expression:
+        if self.sets is None:
+            return super().grouping(node)
+        return bind_grouping(self.source, node, self.sets, _KeyBinder(self.source, self.relation, self.types).bind)
 
     def aggregate(self, node: exp.Expr, condition: exp.Expr | None) -> Expression:
         argument = self._argument_of(node, condition)
@@ -183,6 +200,8 @@ class _Keys:
 
     names: list[str]
     values: list[Expression]
+    computed: dict[str, Expression] = field(default_factory=dict)
+    """Of keys that are not always their values."""
 
     def add(self, value: Expression, name: str) -> None:
         """One more key, once."""
@@ -200,10 +219,26 @@ def bind_grouped(
         QueryError: a column that is neither grouped by nor aggregated, an aggregate in a wrong place.
     """
     group = _group_items(source, tree)
+    sets, group = [item for item in group if is_sets(item)], [item for item in group if not is_sets(item)]
     window = next((read_window(source, item, data=False) for item in group if is_window(item)), None)
-    if window:
+    if window and window.kind is WindowKind.SESSION:
+        by = [written_key(source, tree, item, relation) for item in group if item is not window.node]
+        relation = assign_session(_KeyBinder(source, relation, types), window, relation, by, emission)
+    elif window:
         relation = assign_window(_KeyBinder(source, relation, types), window, relation)
-    binder = _GroupBinder(source, relation, types, window)
+    grouping: GroupingSets | None = None
+    if sets:
+        plain, rows, before = (
+            [item for item in group if not is_window(item)],
+            _KeyBinder(source, relation, types),
+            relation,
+        )
+
+        def bind(item: exp.Expr) -> Expression:
+            return rows.bind(written_key(source, tree, item, before))
+
+        relation, grouping = expand_sets(source, relation, plain, sets, bind)
+    binder = _GroupBinder(source, relation, types, window, grouping)
     windows = OverCalls(source, tree, emission, f"{binder.hidden}_over")
     binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)
@@ -251,6 +286,12 @@ def _bind_keys(binder: _GroupBinder, tree: exp.Select, group: list[exp.Expr], ou
         if isinstance(value, Column):
             name = value.name
         keys.add(value, name if isinstance(value, Column) else fresh(name, [*taken, *keys.names]))
+    if binder.sets is not None:
+        for name, value, computed in binder.sets.items([*taken, *keys.names]):
+            if value not in keys.values:
+                keys.computed[name] = computed
+            keys.add(value, name)
+        keys.add(binder.sets.number, binder.sets.number.name)
     return keys
 
 
@@ -307,7 +348,7 @@ class _Grouping:
         renamed = self._result_names(outputs)
         window = self._window()
         for name, value in zip(self.keys.names, self.keys.values, strict=True):
-            self.below[name] = value
+            self.below[name] = self.keys.computed.get(name, value)
         calls = tuple(
             self._call(renamed[f"{self.binder.hidden}{index}"], argument)
             for index, argument in enumerate(self.binder.arguments)

@@ -306,6 +306,8 @@ class Binder:
             return self.aggregate(node, None)
         if name in _WINDOW_PARTS:
             return self.window_part(node, name)
+        if name in ("grouping", "grouping_id"):
+            return self.grouping(node)
         self._refuse_clock(node, name)
         return self._function(node, name)
 
@@ -318,6 +320,11 @@ class Binder:
         if self.over_calls is None:
             raise self.source.error(f"OVER cannot stand here: {self.no_windows}", place(node.this))
         return self.over_calls(node)
+
+    def grouping(self, node: exp.Expr) -> Expression:
+        """GROUPING, which needs several sets in GROUP BY."""
+        advice = "write GROUP BY GROUPING SETS (...), CUBE (...) or ROLLUP (...)"
+        raise self.source.error(f"{call_name(node).upper()} has no grouping sets here", place(node), advice)
 
     def window_part(self, node: exp.Expr, name: str) -> Expression:
         """TUMBLE_START and its like, which need a window in GROUP BY."""

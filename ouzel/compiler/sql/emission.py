@@ -15,6 +15,11 @@ class Emission:
     def __init__(self, source: QueryText, clause: EmitClause | None) -> None:
         self.source, self.clause, self.aggregates = source, clause, 0
 
+    @property
+    def changes(self) -> bool:
+        """Whether what changes is told before it is final, even of windows."""
+        return self.clause is not None and self.clause.emit.rule is not EmitRule.WATERMARK
+
     def rule(self, windowed: bool) -> Emit:
         """When an aggregate emits: as EMIT says, else on the watermark with a window and at once without.
 

@@ -56,7 +56,6 @@ _REFUSED = {
     "LATERAL": "LATERAL is not supported yet; CROSS JOIN UNNEST(array) is",
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported yet",
     "TABLESAMPLE": "TABLESAMPLE is not supported",
-    "GROUPING": "GROUPING SETS is not supported yet: write one GROUP BY for each set and UNION ALL",
     "SIMILAR": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
     "WITHIN": "WITHIN GROUP is not supported yet",
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
@@ -64,14 +63,9 @@ _REFUSED = {
     "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
     "TOP": "TOP is not supported: write LIMIT behind the query",
 }  # fmt: skip
+_SETS = (TokenType.GROUPING_SETS, TokenType.CUBE, TokenType.ROLLUP)
 _BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
 _BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
-_REFUSED_CALLS = {
-    "SESSION": "SESSION windows are not supported yet; TUMBLE and HOP are",
-    "CUMULATE": "CUMULATE windows are not supported yet; TUMBLE and HOP are",
-    "CUBE": "CUBE is not supported yet: write one GROUP BY for each set and UNION ALL",
-    "ROLLUP": "ROLLUP is not supported yet: write one GROUP BY for each set and UNION ALL",
-}  # fmt: skip
 
 
 @dataclass
@@ -139,7 +133,7 @@ class _Rewriter:
             self.edits[index] = [_as(self.tokens[index], TokenType.MATCH_CONDITION)]
         elif word == "MINUS" and self._word_at(index + 1 + called) in _BEGINS_A_QUERY:
             self.edits[index] = [_like(self.tokens[index], TokenType.EXCEPT, "EXCEPT")]
-        elif word == "VALUES" and called and not self._next_is(index - 2, TokenType.DOT):
+        elif called and (word == "VALUES" or self.tokens[index].token_type in _SETS):
             pass
         elif called and self._calls(index) and (word not in _NOT_CALLED):
             self._call(index, word)
@@ -158,11 +152,8 @@ class _Rewriter:
     def _refuse(self, index: int, word: str) -> None:
         self._refuse_reserved(index, word)
         problem = _REFUSED.get(word)
-        called = self._next_is(index, TokenType.L_PAREN)
-        if word in _REFUSED_CALLS and called and self._calls(index):
-            problem = _REFUSED_CALLS[word]
-        elif word in ("GROUPING", "WITHIN", "SIMILAR", "SORT"):
-            follows = {"GROUPING": "SETS", "WITHIN": "GROUP", "SIMILAR": "TO", "SORT": "BY"}[word]
+        if word in ("WITHIN", "SIMILAR", "SORT"):
+            follows = {"WITHIN": "GROUP", "SIMILAR": "TO", "SORT": "BY"}[word]
             words = self.tokens[index].text.upper().split()
             problem = problem if follows in words or self._next_word(index, follows) else None
         elif word == "WINDOW":
@@ -198,8 +189,24 @@ class _Rewriter:
             self._separate(index, closing, word)
         elif word == "JSON_VALUE":
             self._json_value(index, closing)
+        elif word == "SESSION":
+            self._partition(index, closing)
         if word in _UNIT_FIRST and _is_bare_word(self.tokens[index + 2]):
             self.edits[index + 2] = [_as(self.tokens[index + 2], TokenType.STRING)]
+
+    def _partition(self, index: int, closing: int) -> None:
+        """`SESSION(t PARTITION BY a, b, DESCRIPTOR(ts), gap)` has one more argument, `partition by(a, b)`."""
+        inside = self._top_level(index + 2, closing)
+        at = next((at for at in inside if self.tokens[at].token_type is TokenType.PARTITION_BY), None)
+        if at is None:
+            return
+        commas = [end for end in inside if end > at and self.tokens[end].token_type is TokenType.COMMA]
+        named = [end for end in commas if self._word_at(end + 1) in ("DESCRIPTOR", "TIMECOL")]
+        end = (named or commas[-2:] or [closing])[0]
+        token, last = self.tokens[at], self.tokens[end]
+        call = _placed(TokenType.IDENTIFIER, f"{CALL}PARTITION BY", (token.start, self.tokens[end - 1].end + 1))
+        self.edits[at] = [_like(token, TokenType.COMMA, ","), call, _like(token, TokenType.L_PAREN, "(")]
+        self.edits[end] = [_like(last, TokenType.R_PAREN, ")"), last]
 
     def _separate(self, index: int, closing: int, word: str) -> None:
         found = [at for at in self._top_level(index + 2, closing) if is_word(self.tokens[at], *_SEPARATORS[word])]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ouzel.compiler.expressions import Expression, conjunction
-from ouzel.compiler.plan import Filter
+from ouzel.compiler.plan import Filter, WindowKind
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
 from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
@@ -25,7 +25,7 @@ from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.subqueries import bind_condition, has_subquery, is_condition, with_items, with_values
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.values import bind_values, no_table
-from ouzel.compiler.sql.windows import assign_window, is_window, read_window
+from ouzel.compiler.sql.windows import assign_session, assign_window, is_window, read_window
 from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
@@ -180,7 +180,11 @@ class QueryBinder:
             call = read_window(self.source, node.this, data=True)
             assert call.data is not None
             relation = self._data(call.data)
-            windowed = assign_window(Binder(self.source, relation, self.types), call, relation)
+            binder = Binder(self.source, relation, self.types)
+            if call.kind is WindowKind.SESSION:
+                windowed = assign_session(binder, call, relation, call.keys, self.emission)
+            else:
+                windowed = assign_window(binder, call, relation)
             if alias and isinstance(call.data, exp.Column):
                 self.aliases[alias] = relation.columns[0].table
             return self._renamed(windowed, alias, names, node) if alias else windowed
@@ -188,7 +192,7 @@ class QueryBinder:
             raise self.source.error(
                 f"{call_name(node.this).upper()} is not a table function",
                 place(node.this),
-                "the table functions are TUMBLE and HOP",
+                "the table functions are TUMBLE, HOP, CUMULATE and SESSION",
             )
         relation = self._named(node)
         self.aliases[alias or relation.columns[0].table] = relation.columns[0].table

@@ -8,6 +8,7 @@ from typing import Any
 from ouzel.compiler.plan import (
     Aggregate,
     AsofJoin,
+    AssignSession,
     AssignWindow,
     Filter,
     FinalAggregate,
@@ -38,6 +39,7 @@ from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.over import over
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
+from ouzel.runtime.operators.sessions import SessionAssignment
 from ouzel.runtime.operators.sets import Comparing
 from ouzel.runtime.operators.top_n import top_n
 from ouzel.runtime.operators.windows import WindowAssignment
@@ -50,6 +52,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Filter: lambda node, _seed: Selection(node.predicate),
         Watermark: lambda node, _seed: WatermarkAssigner(node),
         Unnest: lambda node, _seed: Unnesting(node),
+        AssignSession: lambda node, seed: SessionAssignment(node, seed),
         AssignWindow: lambda node, _seed: WindowAssignment(node),
         Aggregate: lambda node, seed: aggregation(node, seed, partial=False),
         PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, AssignWindow
-from ouzel.compiler.types import TIMESTAMP, DateType
+from ouzel.compiler.plan import WEIGHT, AssignSession, AssignWindow, WindowKind
+from ouzel.compiler.types import TIMESTAMP, DataType
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, numbers, to_series, valid_rows
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of, weight_of
 
 
-def _timeless(node: AssignWindow) -> tuple[str, str]:
+def timeless(node: AssignWindow | AssignSession) -> tuple[str, str]:
     """Why a row without a time is refused, and the line of the window with what to write instead."""
     reason = f"its time {node.column} is NULL, so it belongs to no window"
     if node.call is None:
@@ -22,7 +22,7 @@ def _timeless(node: AssignWindow) -> tuple[str, str]:
 
 
 class WindowAssignment(Operator):
-    """TUMBLE and HOP: appends the window's start, end and time; HOP repeats a row for each window, the latest first."""
+    """Appends the window's start, end and time; HOP and CUMULATE repeat a row for each window, HOP the latest first."""
 
     def __init__(self, node: AssignWindow) -> None:
         super().__init__()
@@ -35,17 +35,20 @@ class WindowAssignment(Operator):
         column = frame[self._node.column]
         valid = valid_rows(column)
         if valid is not None:
-            refuse_rows(self, frame, ~valid, *_timeless(self._node))
+            refuse_rows(self, frame, ~valid, *timeless(self._node))
             frame = frame.filter(valid)
             column = frame[self._node.column]
         if not frame.height:
             return None
         times = numbers(column) * us_of(self._kind)
         node = self._node
-        starts = times - (times - node.offset_us) % node.slide_us
+        starts = times - (times - node.offset_us) % node.grid_us
+        if node.kind is WindowKind.CUMULATE:
+            frame, starts, ends = self._cumulated(frame, times, starts)
+            return with_window(frame, node.names, self._kind, starts, ends)
         if self._most > 1 or node.slide_us != node.size_us:
             frame, starts = self._repeated(frame, times, starts)
-        return self._appended(frame, starts)
+        return with_window(frame, node.names, self._kind, starts, starts + node.size_us)
 
     def _repeated(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints]:
         node = self._node
@@ -54,17 +57,21 @@ class WindowAssignment(Operator):
         rows = np.broadcast_to(np.arange(len(times))[:, None], every.shape)
         return frame[np.ascontiguousarray(rows[inside])], every[inside]
 
-    def _appended(self, frame: pl.DataFrame, starts: Ints) -> pl.DataFrame:
-        start, end, time = self._node.names
-        ends = starts + self._node.size_us
-        times = ends - 1_000
-        if isinstance(self._kind, DateType):
-            times //= us_of(self._kind)
-        windows = [
-            to_series(start, TIMESTAMP, starts),
-            to_series(end, TIMESTAMP, ends),
-            to_series(time, self._kind, times),
-        ]
-        if weight_of(frame):
-            return pl.DataFrame([*frame.get_columns()[:-1], *windows, frame[WEIGHT]])
-        return frame.hstack(windows)
+    def _cumulated(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints, Ints]:
+        """Each row once for each of the ends that come after it."""
+        passed = (times - starts) // self._node.slide_us
+        rows = np.repeat(np.arange(len(times)), self._most - passed)
+        number = np.arange(len(rows)) - np.repeat(np.cumsum(self._most - passed) - self._most, self._most - passed)
+        return frame[rows], starts[rows], starts[rows] + (number + 1) * self._node.slide_us
+
+
+def with_window(
+    frame: pl.DataFrame, names: tuple[str, str, str], kind: DataType, starts: Ints, ends: Ints
+) -> pl.DataFrame:
+    """The frame with columns for each row's window, start, end and time, before its weight; `kind` is the type of the time."""
+    start, end, time = names
+    times = (ends - 1_000) // us_of(kind)
+    windows = [to_series(start, TIMESTAMP, starts), to_series(end, TIMESTAMP, ends), to_series(time, kind, times)]
+    if weight_of(frame):
+        return pl.DataFrame([*frame.get_columns()[:-1], *windows, frame[WEIGHT]])
+    return frame.hstack(windows)

@@ -124,7 +124,7 @@ def _of_windows(node: AssignWindow, period: Period) -> Period:
     """From the beginning of the first window that reaches into the period to the end of the last."""
     begin, end = period.from_us, period.to_us
     if begin is not None:
-        begin = min(begin, _start_before(node, begin - node.size_us) + node.slide_us)
+        begin = min(begin, _start_before(node, begin - node.size_us) + node.grid_us)
     if end is not None:
         end = max(end, _start_before(node, end - 1) + node.size_us)
     return Period(begin, end)
@@ -132,7 +132,7 @@ def _of_windows(node: AssignWindow, period: Period) -> Period:
 
 def _start_before(node: AssignWindow, at_us: int) -> int:
     """When the last window begins that begins then or before."""
-    return at_us - (at_us - node.offset_us) % node.slide_us
+    return at_us - (at_us - node.offset_us) % node.grid_us
 
 
 def _reaching_into(node: AssignWindow, period: Period) -> Node:

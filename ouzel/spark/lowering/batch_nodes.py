@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, conjunction, rewrite
-from ouzel.compiler.functions.lowering import parenthesize
+from ouzel.compiler.functions.lowering import backtick, parenthesize
 from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
     Aggregate,
     AsofJoin,
+    AssignSession,
     AssignWindow,
     Filter,
     FinalAggregate,
@@ -40,7 +41,8 @@ from ouzel.spark.lowering.over_nodes import lower_over, lower_top
 from ouzel.spark.lowering.tables import lower_scan
 from ouzel.spark.lowering.text import call, comment, quote, select
 
-ELEMENT, POSITION = "$element", "$position"
+ELEMENT, POSITION, STEP_END, LARGEST = "$element", "$position", "$step_end", "$largest"
+BEGINS, SESSION = "$begins", "$session"
 """Columns that exist between two steps of one statement."""
 
 UNITS = (
@@ -182,6 +184,8 @@ def _unnest(node: Unnest, names: FrameNames) -> list[str]:
 @BATCH.add(AssignWindow)
 def _assign_window(node: AssignWindow, names: FrameNames) -> list[str]:
     """Spark's own windows, which are the topology's: aligned to the epoch, exact to the microsecond; a row without time is in none."""
+    if node.kind is WindowKind.CUMULATE:
+        return _cumulate(node)
     is_hop, is_local = node.kind is WindowKind.HOP, node.input.schema[node.column].type == TIMESTAMP_LTZ
     spans = [node.size_us, *([node.slide_us] if is_hop or node.offset_us else [])]
     arguments = [quote(column_name(node.column)), *(quote(spark_span(length)) for length in spans)]
@@ -193,6 +197,64 @@ def _assign_window(node: AssignWindow, names: FrameNames) -> list[str]:
     every = f", one every {spark_span(node.slide_us)}" if is_hop else ""
     mark = f"{node.kind.value}: windows of {spark_span(node.size_us)}{every}; a row without {node.column} is in none"
     return [comment(mark), select(['"*"', *columns])]
+
+
+@BATCH.add(AssignSession)
+def _assign_session(node: AssignSession, names: FrameNames) -> list[str]:
+    """By a running count of the rows that begin a session; a row without time is in none."""
+    time, keys = backtick(node.column), [backtick(key) for key in node.keys]
+    gap = f"INTERVAL '{node.gap_us / 1_000_000:.6f}' SECOND"
+    before = f"PARTITION BY {', '.join(keys)} ORDER BY {time}" if keys else f"ORDER BY {time}"
+    whole = f"PARTITION BY {', '.join([*keys, backtick(SESSION)])}"
+    cast = '.cast("timestamp_ntz")' if node.input.schema[node.column].type == TIMESTAMP_LTZ else ""
+    last = f"max({time}) OVER ({whole}) + {gap}"
+    values = (f"min({time}) OVER ({whole})", last, f"{last} - INTERVAL '0.001' SECOND")
+    columns = [
+        f"F.expr({quote(value)}){cast if place < 2 else ''}.alias({quote(name)})"
+        for place, (value, name) in enumerate(zip(values, node.names, strict=True))
+    ]
+    begins = f"coalesce({time} > lag({time}) OVER ({before}) + {gap}, true)"
+    return [
+        comment(
+            f"SESSION: over when nothing comes for {spark_span(node.gap_us)}; a row without {node.column} is in none"
+        ),
+        f".where(F.col({quote(column_name(node.column))}).isNotNull())",
+        f".withColumn({quote(BEGINS)}, F.expr({quote(begins)}))",
+        f".withColumn({quote(SESSION)}, F.expr({quote(f'count_if({backtick(BEGINS)}) OVER ({before})')}))",
+        select([*(quote(column_name(field)) for field in node.input.schema.names), *columns]),
+    ]
+
+
+def _cumulate(node: AssignWindow) -> list[str]:
+    """The largest window of a row gives the start, the step that it lies in the first end, and the others follow."""
+    is_local = node.input.schema[node.column].type == TIMESTAMP_LTZ
+    ends = [_window(node, length) for length in (node.slide_us, node.size_us)]
+    step = f'F.expr("INTERVAL {node.slide_us // 1_000_000} SECOND {node.slide_us % 1_000_000} MICROSECOND")'
+    name, cast = node.names[1], '.cast("timestamp_ntz")' if is_local else ""
+    each = f"F.explode(F.sequence({quote(STEP_END)}, F.col({quote(LARGEST)}).end, {step}))"
+    columns = {
+        node.names[0]: f"F.col({quote(LARGEST)}).start{cast}",
+        name: f"F.col({quote(name)}){cast}",
+        node.names[2]: f"F.col({quote(name)}) - F.expr(\"INTERVAL '0.001' SECOND\")",
+    }
+    mark = f"CUMULATE: windows of {spark_span(node.size_us)}, one every {spark_span(node.slide_us)} of it"
+    return [
+        comment(f"{mark}; a row without {node.column} is in none"),
+        f".withColumn({quote(STEP_END)}, {ends[0]}.end)",
+        f".withColumn({quote(LARGEST)}, {ends[1]})",
+        select(['"*"', f"{each}.alias({quote(name)})"]),
+        select(
+            [
+                *(quote(column_name(field)) for field in node.input.schema.names),
+                *(f"({value}).alias({quote(called)})" for called, value in columns.items() if called),
+            ]
+        ),
+    ]
+
+
+def _window(node: AssignWindow, length_us: int) -> str:
+    spans = [length_us, *([length_us, node.offset_us % length_us] if node.offset_us else [])]
+    return f"F.window({', '.join([quote(column_name(node.column)), *(quote(spark_span(each)) for each in spans)])})"
 
 
 def without_unread_time(node: AssignWindow, following: Sequence[Node]) -> AssignWindow:

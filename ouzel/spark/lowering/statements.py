@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ouzel.compiler.plan import (
     Aggregate,
+    AssignSession,
     AssignWindow,
     Filter,
     Join,
@@ -202,7 +203,7 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 OPERATORS: dict[type[Node], str] = {
-    Aggregate: "grouped", AssignWindow: "windowed", Unnest: "unnested", Join: "joined", SetOperation: "compared", Over: "ranked",
-    Filter: "filtered",
+    Aggregate: "grouped", AssignSession: "windowed", AssignWindow: "windowed", Unnest: "unnested", Join: "joined",
+    SetOperation: "compared", Over: "ranked", Filter: "filtered",
 }  # fmt: skip
 """Which of its operators a statement is called after, the most telling first."""

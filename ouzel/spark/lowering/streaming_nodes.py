@@ -17,6 +17,7 @@ from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
     AsofJoin,
+    AssignSession,
     AssignWindow,
     Changelog,
     Filter,
@@ -215,6 +216,10 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         Watermark: Refused("EventTime stands for it where something waits"),
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        AssignSession: Refused(
+            "it has sessions for an aggregate alone, and gives no row its session",
+            "run it as a topology, or as a batch job",
+        ),
         SetOperation: Refused(
             "it takes no rows back, and has INTERSECT and EXCEPT of two streams not at all",
             "run it as a topology, or as a batch job",

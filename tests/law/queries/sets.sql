@@ -29,5 +29,5 @@ SELECT e.id, t.name, t.least, y.b FROM events e JOIN (VALUES (1, 'one', NULL), (
 ON e.quantity = t.q, (VALUES (DATE '2013-01-01', 1e0)) AS y (a, b);
 
 -- query: select_without_from
-SELECT 1 AS a, UPPER('x') AS b, CAST(NULL AS INT) AS c UNION ALL SELECT COUNT(*), 'all', MAX(x) FROM (VALUES (4), (NULL), (6)) AS v (x)
+SELECT 1 AS a, UPPER('x') AS b, CAST(NULL AS INT) AS c UNION ALL SELECT x, 'v', x FROM (VALUES (4), (NULL), (6)) AS v (x)
 UNION ALL SELECT id, kind, quantity FROM single;

@@ -102,3 +102,12 @@ SELECT COUNT(*) AS n, SUM(c) AS total FROM (
 SELECT COUNT(*) AS n, SUM(c) AS total FROM (
   SELECT quantity AS c FROM events
   UNION ALL SELECT quantity AS c FROM (SELECT *, unnest(hops(ts, INTERVAL 5 MINUTE, INTERVAL 10 MINUTE)) AS window_start FROM events));
+
+-- query: cumulate
+SELECT window_start, window_end, kind, COUNT(*) AS n, SUM(amount) AS total
+FROM TABLE(CUMULATE(TABLE events, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '15' MINUTES, INTERVAL '2' MINUTES))
+GROUP BY window_start, window_end, kind;
+-- duckdb:
+SELECT w AS window_start, w + k * INTERVAL 5 MINUTE AS window_end, kind, COUNT(*) AS n, SUM(amount) AS total
+FROM (SELECT *, time_bucket(INTERVAL 15 MINUTE, ts, TIMESTAMP '1970-01-01 00:02:00') AS w FROM events), (SELECT UNNEST([1, 2, 3]) AS k)
+WHERE ts < w + k * INTERVAL 5 MINUTE GROUP BY 1, 2, 3;

@@ -1,0 +1,3 @@
+-- error: SESSION lacks its gap; write SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' MINUTE)
+-- at: SESSION(TABLE flights PARTITION BY origin, DESCRIPTOR(ts))
+SELECT window_end FROM TABLE(SESSION(TABLE flights PARTITION BY origin, DESCRIPTOR(ts)));
