@@ -41,10 +41,12 @@ class _Item:
 
 
 class FirstRows:
-    """The clauses of one query that choose its first rows; they are taken off its tree, and what they compute goes into its select list."""
+    """The clauses of one query that choose its first rows. In `tree` they are gone, and what they compute is in its select list."""
 
     def __init__(self, source: QueryText, tree: exp.Expr) -> None:
-        self.source, self.tree = source, tree
+        self.source, self._is_inner = source, tree.parent is not None
+        clauses = ("order", "limit", "offset", "distinct")
+        self.tree = tree = tree.copy() if any(tree.args.get(name) for name in clauses) else tree
         self.on = self._distinct_on() if isinstance(tree, exp.Select) else []
         self.distinct = bool(tree.args.get("distinct"))
         order, limit, offset = (tree.args.pop(name, None) for name in ("order", "limit", "offset"))
@@ -82,7 +84,7 @@ class FirstRows:
         if self.hidden:
             advice = "select what it is ordered by, or add LIMIT"
             raise self.source.error("a result is shown in the order of its own columns", place(self.clause), advice)
-        if self.tree.parent is not None:
+        if self._is_inner:
             self.source.note(USELESS, place(self.clause), "remove it, or add LIMIT")
 
     def _first_of_each(self, relation: Relation, items: Sequence[SortKey]) -> Relation:

@@ -76,6 +76,7 @@ class QueryBinder:
         for cte in tree.args["with_"].expressions if tree.args.get("with_") else ():
             self._define(cte)
         first_rows = FirstRows(self.source, tree)
+        tree = first_rows.tree
         match tree:
             case exp.Select():
                 relation = self._select(tree)

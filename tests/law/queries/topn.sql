@@ -53,3 +53,6 @@ SELECT id, quantity FROM events WHERE flag UNION ALL SELECT order_id, 3 FROM ord
 SELECT DISTINCT ON (kind, flag) kind, flag, id, quantity FROM events ORDER BY kind, flag, quantity DESC;
 -- duckdb:
 SELECT kind, flag, id, quantity FROM events QUALIFY ROW_NUMBER() OVER (PARTITION BY kind, flag ORDER BY quantity DESC, id) = 1;
+
+-- query: limit_as_a_value
+SELECT id, (SELECT n FROM words WHERE n > 98 ORDER BY n LIMIT 1) AS a, (SELECT n FROM words WHERE n > 1000 LIMIT 1) AS b FROM events WHERE id < 9;
