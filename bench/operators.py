@@ -21,12 +21,18 @@ from ouzel.compiler.plan import (
     Emit,
     EmitRule,
     FinalAggregate,
+    FrameKind,
     IntervalJoin,
     JoinKind,
     Node,
+    Over,
+    OverCall,
     PartialAggregate,
     RowTime,
     Scan,
+    SortKey,
+    TopN,
+    WindowFrame,
 )
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, DataType, Field, Schema
 from ouzel.planner.settings import Settings
@@ -151,6 +157,49 @@ def _joining(node: Node, rows: int, keys: int) -> tuple[Step, list[pl.DataFrame]
     return step, frames
 
 
+def _rides(rows: int, keys: int) -> list[pl.DataFrame]:
+    """Batches of key, time and price, in time order but for a little."""
+    times = np.arange(100 * rows) * 1_000 + _random.integers(0, 5_000, 100 * rows)
+    return [
+        pl.DataFrame({"key": _random.integers(0, keys, rows), "ts": time, "price": _random.integers(0, 1_000_000, rows)})
+        .with_columns(pl.col("ts").cast(pl.Datetime("us")))
+        for time in times.reshape(100, rows)
+    ]  # fmt: skip
+
+
+def _over(rows: int, *calls: OverCall) -> tuple[Step, list[pl.DataFrame]]:
+    scan = _scan(key=BIGINT, ts=TIMESTAMP, price=BIGINT)
+    chain = build_chain([Over(scan, ("key",), (SortKey("ts"),), ("price",), calls, "ts")], Settings(seed=7))
+    frames = _rides(rows, 1_000)
+    watermarks = iter([int(frame["ts"].max().timestamp() * 1e6) - 10_000 for frame in frames])  # type: ignore[union-attr]
+
+    def step(frame: pl.DataFrame) -> None:
+        chain.process(frame)
+        chain.advance(next(watermarks))
+
+    return step, frames
+
+
+def over_numbers(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """ROW_NUMBER and LAG in time order, of a thousand keys."""
+    frame = WindowFrame(FrameKind.ROWS, None, None)
+    number = OverCall("number", "row_number", None, BIGINT, frame)
+    return _over(rows, number, OverCall("before", "lag", "price", BIGINT, frame, 1))
+
+
+def over_totals(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """A running SUM, and the SUM of ten rows, in time order, of a thousand keys."""
+    whole, ten = WindowFrame(FrameKind.RANGE, None, 0), WindowFrame(FrameKind.ROWS, -9, 0)
+    return _over(rows, OverCall("running", "sum", "price", BIGINT, whole), OverCall("ten", "sum", "price", BIGINT, ten))
+
+
+def top_three(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """The three highest prices of each of ten thousand keys."""
+    scan = _scan(key=BIGINT, ts=TIMESTAMP, price=BIGINT)
+    node = TopN(scan, ("key",), (SortKey("price", True, True),), ("ts",), "row_number", 3)
+    return build_chain([node], Settings(seed=7)).process, _rides(rows, 10_000)
+
+
 def result_table(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     """The client folding the changelog of the count."""
     step, frames = count_changes(rows)
@@ -166,14 +215,18 @@ WORKLOADS = (
     windowed_sums,
     interval_join,
     asof_join,
+    over_numbers,
+    over_totals,
+    top_three,
     result_table,
 )
+ONCE = (result_table, windowed_sums, interval_join, asof_join, over_numbers, over_totals)
 
 
 def measure(workload: Callable[[int], tuple[Step, list[pl.DataFrame]]], rows: int) -> dict[str, object]:
     """The best of three passes; of one where time moves on."""
     step, frames = workload(rows)
-    passes = 1 if workload in (result_table, windowed_sums, interval_join, asof_join) else 3
+    passes = 1 if workload in ONCE else 3
     seconds, cpu = map(min, zip(*(_seconds(step, frames) for _ in range(passes)), strict=True))
     total = sum(frame.height for frame in frames)
     return {

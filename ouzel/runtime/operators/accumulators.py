@@ -63,6 +63,8 @@ class Accumulators:
 
     columns: SlotColumns
     types: Mapping[str, npt.DTypeLike]
+    subtracts = False
+    """Whether its accumulators are whole numbers, of which those of some rows can be subtracted from those of more."""
 
     def __init__(self, call: AggregateCall) -> None:
         self.call = call
@@ -106,6 +108,8 @@ class Accumulators:
 class Count(Accumulators):
     """COUNT and COUNT_IF: the caller's weights have left out what does not count."""
 
+    subtracts = True
+
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.types = {"count": np.int64}
@@ -127,6 +131,7 @@ class _Limbs(Accumulators):
     """Exact totals of integers and decimals, in digits of LIMB_BITS."""
 
     digits: int
+    subtracts = True
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)

@@ -144,10 +144,11 @@ def _runs(first: Mask) -> tuple[Ints, Ints, Ints]:
 
 
 class FrameTotals:
-    """Aggregates over frames, from partial aggregates of blocks of 1, 2, 4, 8 ... rows: a frame is at most two blocks of each length.
+    """Aggregates over frames.
 
-    (A segment tree, level by level, all frames at once.) So the work for a frame grows with the logarithm of its length, and any
-    aggregate will do whose partial results can be merged.
+    Of those that add whole numbers up, a frame is what is before its end without what is before its beginning. Of others partial
+    aggregates are made of blocks of 1, 2, 4, 8 ... rows (a segment tree), and a frame is at most two blocks of each length: the work grows
+    with the logarithm of the length, and any aggregate will do whose partial results can be merged. All frames are computed at once.
     """
 
     def __init__(self, calls: Sequence[AggregateCall], kinds: Mapping[str, DataType], seed: int) -> None:
@@ -157,7 +158,7 @@ class FrameTotals:
         """Each call's value for each frame; `so_far` has for each frame the partial aggregates of what was before these rows."""
         frames = self._table(len(lows))
         if so_far is not None:
-            self._merge(frames, so_far, np.arange(len(lows)))
+            _merge(frames, so_far, np.arange(len(lows)))
         self._cover(frames, rows, lows, highs)
         return [call.result(np.arange(len(lows))) for call in frames]
 
@@ -167,15 +168,30 @@ class FrameTotals:
         for call in single:
             call.fold(batch, weights_of(call.call, batch))
         level = _exported(single, rows.height)
-        lows, highs = lows.copy(), highs.copy()
+        self._subtract(frames, level, lows, highs)
+        frames = [call for call in frames if not call.subtracts]
+        if frames:
+            self._climb(frames, level, lows.copy(), highs.copy())
+
+    def _subtract(self, frames: list[Accumulators], level: pl.DataFrame, lows: Ints, highs: Ints) -> None:
+        """Fill the frames of the calls whose partial aggregates are whole numbers."""
+        calls = [call for call in frames if call.subtracts]
+        names = [name for name in level.columns if any(name.startswith(f"{call.call.name}$") for call in calls)]
+        if names:
+            before = {name: np.append(0, np.cumsum(numbers(level[name]))) for name in names}
+            parts = pl.DataFrame({name: total[highs] - total[lows] for name, total in before.items()})
+            _merge(calls, parts, np.arange(len(lows)))
+
+    def _climb(self, frames: list[Accumulators], level: pl.DataFrame, lows: Ints, highs: Ints) -> None:
+        """Fill the frames of other calls, from blocks that double."""
         left = np.flatnonzero(lows < highs)
         while left.size:
             odd = left[lows[left] & 1 == 1]
-            self._merge(frames, _picked(level, lows[odd]), odd)
+            _merge(frames, _picked(level, lows[odd]), odd)
             lows[odd] += 1
             odd = left[(highs[left] & 1 == 1) & (lows[left] < highs[left])]
             highs[odd] -= 1
-            self._merge(frames, _picked(level, highs[odd]), odd)
+            _merge(frames, _picked(level, highs[odd]), odd)
             lows[left] >>= 1
             highs[left] >>= 1
             left = left[lows[left] < highs[left]]
@@ -185,9 +201,9 @@ class FrameTotals:
     def _paired(self, level: pl.DataFrame) -> pl.DataFrame:
         """The partial aggregates of each two neighbours; of an odd number the last has none."""
         size = (level.height + 1) // 2
-        pairs = self._table(size)
+        pairs = [call for call in self._table(size) if not call.subtracts]
         for half in (level[0::2], level[1::2]):
-            self._merge(pairs, half, np.arange(half.height))
+            _merge(pairs, half, np.arange(half.height))
         return _exported(pairs, size)
 
     def _table(self, size: int) -> list[Accumulators]:
@@ -199,11 +215,12 @@ class FrameTotals:
         table.reserve(size)
         return calls
 
-    def _merge(self, into: list[Accumulators], partial: pl.DataFrame, slots: Ints) -> None:
-        if len(slots):
-            batch = _slotted(partial, slots)
-            for call in into:
-                call.merge(batch)
+
+def _merge(into: list[Accumulators], partial: pl.DataFrame, slots: Ints) -> None:
+    if len(slots):
+        batch = _slotted(partial, slots)
+        for call in into:
+            call.merge(batch)
 
 
 def _slotted(rows: pl.DataFrame, slots: Ints) -> SlottedRows:

@@ -379,7 +379,7 @@ class PassingOver(Operator):
         starts = new & (layout.peers_begin == layout.places)
         np.add.at(self._counts["rows"], owners[new], 1)
         np.add.at(self._counts["groups"], owners[starts], 1)
-        self._table.changed(np.unique(owners))
+        self._table.changed(owners)
         self._fold(layout.rows.filter(new), owners[new])
         keep = layout.end - layout.places <= node.rows_back
         if node.rows_ahead:
@@ -390,7 +390,7 @@ class PassingOver(Operator):
         gone = slots[~new & ~keep]
         if gone.size:
             self._past.add(gone, np.full(len(gone), -1))
-            self._past.sweep(np.unique(gone))
+            self._past.sweep(gone)
             self._past.changed(gone)
         self._keep(layout.rows.filter(new & keep), owners[new & keep])
 

@@ -75,12 +75,16 @@ class GrowingTop(ChangingTop):
         chosen = pl.Series(new.astype(np.uint32))
         rows = self._rows.find_or_put((key[0][new], key[1][new]), owners[new], fresh[chosen])
         self._rows.add(rows, np.ones(len(rows), np.int64))
-        changes = consolidate(pl.concat([weighted(self.compute(held), -1), weighted(self.compute(after), 1)]))
+        changes = consolidate(pl.concat([weighted(self._shown(held), -1), weighted(self._shown(after), 1)]))
         return changes if changes.height else None
 
     def _first(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows, places = self._placed(rows)
         return rows.filter(places <= self._node.most)
+
+    def _shown(self, kept: pl.DataFrame) -> pl.DataFrame:
+        """What is said of rows that are among the first: all of it, unless their places are asked for."""
+        return self.compute(kept) if self._node.name or self._node.skip else kept.select(self._names)
 
     def _exchange(self, before: Ints, after: Ints) -> None:
         """Forget the rows that are not among the first any more; each slot is there as often as its row."""
