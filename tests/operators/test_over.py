@@ -201,6 +201,7 @@ class Tasks:
 
     def _took(self, made: Any) -> None:
         for _, frame in made:
+            assert WEIGHT not in frame.columns or frame[WEIGHT].is_in([-1, 1]).all()
             for row in frame.iter_rows(named=True):
                 self.out[tuple(v for name, v in row.items() if name != WEIGHT)] += row.get(WEIGHT, 1)
 

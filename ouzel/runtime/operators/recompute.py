@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.consolidate import consolidate, weighted
 from ouzel.runtime.operators.groups import row_weights
@@ -55,9 +56,19 @@ class RecomputeAndDifference(Operator):
         self._rows.sweep(rows)
         after = self._said(touched)
         self._table.remove(touched[self._rows.empty(touched)])
-        changes = consolidate(pl.concat([weighted(before, -1), weighted(after, 1)]))
-        return changes if changes.height else None
+        return difference(before, after)
 
     def _said(self, owners: Slots) -> pl.DataFrame:
         slots = self._rows.of(owners)
         return self.compute(self._rows.frame(np.repeat(slots, self._rows.weights[slots])))
+
+
+def difference(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame | None:
+    """What leads from one answer to the other: each row with -1 or +1, as often as it goes or comes."""
+    changes = consolidate(pl.concat([weighted(before, -1), weighted(after, 1)]))
+    weights = row_weights(changes)
+    times = np.abs(weights)
+    if (times != 1).any():
+        changes = changes[np.repeat(np.arange(changes.height), times)]
+        changes = changes.with_columns(pl.Series(WEIGHT, np.sign(np.repeat(weights, times))))
+    return changes if changes.height else None

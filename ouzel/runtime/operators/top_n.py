@@ -9,9 +9,8 @@ from ouzel.compiler.plan import TopN
 from ouzel.compiler.types import BIGINT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, to_series
-from ouzel.runtime.operators.consolidate import consolidate, weighted
 from ouzel.runtime.operators.frames import Layout, sort_rows
-from ouzel.runtime.operators.recompute import RecomputeAndDifference
+from ouzel.runtime.operators.recompute import RecomputeAndDifference, difference
 from ouzel.runtime.state.hashing import key_hashes
 
 
@@ -75,8 +74,7 @@ class GrowingTop(ChangingTop):
         chosen = pl.Series(new.astype(np.uint32))
         rows = self._rows.find_or_put((key[0][new], key[1][new]), owners[new], fresh[chosen])
         self._rows.add(rows, np.ones(len(rows), np.int64))
-        changes = consolidate(pl.concat([weighted(self._shown(held), -1), weighted(self._shown(after), 1)]))
-        return changes if changes.height else None
+        return difference(self._shown(held), self._shown(after))
 
     def _first(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows, places = self._placed(rows)
