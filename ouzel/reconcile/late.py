@@ -23,6 +23,7 @@ from ouzel.compiler.plan import (
     IntervalJoin,
     Join,
     Node,
+    Over,
     Program,
     Sink,
 )
@@ -44,7 +45,7 @@ LATE_ROWS, LOOSE, DROPPED = "late_rows", "loose", "dropped"
 """Columns of such groups: how many rows were dropped; whether some are only counted; the lines that tell of them."""
 
 _DROPPING = (Aggregate, AssignSession, IntervalJoin, AsofJoin)
-"""The classes of nodes that drop rows as late."""
+"""The classes of nodes that drop rows as late, whatever else they are."""
 
 LINES = 100
 """Dropped rows that are kept with a difference, and that are shown of each component."""
@@ -134,7 +135,7 @@ def _reader(node: Node, port: int | None) -> Aggregate:
 def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Node]]:
     """Each node of the query that drops late rows with the component that computes it: rules change what they read, not their order."""
     heads = [(part.name, part.chain[0]) for part in topology.components if part.chain]
-    made = [(name, head) for name, head in heads if isinstance(head, (*_DROPPING, FinalAggregate))]
+    made = [(name, head) for name, head in heads if isinstance(head, FinalAggregate) or _drops_late(head)]
     for (name, head), node in zip(made, _dropping(*program.sinks), strict=True):
         yield name, head, node
 
@@ -161,7 +162,12 @@ def _joins_by_component(program: Program, topology: Topology) -> Iterator[tuple[
 
 
 def _dropping(*sinks: Sink) -> list[Node]:
-    return [node for node in Dag(sinks).nodes() if isinstance(node, _DROPPING)]
+    return [node for node in Dag(sinks).nodes() if _drops_late(node)]
+
+
+def _drops_late(node: Node) -> bool:
+    """Whether rows can be late to the node: to an OVER, if its rows wait for the watermark."""
+    return isinstance(node, _DROPPING) or (isinstance(node, Over) and node.closes is not None)
 
 
 def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:

@@ -71,6 +71,9 @@ LATE_QUERIES = {
     "joined within a span of time": """
         SELECT a.id, b.id AS following FROM flights AS a
         LEFT JOIN flights AS b ON a.origin = b.origin AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '2' HOUR;""",
+    "beside the rows before, in the order of time": """
+        SELECT id, ROW_NUMBER() OVER (PARTITION BY origin ORDER BY ts) AS place,
+          SUM(delay) OVER (PARTITION BY origin ORDER BY ts ROWS 2 PRECEDING) AS lately FROM flights;""",
     "joined as of a time": """
         SELECT a.id, b.delay AS before FROM flights AS a ASOF LEFT JOIN flights AS b ON a.origin = b.origin AND a.ts > b.ts;""",
     "distinct, and no keys": f"SELECT COUNT(DISTINCT delay) AS n, AVG(miles) AS mean {DAILY} GROUP BY window_start, window_end, origin;",

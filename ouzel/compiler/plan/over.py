@@ -187,7 +187,7 @@ class Over(Unary):
 
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         made = self._with_calls_of(wanted)
-        return replace(made, input=inputs[0]) if made.calls else inputs[0]
+        return replace(made, input=inputs[0]) if made.calls or self.closes else inputs[0]
 
     def _with_calls_of(self, wanted: Names) -> Over:
         return replace(self, calls=tuple(call for call in self.calls if call.name in wanted))
