@@ -71,7 +71,7 @@ class Accumulators:
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
         """Declare what is kept for each group of the table."""
-        self.columns = table.columns(self.call.name, self.types)
+        self.columns = table.columns(f"of {self.call.name}", self.types)
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
         """Add the rows with these weights; 0 leaves a row out."""

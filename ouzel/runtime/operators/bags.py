@@ -50,7 +50,7 @@ class ExtremeRows(Accumulators):
         self._largest = by_variant(call, LARGEST)
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
-        self._best = table.rows(self.call.name, {"value": to_polars(self.call.type)})
+        self._best = table.rows(f"of {self.call.name}", {"value": to_polars(self.call.type)})
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
         self._keep(batch, self._series(batch), np.flatnonzero(weights))
@@ -97,7 +97,7 @@ class ExtremeBag(Accumulators):
         self._largest, self._kind = by_variant(call, LARGEST), kind
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
-        self.columns = table.columns(self.call.name, {"best": np.int64}, derived=True)
+        self.columns = table.columns(f"of {self.call.name}", {"best": np.int64}, derived=True)
         self._values = make_bag(f"values {self.call.name}", {"value": to_polars(self._kind)})
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:

@@ -35,6 +35,7 @@ class SlotTable:
 
     def columns(self, name: str, types: Mapping[str, npt.DTypeLike], derived: bool = False) -> SlotColumns:
         """Arrays by slot that grow with the table, zero at a slot's beginning; `derived` ones are in no snapshot."""
+        assert name not in self._columns, f"columns called {name!r} are declared already"
         made = SlotColumns(types)
         made.reserve(self._marks.capacity)
         self._arrays.append(made)
@@ -44,6 +45,7 @@ class SlotTable:
 
     def rows(self, name: str, schema: Mapping[str, pl.DataType]) -> RowStore:
         """At most one row a slot."""
+        assert name not in self._stores, f"rows called {name!r} are declared already"
         self._stores[name] = RowStore(schema)
         return self._stores[name]
 

@@ -111,3 +111,10 @@ GROUP BY window_start, window_end, kind;
 SELECT w AS window_start, w + k * INTERVAL 5 MINUTE AS window_end, kind, COUNT(*) AS n, SUM(amount) AS total
 FROM (SELECT *, time_bucket(INTERVAL 15 MINUTE, ts, TIMESTAMP '1970-01-01 00:02:00') AS w FROM events), (SELECT UNNEST([1, 2, 3]) AS k)
 WHERE ts < w + k * INTERVAL 5 MINUTE GROUP BY 1, 2, 3;
+
+-- query: names_that_operators_use_themselves
+SELECT window_start, kind, MIN(kind) AS keys, MAX(kind) AS "rows", SUM(quantity) AS "group", COUNT(*) AS "end", COUNT(DISTINCT id) AS changes
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, kind;
+-- duckdb:
+SELECT window_start, kind, MIN(kind) AS keys, MAX(kind) AS "rows", SUM(quantity) AS "group", COUNT(*) AS "end", COUNT(DISTINCT id) AS changes
+FROM (SELECT *, tumble(ts, INTERVAL 1 MINUTE) AS window_start FROM events) GROUP BY window_start, kind;
