@@ -359,7 +359,7 @@ class ChainBolt(TaskMachine):
         late = self.chain.late - self.counts.rows_late
         if late:
             self.counts.rows_late += late
-            self.tell_user("late-rows", f"{self.task.component}: rows came after their window had closed", late)
+            self.tell_user("late-rows", f"{self.task.component}: rows came after the watermark had passed them", late)
 
 
 def _port_clocks(links: Links) -> list[InputClock]:

@@ -233,7 +233,7 @@ class SourceSpout(TaskMachine):
             self.tell_user("answered", text, answered)
         late, self.counts.rows_late = self.chain.late - self.counts.rows_late, self.chain.late
         if late:
-            self.tell_user("late-rows", f"{self.task.component}: rows came after their window had closed", late)
+            self.tell_user("late-rows", f"{self.task.component}: rows came after the watermark had passed them", late)
 
     def _completed(self, held: PendingBatch) -> None:
         progress, emitted = cast(tuple[PartitionProgress, Emitted], held.token)
