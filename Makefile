@@ -52,7 +52,7 @@ SEEDS ?= 300
 
 law: $(INSTALLED) ## Run what is drawn at random under SEEDS seeds, others every day: the law in the simulator, operators, state
 	first=$$(( $$(date +%Y%j) * 1000 )); LAW_SEEDS=$$first:$$(( first + $(SEEDS) - 1 )) \
-	    $(BIN)/python -m pytest -n auto --timeout=0 tests/law/test_memory.py tests/law/test_random.py tests/simulator \
+	    $(BIN)/python -m pytest -n auto --timeout=0 tests/law/test_memory.py tests/fuzz/test_relations.py tests/simulator \
 	    tests/operators tests/state -m "not spark"
 
 faults: $(INSTALLED) jdk ## Plant faults drawn from SEED, others every day, in recorded runs of all examples: reconciliation excuses none

@@ -209,7 +209,7 @@ class _Rewriter:
         self.edits[end] = [_like(last, TokenType.R_PAREN, ")"), last]
 
     def _separate(self, index: int, closing: int, word: str) -> None:
-        found = [at for at in self._top_level(index + 2, closing) if is_word(self.tokens[at], *_SEPARATORS[word])]
+        found = [at for at in self._outside_cases(index + 2, closing) if is_word(self.tokens[at], *_SEPARATORS[word])]
         for at in found:
             self.edits[at] = [_like(self.tokens[at], TokenType.COMMA, ",")]
             if word in ("CEIL", "CEILING", "FLOOR"):
@@ -217,6 +217,16 @@ class _Rewriter:
                 self.edits[at + 1] = [_as(self.tokens[at + 1], TokenType.STRING)]
         if word == "TRIM" and found:
             self._trim_from(index, found[0])
+
+    def _outside_cases(self, start: int, end: int) -> list[int]:
+        """The places outside parentheses and CASE whose words are not those of IS DISTINCT FROM."""
+        outside, depth = [], 0
+        for at in self._top_level(start, end):
+            depth += self._word_at(at) == "CASE"
+            if not depth and self._word_at(at - 1) != "DISTINCT":
+                outside.append(at)
+            depth -= self._word_at(at) == "END"
+        return outside
 
     def _json_value(self, index: int, closing: int) -> None:
         """`JSON_VALUE(text, path RETURNING type)` is `TRY_CAST(JSON_VALUE(text, path) AS type)`: what is no such value is NULL."""

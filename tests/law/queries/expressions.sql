@@ -121,3 +121,9 @@ SELECT 1 AS one, 'x' AS letter, TRUE AS yes, 1.50 AS money, DATE '2024-02-29' AS
 
 -- query: computed_column
 SELECT order_id, pennies, pennies % 100 AS rest FROM orders WHERE pennies > 1000;
+
+-- query: expr_words_of_calls_inside_case
+SELECT id, SUBSTRING(CASE WHEN kind IS NOT DISTINCT FROM 'buy' THEN 'abc' ELSE kind END FROM 2 FOR 2) AS part,
+  POSITION(CASE WHEN kind IN ('buy', 'view') THEN 'u' ELSE 'i' END IN kind) AS place,
+  TRIM(LEADING CASE WHEN kind IS DISTINCT FROM 'buy' THEN 'c' ELSE 'b' END FROM kind) AS rest
+FROM events;

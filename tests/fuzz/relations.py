@@ -1,4 +1,4 @@
-"""Queries drawn at random: each as Ouzel's text and as DuckDB's, over the law's tables.
+"""Queries over several relations, drawn at random: each as Ouzel's text and as DuckDB's, over the law's tables.
 
 A relation is grown from tables by filters, projections, joins, groupings, windows, unions and views, a handful deep. Types are
 kept, so that every query compiles; what both dialects spell alike and mean alike is all that is drawn. DOUBLE is `approx`: it is
@@ -58,7 +58,7 @@ class Relation:
 
 
 @dataclass
-class Grammar:
+class Relations:
     """Draws from `random`; `count` answers how many rows DuckDB finds in a relation behind the views so far."""
 
     random: Random
@@ -86,10 +86,13 @@ class Grammar:
         while True:
             before = list(self.views)
             made = self._grown(depth)
-            rows = self.count(f"{self.behind()}SELECT COUNT(*) FROM {made.oracle} AS q")
+            rows = self._rows_of(made)
             if rows <= MOST_ROWS and (rows or self.random.random() < 0.1):
                 return made
             self.views = before
+
+    def _rows_of(self, relation: Relation) -> int:
+        return self.count(f"{self.behind()}SELECT COUNT(*) FROM {relation.oracle} AS q")
 
     def _grown(self, depth: int) -> Relation:
         if depth == 0:
@@ -97,7 +100,7 @@ class Grammar:
         ways = (
             self._filtered, self._projected, self._joined, self._joined, self._joined, self._grouped, self._grouped, self._distinct,
             self._united, self._united, self._windowed, self._timed, self._ranked, self._ranked, self._limited,
-            self._member, self._viewed, self._twice,
+            self._member, self._member, self._asked, self._viewed, self._twice,
         )  # fmt: skip
         return self.random.choice(ways)(depth - 1)
 
@@ -230,17 +233,56 @@ class Grammar:
         )
 
     def _member(self, depth: int) -> Relation:
-        """Rows with a value that another relation has too."""
-        left, right = self.relation(depth), self.relation(self.random.randint(0, depth))
-        kinds = [kind for kind in COMPARED if left.of(kind) and right.of(kind)]
-        if not kinds:
+        """Rows with a value that another relation has too, or has not."""
+        left, right = self._comparable(depth), self._comparable(self.random.randint(0, depth))
+        pairs = [(one, other) for one, kind in left.columns for other, same in right.columns if kind == same]
+        if not pairs:
             return left
-        kind = self.random.choice(kinds)
-        value, other = self.random.choice(left.of(kind)), self.random.choice(right.of(kind))
-        listed = ", ".join(name for name, _ in left.columns)
-        made = [f"(SELECT {listed} FROM {one} AS q WHERE {value} IN (SELECT {other} FROM {two} AS r))" for one, two in
+        value, other = self.random.choice(pairs)
+        left, right = self._called(left, "l"), self._called(right, "r")
+        word = self.random.choice(("", "", "NOT "))
+        if self.random.random() < 0.5:
+            test = f"l_{value} {word}IN (SELECT r_{other} FROM {{}} AS r)"
+        else:
+            test = f"{word}EXISTS (SELECT 1 FROM {{}} AS r WHERE r_{other} = l_{value})"
+        may_be_either = "NOT IN" not in test and self.random.random() < 0.2
+        either = f" OR {self.predicate(left.columns, 1)}" if may_be_either else ""
+        return Relation(
+            f"(SELECT * FROM {left.text} AS l WHERE {test.format(right.text)}{either})",
+            f"(SELECT * FROM {left.oracle} AS l WHERE {test.format(right.oracle)}{either})",
+            left.columns,
+        )
+
+    def _asked(self, depth: int) -> Relation:
+        """An aggregate of another relation as a value beside each row."""
+        left, right = (
+            self._called(self._comparable(depth), "l"),
+            self._called(self.relation(self.random.randint(0, depth)), "r"),
+        )
+        call, kind = self._aggregate(right)
+        pairs = [
+            (one, other)
+            for one, kind in left.columns
+            for other, same in right.columns
+            if kind == same and same in COMPARED
+        ]
+        where = (
+            " WHERE {} = {}".format(*reversed(self.random.choice(pairs)))
+            if pairs and self.random.random() < 0.6
+            else ""
+        )
+        name, listed = self._fresh(), ", ".join(name for name, _ in left.columns)
+        made = [f"(SELECT {listed}, (SELECT {call} FROM {two} AS r{where}) AS {name} FROM {one} AS l)" for one, two in
                 ((left.text, right.text), (left.oracle, right.oracle))]  # fmt: skip
-        return Relation(made[0], made[1], left.columns)
+        return Relation(made[0], made[1], (*left.columns, (name, kind)))
+
+    def _called(self, relation: Relation, side: str) -> Relation:
+        """The relation with columns that say which side they are of."""
+        listed = ", ".join(f"{name} AS {side}_{name}" for name, _ in relation.columns)
+        columns = tuple((f"{side}_{name}", kind) for name, kind in relation.columns)
+        return Relation(
+            f"(SELECT {listed} FROM {relation.text} AS q)", f"(SELECT {listed} FROM {relation.oracle} AS q)", columns
+        )
 
     def _grouped(self, depth: int) -> Relation:
         return self._group(self.relation(depth))
@@ -253,9 +295,18 @@ class Grammar:
         items = [(key, kinds[key], key) for key in keys]
         items += [(*self._aggregate(below), "") for _ in range(self.random.randint(1, 3))]
         rest = f" GROUP BY {', '.join(keys)}" if keys else ""
+        if (
+            len(keys) > 1 and self.random.random() < 0.5 and self._rows_of(below)
+        ):  # of no rows Spark gives no grand total
+            rest = f" GROUP BY {self._sets_of(keys)}"
         if self.random.random() < 0.3:
             rest += f" HAVING COUNT(*) {self.random.choice(('>', '<', '<>'))} {self.random.randint(1, 4)}"
         return self._select(below, items, rest)
+
+    def _sets_of(self, keys: Sequence[str]) -> str:
+        listed = ", ".join(keys)
+        sets = f"GROUPING SETS (({listed}), ({keys[-1]}), ({keys[0]}))"
+        return self.random.choice((f"ROLLUP ({listed})", f"CUBE ({listed})", sets))
 
     def _aggregate(self, below: Relation) -> tuple[str, str]:
         where = f" FILTER (WHERE {self.predicate(below.columns)})" if self.random.random() < 0.25 else ""

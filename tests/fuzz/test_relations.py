@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.effort import SEEDS_VARIABLE, seeds
+from tests.fuzz.relations import Relations
 from tests.law.cases import Case
 from tests.law.compare import difference
 from tests.law.engines import memory_answer
-from tests.law.grammar import Grammar
 from tests.law.inputs import write_inputs
 from tests.law.oracle import connected, oracle_answer
 from tests.law.test_spark import spark_answer
@@ -45,7 +45,7 @@ def drawn(seed: int, directory: Path) -> Iterator[Case]:
         return int(oracle.sql(query).fetchall()[0][0])
 
     for number in range(QUERIES):
-        yield Case("random", f"random_{seed}_{number}", *Grammar(random, count).query())
+        yield Case("random", f"random_{seed}_{number}", *Relations(random, count).query())
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def told(test: str, case: Case, seed: int) -> Iterator[None]:
         yield
     except BaseException as error:
         error.add_note(f"{case.text}\n-- duckdb:\n{case.oracle}")
-        error.add_note(f"replay: {SEEDS_VARIABLE}={seed} .venv/bin/pytest 'tests/law/test_random.py::{test}'")
+        error.add_note(f"replay: {SEEDS_VARIABLE}={seed} .venv/bin/pytest 'tests/fuzz/test_relations.py::{test}'")
         raise
 
 
@@ -69,7 +69,7 @@ def test_a_query_drawn_at_random_has_the_oracles_answer(seed: int, few: Path) ->
 
 @pytest.mark.spark
 @pytest.mark.parametrize("seed", seeds())
-def test_its_spark_job_has_it_too(seed: int, few: Path, one_partition: SparkSession) -> None:
+def test_its_spark_job_has_it_too(seed: int, few: Path, spark: SparkSession) -> None:
     case = next(drawn(seed, few))
     with told("test_its_spark_job_has_it_too", case, seed):
-        assert difference(oracle_answer(case, few), spark_answer(case, few, one_partition)) == ""
+        assert difference(oracle_answer(case, few), spark_answer(case, few, spark)) == ""
