@@ -24,7 +24,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
 
         return start_structured(job, master=master, conf=conf)
     topology = draw_seed(job).topology
-    from ouzel.planner.streams import check_nodes
+    from ouzel.planner.refused import check_nodes
 
     check_nodes(topology)
     if engine == "memory":

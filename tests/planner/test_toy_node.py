@@ -33,9 +33,9 @@ from ouzel.errors import NotSupported, PlanError
 from ouzel.explain.wording import WORDING, node_text
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
+from ouzel.planner.refused import NOT_IN_TOPOLOGIES, check_nodes
 from ouzel.planner.rules import optimise
 from ouzel.planner.settings import Settings
-from ouzel.planner.streams import NOT_IN_TOPOLOGIES, check_nodes
 from ouzel.planner.topology import Grouping, GroupingKind, Topology
 from ouzel.reconcile.lineage import ROLES, Role, lineage
 from ouzel.runtime.operators.base import Operator

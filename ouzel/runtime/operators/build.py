@@ -28,8 +28,8 @@ from ouzel.compiler.plan import (
     names_below,
 )
 from ouzel.compiler.plan.tables import NodeTable
+from ouzel.planner.refused import NOT_IN_TOPOLOGIES, TOPOLOGIES
 from ouzel.planner.settings import Settings
-from ouzel.planner.streams import NOT_IN_TOPOLOGIES, TOPOLOGIES
 from ouzel.planner.topology import DEFAULT_STREAM, Output
 from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
 from ouzel.runtime.operators.asof_join import AsofJoining
