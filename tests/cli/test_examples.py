@@ -13,7 +13,7 @@ from ouzel.cli.main import app
 from tests.cli.examples import BAD_CLAIMS, asked, claims, same
 from tests.house.source import ROOT
 
-PRINTED = ("flight_delays", "word_count", "storms", "airport_traffic")
+PRINTED = ("flight_delays", "word_count", "storms", "airport_traffic", "worst_routes", "wind_and_delays")
 
 
 def run_memory(path: Path, *options: str) -> tuple[str, str]:

@@ -36,8 +36,11 @@ FORMS = {"late_carriers as CSV": "csv", "late_carriers as JSON": "json"}
 FAULTY_ROWS = 12
 """So many rows of a run are changed at once: each is to be told of."""
 
-SHARES = {"flights.parquet": 40, "announcements.txt": 40, "weather.parquet": 1}
-"""One of so many records is enough; of the weather's, storms are few."""
+SHARE = 40
+"""One of so many records is enough."""
+
+WHOLE = ("weather.parquet",)
+"""Not of these: storms are few."""
 
 ANSWERED = 12
 """So many rows each example answers with at least: where there is none, there is nothing to plant a fault in."""
@@ -74,17 +77,19 @@ class Recorded:
 
 def some_input(name: str, directory: Path) -> Path:
     """The example in a directory of its own, over a share of its input."""
-    query, (table, _) = directory / f"{name}.sql", INPUTS[name]
-    share = SHARES.get(table, 1)
-    query.write_text((EXAMPLES / query.name).read_text().replace("> 10000", f"> {10_000 // share}"))
+    query = directory / f"{name}.sql"
+    text = (EXAMPLES / query.name).read_text()
+    query.write_text(text.replace("> 10000", f"> {10_000 // SHARE}").replace(">= 20", ">= 1"))
     (directory / "data").mkdir()
-    if not table:
-        shutil.copy(EXAMPLES / "claims.csv", directory)
-    elif table.endswith(".parquet"):
-        pl.scan_parquet(EXAMPLES / "data" / table).gather_every(share).sink_parquet(directory / "data" / table)
-    else:
-        lines = (EXAMPLES / "data" / table).read_bytes().splitlines(keepends=True)
-        (directory / "data" / table).write_bytes(b"".join(lines[::share]))
+    shutil.copy(EXAMPLES / "claims.csv", directory)
+    for table in INPUTS[name][0]:
+        source, target = EXAMPLES / "data" / table, directory / "data" / table
+        if table in WHOLE:
+            shutil.copy(source, target)
+        elif table.endswith(".parquet"):
+            pl.scan_parquet(source).gather_every(SHARE).sink_parquet(target)
+        else:
+            target.write_bytes(b"".join(source.read_bytes().splitlines(keepends=True)[::SHARE]))
     return query
 
 

@@ -1,0 +1,151 @@
+"""worst_routes as a PySpark job, in batch.
+
+It means what the topology means: ANSI mode, and UTC as the session's time zone.
+
+    -- The three routes on which flights came latest, week by week: first places of each window, told when the window is over.
+    --
+    --     ouzel run sql_examples/worst_routes.sql
+
+    CREATE TABLE flights (
+      ts        TIMESTAMP(3),
+      origin    VARCHAR,
+      dest      VARCHAR,
+      arr_delay INT,  -- minutes; NULL: it never came
+      WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
+    ) WITH ('connector' = 'file', 'path' = 'data/flights.parquet', 'format' = 'parquet');
+
+    -- A week of a route: a windowed aggregate, whose rows are final.
+    CREATE VIEW routes AS
+    SELECT window_start, window_end, origin, dest, COUNT(arr_delay) AS arrivals, ROUND(AVG(arr_delay), 1) AS avg_delay
+    FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '7' DAY))
+    GROUP BY window_start, window_end, origin, dest
+    HAVING COUNT(arr_delay) >= 20;
+
+    SELECT CAST(window_start AS DATE) AS week, place, origin, dest, arrivals, avg_delay
+    FROM (
+      SELECT *, RANK() OVER (PARTITION BY window_start, window_end ORDER BY avg_delay DESC) AS place  -- two may share a place
+      FROM routes
+    )
+    WHERE place <= 3;
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+
+def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
+    """What the query answers."""
+    # Event time is ts. The stream waits for late rows; here none is late.
+    flights = read_parquet(
+        spark, at(args.folder, args.flights), "ts timestamp_ntz, origin string, dest string, arr_delay int"
+    )
+
+    # A week of a route: a windowed aggregate, whose rows are final.
+    routes = (
+        flights
+        # TUMBLE: windows of 7 days; a row without ts is in none
+        .select(
+            "*",
+            F.window("ts", "7 days").start.alias("window_start"),
+            F.window("ts", "7 days").end.alias("window_end"),
+        )
+        .groupBy("window_start", "window_end", "origin", "dest")
+        .agg(
+            F.count("arr_delay").alias("arrivals"),
+            F.avg("arr_delay").alias("avg_arr_delay"),
+        )
+        .where(F.col("arrivals") >= 20)
+        .select(
+            "window_start",
+            "window_end",
+            "origin",
+            "dest",
+            "arrivals",
+            F.round(F.col("avg_arr_delay"), 1).alias("avg_delay"),
+        )
+    )
+
+    return (
+        routes
+        # two may share a place
+        .withColumn(
+            "place",
+            F.rank()
+            .over(Window.partitionBy("window_start", "window_end").orderBy(F.col("avg_delay").desc_nulls_last()))
+            .cast("bigint"),
+        )
+        .where(F.col("place") <= 3)
+        .select(
+            F.col("window_start").cast("date").alias("week"),
+            "place",
+            "origin",
+            "dest",
+            "arrivals",
+            "avg_delay",
+        )
+    )
+
+
+def at(folder: str, path: str) -> str:
+    """A path that starts at the folder, unless it is absolute or a URI."""
+    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+
+
+WIDER = {"int": "tinyint smallint", "timestamp_ntz": "date timestamp"}
+"""What a column may be in a file besides what it is in the table. Spark alone would cut an INT for a SMALLINT."""
+
+
+def read_parquet(spark: SparkSession, path: str, *columns: str) -> DataFrame:
+    """The files' columns by name, in types that lose nothing."""
+    frame = spark.read.schema(", ".join(columns)).parquet(path)
+    try:
+        schemas = [spark.read.parquet(path, mergeSchema=True).schema]
+    except Exception as error:
+        if "CANNOT_MERGE_SCHEMAS" not in str(error):  # one column has several types
+            raise
+        schemas = [spark.read.parquet(file).schema for file in frame.inputFiles()]
+    held = [(field.name, field.dataType) for schema in schemas for field in schema]
+    for column in frame.schema:
+        declared = column.dataType.simpleString()
+        kinds = [kind for name, kind in held if name.lower() == column.name.lower()]
+        if not kinds:
+            raise ValueError(f"{path} has no column '{column.name}'; it has {', '.join(dict(held))}")
+        for kind in kinds:
+            if kind.simpleString() not in [declared, *WIDER.get(declared, "").split()]:
+                raise ValueError(
+                    f"{path} holds column '{column.name}' as {kind.simpleString()}, and the table declares it {declared}, "
+                    "which cannot take every value of it; declare it as the file has it, and CAST it in the query"
+                )
+    return frame
+
+
+def parse_args(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Where the tables are."""
+    parser = argparse.ArgumentParser(description="worst_routes in batch")
+    parser.add_argument("--folder", metavar="PATH", default="/data", help="where relative paths start")
+    parser.add_argument(
+        "--flights", metavar="PATH", default="data/flights.parquet", help="where table flights is read from"
+    )
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the job in a session of its own."""
+    args = parse_args()
+    spark = (
+        SparkSession.builder.appName("worst_routes")
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    try:
+        answer = query(spark, args)
+        answer.show(20, truncate=False)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
