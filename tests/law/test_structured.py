@@ -17,7 +17,7 @@ from ouzel.compiler.plan.tables import Refused
 from ouzel.errors import NotSupported
 from ouzel.session import load_text
 from ouzel.spark.lowering.streaming_nodes import STREAMING
-from tests.law.cases import LATE, ON_TIME, PRELUDE, Case
+from tests.law.cases import CASES, LATE, ON_TIME, PRELUDE, Case
 from tests.law.compare import difference
 from tests.law.oracle import oracle_answer
 from tests.law.structured import Answer, Streams, streaming_of
@@ -61,6 +61,23 @@ TOLD = [case for case in ON_TIME if holds_refused(case)]
 STREAMED = [case for case in ON_TIME if case not in TOLD]
 
 Answers = Mapping[Case, Future[Answer]]
+
+
+def test_the_page_of_the_language_names_every_family_of_cases_and_what_streams_of_spark_take() -> None:
+    page = (Path(__file__).parents[2] / "docs/sql.md").read_text().split("## What runs where")[1].split("## What is")[0]
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:2] == "| "]
+    takes: dict[str, set[str]] = {}
+    for _, topology, batch, streams, families in lines[1:]:
+        assert (topology, batch) == ("yes", "yes")
+        for family in families.split(", "):
+            takes.setdefault(family, set()).add(streams)
+    refused: dict[str, set[bool]] = {}
+    for case in CASES:
+        refused.setdefault(case.family, set()).add(holds_refused(case))
+    assert takes.keys() == refused.keys()
+    for family, found in refused.items():
+        assert (found == {False}) == (takes[family] == {"yes"}), family
+        assert (found == {True}) == (takes[family] == {"no"}), family
 
 
 @pytest.fixture(scope="module")
