@@ -34,7 +34,7 @@ def test_a_commit_that_fails_is_tried_again_and_told_once(monkeypatch: pytest.Mo
     offsets = OffsetWriter(state, "/offsets/job/1")  # type: ignore[arg-type]
     offsets.note(Commit({"p": Place(7, 9)}, 1))
     assert offsets.kept.get(timeout=30) == 1
-    assert json.loads(state.written) == {"p": [7, 9]}
+    assert json.loads(state.written) == {"p": [7, 9, 0, 0, 0]}
     assert "No space left on device" in offsets.problems.get(timeout=30)
     with pytest.raises(Empty):
         offsets.problems.get_nowait()
