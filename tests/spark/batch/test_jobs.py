@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -48,7 +49,7 @@ SINKS = {
 }
 """What INSERT INTO writes; the others show their rows."""
 WRITTEN_TOPICS = {"kafka_window": "pages", "two_sinks": "late"}
-OURS = {"claims", "datagen", "kafka_window", "two_sinks"}
+OURS = {name for name in QUERIES if "from ouzel" in (JOBS / f"{name}.py").read_text()}
 """Jobs that read or write with Ouzel, and need its wheel."""
 
 SHARE = 4
@@ -104,9 +105,30 @@ def inputs(kafka: KafkaBroker, tmp_path_factory: pytest.TempPathFactory) -> Inpu
     ]
     (folder / 'it\'s {here} "now".json').write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "dialect.csv").write_text(DIALECT)
+    for table, frame in orders_of_customers(random).items():
+        frame.write_parquet(folder / f"{table}.parquet")
     kafka.create_topic("clicks")
     click(kafka, random)
     return Inputs(folder, kafka.address)
+
+
+def orders_of_customers(random: Random) -> dict[str, pl.DataFrame]:
+    """Tables to join: some orders are of no customer, and some customers have none."""
+    cities, placed = ["Rome", "Oslo", "Bern", None], datetime(2024, 1, 1)
+    customers = [(id, f"c{id}", random.choice(cities), id % 3 == 0) for id in range(20)]
+    orders = [(id, random.randrange(5, 25), placed, Decimal(random.randrange(50_000)) / 100) for id in range(200)]
+    items = [(random.randrange(250), random.choice("abc"), random.randrange(4)) for _ in range(400)]
+    money, time = pl.Decimal(10, 2), pl.Datetime("us")
+    return {
+        "customers": table(customers, id=pl.Int64, name=pl.String, city=pl.String, closed=pl.Boolean),
+        "orders": table(orders, id=pl.Int64, customer=pl.Int64, placed=time, total=money),
+        "items": table(items, order_id=pl.Int64, sku=pl.String, quantity=pl.Int32),
+    }
+
+
+def table(rows: list[tuple[Any, ...]], **columns: Any) -> pl.DataFrame:
+    """Rows under these columns."""
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 DIALECT = """kind;claim;amount;filed
