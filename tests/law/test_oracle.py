@@ -15,7 +15,9 @@ from tests.law.compare import difference, plain_fold
 from tests.law.oracle import oracle_answer
 
 DISTINCT_IS_NOTHING = {"min", "max", "bool_and", "bool_or", "bit_and", "bit_or"}
-EMPTY_ON_PURPOSE = {"where_nothing_passes", "empty_projection", "empty_grouped", "empty_window"}
+EMPTY_ON_PURPOSE = {
+    "where_nothing_passes", "empty_projection", "empty_grouped", "empty_window", "not_in_of_nulls_is_empty",
+}  # fmt: skip
 
 
 def test_enough_cases_with_names_of_their_own() -> None:
