@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Sink
+from ouzel.errors import NotSupported
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load, start
+from ouzel.spark.lowering.streaming import streaming_queries
 from ouzel.spark.streaming.run import start_structured
 from tests.law.compare import difference
 from tests.law.engines import folded
@@ -38,8 +40,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
+REFUSED = {"worst_routes": "TopN", "wind_and_delays": "AsofJoin"}
+"""What Spark's streams do not take, and the node because of which."""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_streams_cannot_answer_is_refused(folder: Path, name: str) -> None:
+    with pytest.raises(NotSupported, match=REFUSED[name]):
+        streaming_queries(load(folder / f"{name}.sql").program, folder, name)
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
 def test_the_answer_is_that_of_the_memory_engine(spark: SparkSession, folder: Path, name: str) -> None:
     job = load(folder / f"{name}.sql", [("trigger.rows", "150000")])
     ours, _ = answer(job, folder, start_structured(job, spark=spark))
