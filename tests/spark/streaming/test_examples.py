@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-REFUSED = {"worst_routes": "TopN", "wind_and_delays": "AsofJoin"}
+REFUSED = {"worst_routes": "Over", "wind_and_delays": "AsofJoin"}
 """What Spark's streams do not take, and the node because of which."""
 
 
