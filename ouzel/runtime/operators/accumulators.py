@@ -105,7 +105,7 @@ class Accumulators:
         return batch.frame[f"{self.call.name}${name}"]
 
 
-class Count(Accumulators):
+class Tally(Accumulators):
     """COUNT and COUNT_IF: the caller's weights have left out what does not count."""
 
     subtracts = True

@@ -14,11 +14,11 @@ from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import (
     Accumulators,
-    Count,
     Extreme,
     FloatTotal,
     ShortTotal,
     SlottedRows,
+    Tally,
     WideTotal,
 )
 from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
@@ -62,7 +62,7 @@ def accumulators_of(call: AggregateCall, argument: DataType | None, retracting: 
 
 def make_count(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """How many there are; the caller's weights leave out what does not count."""
-    return Count(call)
+    return Tally(call)
 
 
 def make_total(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:

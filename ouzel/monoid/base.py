@@ -1,0 +1,106 @@
+"""What a monoid is: values, how two totals become one, and the aggregate that computes the same of columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import ClassVar, Generic, TypeVar
+
+from ouzel.compiler.functions.aggregates import (
+    AggregateFunction,
+    AggregateSignature,
+    find_aggregate,
+    resolve_aggregate,
+)
+from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.types import DataType
+
+V = TypeVar("V", contravariant=True)
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
+
+
+class Monoid(ABC, Generic[V, T, R]):
+    """How values of one kind add up.
+
+    An object is a description and keeps nothing, so it can be compared, pickled and shared. It says the same thing twice: in plain
+    Python (`zero`, `prepare`, `plus`, `inverse`, `present`), which is what it means, and as the aggregate of columns (`aggregate`) that
+    SQL calls by its name and every engine computes. A value that is None adds nothing.
+    """
+
+    @property
+    @abstractmethod
+    def zero(self) -> T:
+        """The total of no values: `plus(zero, a) == a == plus(a, zero)`."""
+
+    @abstractmethod
+    def prepare(self, value: V) -> T:
+        """The total of one value; `zero` of None."""
+
+    @abstractmethod
+    def plus(self, a: T, b: T) -> T:
+        """The total of what is in `a` and, after it, of what is in `b`. Associative; changes neither."""
+
+    @abstractmethod
+    def present(self, total: T) -> R:
+        """What a reader sees of a total."""
+
+    @property
+    @abstractmethod
+    def inverse(self) -> Callable[[T], T] | None:
+        """Of a group the total that takes another one back, `plus(a, inverse(a)) == zero`; None if this is no group."""
+
+    @property
+    @abstractmethod
+    def commutative(self) -> bool:
+        """Whether `plus(a, b) == plus(b, a)`: then values may be added up in any order, and before they meet."""
+
+    @abstractmethod
+    def aggregate(self, value_type: DataType) -> AggregateFunction:
+        """The aggregate that adds up a column of this type; its `takes_back` says whether rows that change may be added up.
+
+        Raises:
+            QueryError: values of this type have no such total.
+        """
+
+    @abstractmethod
+    def signature(self, value_type: DataType) -> AggregateSignature:
+        """The type that a column of values is to be cast to, and the type of the result.
+
+        Raises:
+            QueryError: values of this type have no such total.
+        """
+
+    def call(self, name: str, column: str, value_type: DataType) -> AggregateCall:
+        """What an Aggregate node computes as `name` of a column, which has the type that `signature` asks for.
+
+        Raises:
+            QueryError: values of this type have no such total.
+        """
+        function, kinds = self.aggregate(value_type), self.signature(value_type)
+        own = None if find_aggregate(function.name) is function else function
+        return AggregateCall(name, function.name, column, kinds.result, row=own)
+
+    def total(self, values: Iterable[V]) -> T:
+        """The total of all values, one after the other."""
+        return reduce(self.plus, map(self.prepare, values), self.zero)
+
+    def sum(self, values: Iterable[V]) -> R:
+        """What a reader sees of the total of all values."""
+        return self.present(self.total(values))
+
+
+class OfRegistry(Monoid[V, T, R]):
+    """Base of those that SQL has under a name, which is all that makes their aggregate."""
+
+    sql: ClassVar[str]
+    """The aggregate's canonical name."""
+
+    def aggregate(self, value_type: DataType) -> AggregateFunction:
+        function = find_aggregate(self.signature(value_type).name)
+        assert function is not None, "the registry has resolved it"
+        return function
+
+    def signature(self, value_type: DataType) -> AggregateSignature:
+        return resolve_aggregate(self.sql, value_type)
