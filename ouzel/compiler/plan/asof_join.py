@@ -25,8 +25,8 @@ class AsofJoin(Join):
     @property
     def ordering(self) -> tuple[str, ...]:
         """The right's columns by which the last is chosen, but for its key."""
-        nested = (ArrayType, MapType, RowType)
-        rest = [one.name for one in self.right.schema if one.name != self.times[1] and not isinstance(one.type, nested)]
+        nested, known = (ArrayType, MapType, RowType), {self.times[1], *(other for _, other in self.keys)}
+        rest = [one.name for one in self.right.schema if one.name not in known and not isinstance(one.type, nested)]
         return (self.times[1], *rest)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import AsofJoin, JoinKind
+from ouzel.compiler.sql.scope import fresh
 from ouzel.spark.lowering.text import call, comment, quote, select
-
-IS_ROW, VERSION = "$is_row", "$version"
-"""Columns that exist between two steps: whether it is a row of the left (1, else 0), and the columns of the right."""
 
 
 def lower_asof(node: AsofJoin, left: str, right: str) -> list[str]:
     """The lines that follow the frame `left`, of which `right` holds the versions."""
+    names = (*node.left.schema.names, *node.right.schema.names)
+    is_row, version = quote(fresh("is_row", names)), quote(fresh("version", names))
     (time, at), keys = node.times, node.keys
-    known = " & ".join(f"F.col({quote(column_name(name))}).isNotNull()" for name in (*(other for _, other in keys), at))
-    renamed = [f"F.col({quote(column_name(other))}).alias({quote(one)})" for one, other in (*keys, (time, at))]
-    versions = call(".select", [*renamed, f'F.struct("*").alias({quote(VERSION)})', f"F.lit(0).alias({quote(IS_ROW)})"])
-    by = ", ".join(backtick(one) for one, _ in keys)
-    order = [backtick(time), backtick(IS_ROW) + " DESC" * node.before]
-    order += [f"{backtick(VERSION)}.{backtick(name)}" for name in node.ordering[1:]]
-    over = f"{f'PARTITION BY {by} ' if by else ''}ORDER BY {', '.join(order)}"
-    fields = [
-        f"F.col({quote(VERSION)}).getField({quote(name)}).alias({quote(name)})" for name in node.right.schema.names
-    ]
-    dropped = [f".where(F.col({quote(VERSION)}).isNotNull())"] if node.kind is JoinKind.INNER else []
+    known = " & ".join(f"F.col({_name(name)}).isNotNull()" for name in (*(other for _, other in keys), at))
+    renamed = [f"F.col({_name(other)}).alias({quote(one)})" for one, other in (*keys, (time, at))]
+    versions = call(".select", [*renamed, f'F.struct("*").alias({version})', f"F.lit(0).alias({is_row})"])
+    window = _window(node, is_row, version)
     return [
         left,
         comment(f"Each row with the last version of its key {'before it' if node.before else 'by then'}."),
-        f".withColumn({quote(IS_ROW)}, F.lit(1))",
+        f".withColumn({is_row}, F.lit(1))",
         f".unionByName({right}.where({known}){versions}, allowMissingColumns=True)",
-        f".withColumn({quote(VERSION)}, F.expr({quote(f'last({backtick(VERSION)}, true) OVER ({over})')}))",
-        f".where(F.col({quote(IS_ROW)}) == 1)",
-        *dropped,
-        select([*(quote(column_name(name)) for name in node.left.schema.names), *fields]),
+        f".withColumn({version}, F.last({version}, ignorenulls=True).over({window}))",
+        f".where(F.col({is_row}) == 1)",
+        *([f".where(F.col({version}).isNotNull())"] if node.kind is JoinKind.INNER else []),
+        select([*map(_name, node.left.schema.names), quote(f"{version[1:-1]}.*")]),
     ]
+
+
+def _window(node: AsofJoin, is_row: str, version: str) -> str:
+    """Rows and versions of a key, in the order of time; of one time, versions stand before the row that sees them."""
+    order = [_name(node.times[0]), f"F.col({is_row}).desc()" if node.before else is_row]
+    order += [quote(f"{version[1:-1]}.{column_name(name)}") for name in node.ordering[1:]]
+    return f"{call('Window.partitionBy', [_name(key) for key, _ in node.keys])}.orderBy({', '.join(order)})"
+
+
+def _name(column: str) -> str:
+    """A column's name as a string that Spark reads as this name and nothing else."""
+    return quote(column_name(column))

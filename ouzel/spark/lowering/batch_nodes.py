@@ -98,7 +98,18 @@ def _sink(node: Sink, names: FrameNames) -> list[str]:
 
 @BATCH.add(Project)
 def _project(node: Project, names: FrameNames) -> list[str]:
+    renamed = _renamed(node)
+    if renamed:
+        return [f".withColumnsRenamed({{{', '.join(f'{quote(old)}: {quote(new)}' for old, new in renamed.items())}}})"]
     return [select(alias(name, value) for name, value in node.items)]
+
+
+def _renamed(node: Project) -> dict[str, str]:
+    """Old names and new ones of a projection that only renames; else, and where Spark, blind to case, could mistake one, none."""
+    below = [value.name if isinstance(value, Column) else "" for _, value in node.items]
+    renamed = {old: name for old, (name, _) in zip(below, node.items, strict=True) if old != name}
+    letters = [name.casefold() for name in (*below, *renamed.values())]
+    return renamed if tuple(below) == node.input.schema.names and len(letters) == len(set(letters)) else {}
 
 
 @BATCH.add(Filter)

@@ -25,7 +25,7 @@ def query(spark: SparkSession, args: argparse.Namespace) -> DataFrame:
     return (
         table_my_table_609b8296.groupBy("class", '`it\'s "x"`')
         .agg(F.sum(F.col("`a b`") * F.col("`{n}`")).alias("sum"))
-        .select("class", F.col('`it\'s "x"`').alias("c.d"), "sum")
+        .withColumnsRenamed({'it\'s "x"': "c.d"})
     )
 
 

@@ -53,7 +53,8 @@ b AS (SELECT tumble(ts, INTERVAL 1 MINUTE) AS s, COUNT(*) AS n FROM orders GROUP
 SELECT a.s, a.kind, a.n, b.n AS orders FROM a LEFT JOIN b ON a.s = b.s AND a.n < b.n;
 
 -- query: asof_join
-SELECT e.id, e.ts, o.order_id, o.total FROM events e ASOF JOIN (SELECT order_id, total, ts, order_id % 20 AS k FROM orders) o ON e.quantity = o.k AND e.ts >= o.ts;
+SELECT e.id, e.ts, o.version, o.is_row FROM events e ASOF JOIN (SELECT order_id AS version, total AS is_row, ts, order_id % 20 AS k FROM orders) o
+ON e.quantity = o.k AND e.ts >= o.ts;
 
 -- query: asof_left_join_strictly_before
 SELECT e.id, x.id AS before FROM events e ASOF LEFT JOIN events x ON e.kind = x.kind AND e.ts > x.ts;
