@@ -8,7 +8,7 @@ from functools import partial
 from ouzel.compiler.catalog import ConnectorTraits, SinkTraits, SourceTraits
 from ouzel.compiler.types import from_polars
 from ouzel.connectors.base import Connector, Reads, Replay, Writers, Writes
-from ouzel.connectors.options import check_options, in_our_names, literal_secrets, option_of_quoted
+from ouzel.connectors.options import check_options, in_our_names, literal_secrets, option_of_quoted, why_unwritable
 
 
 class TraitsByName(Mapping[str, ConnectorTraits]):
@@ -41,6 +41,7 @@ def traits_of(connector: Connector) -> ConnectorTraits:
         check=partial(check_options, connector),
         secrets=partial(literal_secrets, connector),
         quoted=partial(option_of_quoted, connector),
+        unwritable=partial(why_unwritable, connector),
     )
 
 

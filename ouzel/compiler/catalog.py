@@ -86,6 +86,7 @@ class ConnectorTraits:
         canonical: called with the WITH options, without 'connector'; the same in the connector's own names; raises QueryError.
         check: called with these; raises QueryError for an unknown, missing or wrong one.
         quoted: called with these; the option that lists columns whose names are quoted in the table's definition, empty if there is none.
+        unwritable: called with these; why such a table cannot be written, though others of the connector can; empty if it can.
     """
 
     name: str
@@ -98,6 +99,7 @@ class ConnectorTraits:
     check: Callable[[Mapping[str, str]], None] | None = None
     secrets: Callable[[Mapping[str, str]], frozenset[str]] | None = None
     quoted: Callable[[Mapping[str, str]], str] | None = None
+    unwritable: Callable[[Mapping[str, str]], str] | None = None
 
 
 class QueryWarning(UserWarning):

@@ -49,6 +49,12 @@ def option_of_quoted(connector: Connector, options: Mapping[str, str]) -> str:
     return chosen.quoted if chosen else ""
 
 
+def why_unwritable(connector: Connector, options: Mapping[str, str]) -> str:
+    """Why a table of this format cannot be written; empty if it can."""
+    chosen = _format(connector, options)
+    return f"the format '{chosen.name}' can only be read" if chosen and chosen.changelog else ""
+
+
 def _format(connector: Connector, options: Mapping[str, str]) -> Format | None:
     shape = next((option for option in connector.options if option.name == "format"), None)
     return FORMATS.get(options.get("format", shape.default or "")) if shape else None

@@ -373,3 +373,28 @@ def test_a_topic_that_was_deleted_and_made_anew_has_another_id(kafka: KafkaBroke
     client.delete_topics(["reborn"])["reborn"].result(30)
     kafka.create_topic("reborn", 1)
     assert topic_ids(options, ["reborn-0"]) != first
+
+
+@pytest.mark.server
+def test_a_databases_log_of_changes_has_weights_and_its_tombstones_are_nothing(kafka: KafkaBroker) -> None:
+    kafka.create_topic("changes", 1)
+    one, two = {"id": 1, "name": "a"}, {"id": 1, "name": "b"}
+    changes = [
+        {"after": one, "op": "c"},
+        {"before": one, "after": two, "op": "u"},
+        {"op": "t"},
+        {"before": two, "op": "d"},
+    ]
+    kafka.produce("changes", [*(json.dumps(change).encode() for change in changes), None], key=b"1")
+    asked = request_for(
+        kafka.address, "changes", {"id": pl.Int64(), "name": pl.String(), "at": pl.Int64()}, end="latest"
+    )
+    asked = replace(asked, options={**asked.options, "format": "debezium-json"}, metadata={"at": "offset"})
+    source = open_source("kafka", asked)
+    (partition,) = source.partitions()
+    (batch,) = batches_of(source.reader(partition, None), 10)
+    source.close()
+    assert batch.frame.rows() == [(1, "a", 0, 1), (1, "a", 1, -1), (1, "b", 1, 1), (1, "b", 3, -1)]
+    assert [bad.where for bad in batch.bad] == ["changes[0]@2"]
+    assert batch.place is not None
+    assert [batch.place(row) for row in range(4)] == [f"changes[0]@{at}" for at in (0, 1, 1, 3)]

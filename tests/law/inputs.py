@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ def write_inputs(directory: Path, rows: int = 1200, seed: int = 7) -> None:
     _types(random).write_parquet(data / "types.parquet")
     parts.head(0).write_parquet(data / "nothing.parquet")
     parts.head(1).write_parquet(data / "single.parquet")
+    for number in range(2):
+        _json_lines(data / f"accounts-{number}.jsonl", list(_changes(random, rows // 4, [*range(number, 60, 2)])))
     _json_lines(data / "late.jsonl", _late(random, rows // 2))
 
 
@@ -94,6 +96,28 @@ def _order(random: Random, number: int, step: int) -> dict[str, Any]:
         "address": None if number % 11 == 0 else {"city": _choose(random, CITIES, 1, 0.1)[0], "zip": number % 100},
         "items": None if number % 13 == 0 else lines,
         "labels": {"tier": "gold" if number % 3 else "tin", "n": str(number % 5)},
+    }
+
+
+def _changes(random: Random, count: int, ids: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """What became of some accounts, as Debezium tells it: opened, changed, closed, and opened again."""
+    held: dict[int, dict[str, Any]] = {}
+    for number in range(count):
+        key = int(random.choice(ids))
+        before, after = held.pop(key, None), None
+        if before is None or random.random() < 0.7:
+            after = held[key] = {**(before or {}), **_account(random, key, number)}
+        code = "r" if number < 10 and before is None else "c" if before is None else "u" if after else "d"
+        yield {"before": before, "after": after, "op": code, "ts_ms": number, "source": {"table": "accounts"}}
+
+
+def _account(random: Random, key: int, number: int) -> dict[str, Any]:
+    return {
+        "id": key,
+        "owner": _choose(random, ("ann", "bob", "Ćeline", "dan"), 1, 0.1)[0],
+        "balance": None if random.random() < 0.1 else f"{Decimal(int(random.integers(-(10**6), 10**6))).scaleb(-2)}",
+        "opened": _stamp(5000, number, 0).isoformat(sep=" ", timespec="milliseconds"),
+        "address": None if random.random() < 0.1 else {"city": _choose(random, CITIES, 1, 0.1)[0], "zip": number % 100},
     }
 
 

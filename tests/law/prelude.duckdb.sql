@@ -7,6 +7,12 @@ CREATE VIEW words AS SELECT * FROM read_csv('data/words.csv', header = true, col
 CREATE VIEW types AS SELECT * FROM read_parquet('data/types.parquet');
 CREATE VIEW nothing AS SELECT * FROM read_parquet('data/nothing.parquet');
 CREATE VIEW single AS SELECT * FROM read_parquet('data/single.parquet');
+CREATE VIEW accounts AS SELECT row.* FROM (
+  SELECT before AS row, -1 AS n FROM read_json('data/accounts-*.jsonl', format = 'newline_delimited', columns = {
+    before: 'STRUCT(id BIGINT, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP, address STRUCT(city VARCHAR, zip INTEGER))'})
+  UNION ALL SELECT after, 1 FROM read_json('data/accounts-*.jsonl', format = 'newline_delimited', columns = {
+    after: 'STRUCT(id BIGINT, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP, address STRUCT(city VARCHAR, zip INTEGER))'})
+) WHERE row IS NOT NULL GROUP BY row HAVING sum(n) > 0;
 CREATE VIEW late AS SELECT * FROM read_json('data/late.jsonl', format = 'newline_delimited',
   columns = {k: 'INTEGER', n: 'BIGINT', ts: 'TIMESTAMP'});
 -- The window of `ts`, and all windows that `ts` lies in.

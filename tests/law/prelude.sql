@@ -30,5 +30,8 @@ CREATE TABLE single (
   WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
 ) WITH ('connector' = 'file', 'path' = 'data/single.parquet', 'format' = 'parquet');
 
+CREATE TABLE accounts (id BIGINT NOT NULL, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP(3), address ROW<city VARCHAR, zip INT>)
+WITH ('connector' = 'file', 'path' = 'data/accounts-*.jsonl', 'format' = 'debezium-json');
+
 CREATE TABLE late (k INT, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
 WITH ('connector' = 'file', 'path' = 'data/late.jsonl', 'format' = 'json');

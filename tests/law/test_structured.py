@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.compiler.plan import Aggregate, FinalAggregate, PartialAggregate, Watermark, walk
+from ouzel.compiler.plan import Aggregate, FinalAggregate, PartialAggregate, Scan, Watermark, walk
 from ouzel.compiler.plan.aggregates import is_distinct
 from ouzel.compiler.plan.tables import Refused
 from ouzel.errors import NotSupported
@@ -44,6 +44,7 @@ OF_SETS = ("count", "count_if", "sum", "avg")
 
 WHY = (
     f"cannot take ({'|'.join(kind.__name__ for kind in REFUSED)}): |cannot be computed of a set of values"
+    "|a stream of Spark cannot read a table whose rows may be taken back"
     "|windows that are let out when they close cannot be mixed with an aggregate that goes on"
 )
 
@@ -54,7 +55,8 @@ def holds_refused(case: Case) -> bool:
     nodes = [node for sink in sinks for node in walk(sink)]
     calls = [call for node in nodes if isinstance(node, Aggregate) and not node.input.retracts for call in node.calls]
     distinct = any(is_distinct(call) and call.function not in OF_SETS for call in calls)
-    return distinct or any(isinstance(node, REFUSED) for node in nodes)
+    changelog = any(isinstance(node, Scan) and node.traits.changelog for node in nodes)
+    return changelog or distinct or any(isinstance(node, REFUSED) for node in nodes)
 
 
 TOLD = [case for case in ON_TIME if holds_refused(case)]

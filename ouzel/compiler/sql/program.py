@@ -183,6 +183,12 @@ class _Compiler:
                 "read a table of a connector that is read by offsets",
                 NotSupported,
             )
+        if table and table.is_log_of_keys:
+            self.source.note(
+                f"each record of {known} is a row of its own, though the table has a PRIMARY KEY",
+                name.span,
+                f"keep the last of each key: ROW_NUMBER() OVER (PARTITION BY {', '.join(table.keys)} ORDER BY ... DESC) = 1",
+            )
         return self.relations[known]
 
     def _refuse_known(self, name: Name) -> None:

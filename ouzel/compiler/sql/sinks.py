@@ -112,6 +112,11 @@ def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) 
             statement.name.span,
             "insert into a table of another connector",
         )
+    reason = table.traits.unwritable(dict(table.options)) if table.traits.unwritable else ""
+    if reason:
+        raise source.error(
+            f"{table.name} cannot be written: {reason}", statement.name.span, "insert into another table"
+        )
     if not fitted.node.retracts and "append" in accepted:
         return SinkMode.APPEND
     if table.keys and "upsert" in accepted:

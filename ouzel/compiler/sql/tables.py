@@ -41,6 +41,11 @@ class Table:
         """Whether it gives single records again, and not all from an offset on."""
         return any(isinstance(node, Scan) and node.traits.by_token for node in walk(self.relation.node))
 
+    @property
+    def is_log_of_keys(self) -> bool:
+        """Whether it is written by key, and read record by record."""
+        return bool(self.keys) and "upsert" in self.traits.modes and not self.relation.node.retracts
+
 
 class _ColumnBinder(Binder):
     no_aggregates = "a column of CREATE TABLE is computed row by row"

@@ -19,7 +19,7 @@ from ouzel.connectors.base import (
     always,
     never,
 )
-from ouzel.connectors.formats import csv
+from ouzel.connectors.formats import csv, takes_rows_back
 from ouzel.errors import QueryError
 
 
@@ -68,7 +68,9 @@ CONNECTOR = Connector(
             "What to read: files and globs, separated by commas, relative to the SQL file. What to write: a directory.",
             required=True,
         ),
-        Option("format", "What the files hold.", required=True, choices=("parquet", "csv", "json", "raw")),
+        Option(
+            "format", "What the files hold.", required=True, choices=("parquet", "csv", "json", "debezium-json", "raw")
+        ),
         Option("follow", "Whether to go on for ever with lines and files that appear later.", "false", kind="boolean"),
         Option(
             "partitions",
@@ -90,7 +92,7 @@ CONNECTOR = Connector(
         bounded=lambda options: not _follows(options),
         batch=BatchView(_unfollowed),
         replay=Replay.OFFSET,
-        changelog=never,
+        changelog=takes_rows_back,
         ordered=always,
         grows=_follows,
         resumes=never,

@@ -183,6 +183,7 @@ class TextReader:
         bad = [_bad_row(self._path, int(lines[index]) + 1, reason, records[index]) for index, reason in decoded.bad]
         lines = lines if decoded.kept is None else lines[decoded.kept]
         frame = self._with_metadata(decoded.frame, lines) if self._request.metadata else decoded.frame
+        frame = decoded.weighed(frame, self._request.weight)
         predicate = self._request.predicate
         rows = frame if predicate is None else frame.filter(predicate)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.connectors.formats.base import Decoder, Encoder, Format
 from ouzel.connectors.formats.csv import FORMAT as CSV
+from ouzel.connectors.formats.debezium import FORMAT as DEBEZIUM
 from ouzel.connectors.formats.json import FORMAT as JSON
 from ouzel.connectors.formats.parquet import FORMAT as PARQUET
 from ouzel.connectors.formats.raw import FORMAT as RAW
@@ -15,7 +16,12 @@ from ouzel.connectors.formats.raw import FORMAT as RAW
 if TYPE_CHECKING:
     import polars as pl
 
-FORMATS: dict[str, Format] = {format.name: format for format in (JSON, CSV, RAW, PARQUET)}
+FORMATS: dict[str, Format] = {format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, PARQUET)}
+
+
+def takes_rows_back(options: Mapping[str, str]) -> bool:
+    """Whether a table's format is a changelog."""
+    return options.get("format", "") in FORMATS and FORMATS[options["format"]].changelog
 
 
 def open_decoder(

@@ -17,6 +17,7 @@ class Format:
     """One row of the table of formats; `decoder` and `encoder` are `module:function`, empty if records make no sense in it.
 
     `quoted` is the option that lists the columns whose names are quoted in the table's definition; empty if that makes no difference.
+    A `changelog` is a format whose records take rows back: its decoder gives weights.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Format:
     decoder: str = ""
     encoder: str = ""
     quoted: str = ""
+    changelog: bool = False
 
 
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
@@ -70,17 +72,24 @@ class Records:
 class Decoded:
     """The good records as rows; `kept` are their indices, None for all; `bad` are (index, reason) of the others, in order.
 
-    `notes` are sentences for the user, each said once.
+    `notes` are sentences for the user, each said once. Of a changelog a record may be two rows, and `weights` are +1 or -1 for each.
     """
 
     frame: pl.DataFrame
     kept: np.ndarray | None = None
     bad: Sequence[tuple[int, str]] = ()
     notes: Sequence[str] = ()
+    weights: np.ndarray | None = None
+
+    def weighed(self, frame: pl.DataFrame, name: str) -> pl.DataFrame:
+        """A frame of the same rows with their weights, if they have any, in a column of that name behind the others."""
+        if self.weights is None:
+            return frame
+        return frame.with_columns(pl.Series(name, self.weights, pl.Int64()))
 
 
 class Decoder(Protocol):
-    """Makes rows of records. Every record becomes exactly one row or one bad record."""
+    """Makes rows of records. Every record becomes exactly one row, of a changelog one or two, or one bad record."""
 
     def decode(self, records: Records) -> Decoded:
         """Decode all of them; never raises for what a record holds."""

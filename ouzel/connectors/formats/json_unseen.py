@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from itertools import islice
+from typing import Any
 
 import polars as pl
 
@@ -19,10 +20,16 @@ _NEAR = 0.75
 
 
 class Unseen:
-    """Which columns no record has had so far."""
+    """Which columns no record has had so far. `fields_of` finds the object with the fields in a record that holds more."""
 
-    def __init__(self, columns: Collection[str], exact: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        columns: Collection[str],
+        exact: Collection[str] = (),
+        fields_of: Callable[[Any], object] = lambda record: record,
+    ) -> None:
         self._columns, self._exact, self._left = columns, exact, list(columns)
+        self._fields_of = fields_of
         self._records = 0
 
     def look(self, records: Records, frame: pl.DataFrame) -> Sequence[str]:
@@ -38,7 +45,7 @@ class Unseen:
         self._left = [name for name in self._left if not self._stands_in(name, records.blob)]
         if not self._left:
             return ()
-        fields = _fields(records)
+        fields = _fields(records, self._fields_of)
         said = {name: self._sentence(name, fields) for name in self._left}
         self._left = [name for name in self._left if not said[name]]
         return [sentence for sentence in said.values() if sentence]
@@ -56,13 +63,13 @@ class Unseen:
         return f"none of the first {self._records:,} records has a field '{name}', so that column is NULL; {found}"
 
 
-def _fields(records: Records) -> list[str]:
+def _fields(records: Records, fields_of: Callable[[Any], object]) -> list[str]:
     """The fields of the first few, in the order in which they come."""
     fields: dict[str, None] = {}
     for record in islice(records.values(), _LOOKED_AT):
         try:
-            found = json.loads(record)
-        except ValueError:
+            found = fields_of(json.loads(record))
+        except (ValueError, AttributeError):
             continue
         fields.update(dict.fromkeys(found) if isinstance(found, dict) else {})
     return list(fields)

@@ -19,6 +19,7 @@ from ouzel.connectors.base import (
     always,
     never,
 )
+from ouzel.connectors.formats import takes_rows_back
 from ouzel.errors import QueryError
 
 ENDS = ("none", "latest", "timestamp", "offsets")
@@ -102,7 +103,10 @@ CONNECTOR = Connector(
             "A regular expression: all topics whose whole name matches when the topology starts.",
             aliases=(Alias("topic-pattern"),),
         ),
-        Option("format", "What a record's value holds.", required=True, choices=("json", "csv", "raw"), aliases=(Alias("value.format"),)),
+        Option(
+            "format", "What a record's value holds.", required=True, choices=("json", "debezium-json", "csv", "raw"),
+            aliases=(Alias("value.format"),),
+        ),
         Option(
             "group",
             "Consumer group that offsets are committed to; by default `ouzel-<query name>`.",
@@ -164,7 +168,7 @@ CONNECTOR = Connector(
         bounded=lambda options: options.get("end", "none") != "none",
         batch=BatchView(_from_first_to_last, refusal=_starts_at_the_end),
         replay=Replay.OFFSET,
-        changelog=never,
+        changelog=takes_rows_back,
         ordered=never,
         grows=never,
         resumes=resumes,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before
@@ -78,9 +77,8 @@ class KafkaReader:
             self._source.hold(self._place, False)
             self._held = False
         if messages or (until is not None and self._at >= until):
-            frame, bad = self._decoder.decode(messages, self._place)
-            place = (lambda row: _where(messages[row])) if frame.height == len(messages) else None
-            return ReadBatch(frame, start, self._at, bad, place, self._decoder.notes)
+            frame, bad, good = self._decoder.decode(messages)
+            return ReadBatch(frame, start, self._at, bad, lambda row: _where(good[row]), self._decoder.notes)
         if self.finished:
             return ReadState.END
         reason = self._source.away(self._place)
@@ -122,8 +120,8 @@ class RecordDecoder:
                 f"table '{request.table}': nothing says which CSV field is which column; list the fields in order in 'csv.columns'"
             )
 
-    def decode(self, messages: Sequence[Any], place: tuple[str, int]) -> tuple[pl.DataFrame, list[BadRow]]:
-        """Rows of the good ones, and where the bad ones are."""
+    def decode(self, messages: Sequence[Any]) -> tuple[pl.DataFrame, list[BadRow], Sequence[Any]]:
+        """Rows of the good ones, where the bad ones are, and each row's message."""
         values = [message.value() for message in messages]
         bad: list[BadRow] = []
         if None in values:
@@ -135,32 +133,34 @@ class RecordDecoder:
         decoded = self._values.decode(Records.of(values))
         self.notes = decoded.notes
         bad += [BadRow(_where(messages[index]), reason, values[index]) for index, reason in decoded.bad]
-        kept = np.arange(len(values)) if decoded.kept is None else decoded.kept
+        good = messages if decoded.kept is None else [messages[index] for index in decoded.kept.tolist()]
+        frame = decoded.weighed(decoded.frame, self._request.weight)
         if not self._request.metadata and not self._key:
-            return decoded.frame, bad
-        good = [messages[index] for index in kept.tolist()] if len(kept) < len(values) else messages
-        return self._beside(decoded.frame, good, bad)
+            return frame, bad, good
+        return self._beside(frame, good, bad)
 
     def _beside(
         self, frame: pl.DataFrame, messages: Sequence[Any], bad: list[BadRow]
-    ) -> tuple[pl.DataFrame, list[BadRow]]:
+    ) -> tuple[pl.DataFrame, list[BadRow], Sequence[Any]]:
         """Put key and metadata columns where they belong."""
         request = self._request
         columns = {name: frame[name] for name in frame.columns}
         for name, key in request.metadata.items():
             columns[name] = _METADATA[key](messages).cast(request.columns[name])
+        kinds = {**request.columns, **{name: columns[name].dtype for name in frame.columns if name == request.weight}}
         if not self._key:
-            return pl.DataFrame([columns[name].alias(name) for name in request.columns]), bad
+            return pl.DataFrame([columns[name].alias(name) for name in kinds]), bad, messages
         columns[self._key] = pl.Series(self._key, [message.key() for message in messages], pl.Binary())
         raw = pl.DataFrame([column.alias(name) for name, column in columns.items()])
         fitted = convert_columns(
-            raw, request.columns, {self._key: _key_change(request.columns[self._key])}, request.required & {self._key}
+            raw, kinds, {self._key: _key_change(request.columns[self._key])}, request.required & {self._key}
         )
         bad += [
             BadRow(_where(messages[index]), f"its key: {reason}", messages[index].value())
             for index, reason in fitted.bad
         ]
-        return fitted.frame, bad
+        kept = messages if fitted.kept is None else [messages[index] for index in fitted.kept.tolist()]
+        return fitted.frame, bad, kept
 
 
 def _key_change(kind: pl.DataType) -> Change:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from ouzel.spark.io.bad_records import BadRecords, Found
 
 NAME = "ouzel"
+WEIGHT = "$weight"
+"""The column of a changelog's weights."""
+
 ROWS = 1 << 16
 """Most rows of a record batch."""
 
@@ -68,9 +71,9 @@ def read_table(
     Raises:
         OuzelError: bad records would be left out, and nothing notes them.
     """
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import LongType, StructType
 
-    schema = StructType.fromDDL(columns)
+    schema, changelog = StructType.fromDDL(columns), reads_of(options["connector"], table).changelog(options)
     hand_on(spark)
     source = _source(spark, table, options, folder, bad_records)
     given = TableRequest(
@@ -82,7 +85,26 @@ def read_table(
         None if offsets is None else {name: [*span] for name, span in offsets.items()},
         spark.sparkContext.defaultParallelism,
     )
-    return spark.read.format(source.called).schema(schema).option("table", json.dumps(vars(given))).load()
+    read = spark.read.format(source.called).option("table", json.dumps(vars(given)))
+    return (
+        rows_left(read.schema(schema.add(WEIGHT, LongType())).load(), table)
+        if changelog
+        else read.schema(schema).load()
+    )
+
+
+def rows_left(changes: DataFrame, table: str) -> DataFrame:
+    """What is left of a changelog: each row as often as it came and was not taken back. `changes` has its weights in a column WEIGHT.
+
+    It fails where a row is taken back that never came, as one may be of a log that is read from its middle.
+    """
+    from pyspark.sql import functions as F
+
+    names = [f"`{name.replace('`', '``')}`" for name in changes.columns if name != WEIGHT]
+    error = F.raise_error(f"table '{table}': a row is taken back that never came; read the log from its beginning")
+    times = F.when(F.col(WEIGHT) < 0, error.cast("bigint")).otherwise(F.col(WEIGHT)).cast("int")
+    added = changes.groupBy(*names).agg(F.sum(WEIGHT).alias(WEIGHT))
+    return added.withColumn(WEIGHT, F.explode(F.array_repeat(F.lit(1), times))).drop(WEIGHT)
 
 
 def _source(
@@ -127,7 +149,7 @@ class TableRequest:
         return SourceRequest(
             self.table,
             batch_options(self.connector, given),
-            columns,
+            {name: kind for name, kind in columns.items() if name != WEIGHT},
             Path(self.folder),
             self.metadata,
             frozenset(self.required),

@@ -9,7 +9,7 @@ from ouzel.compiler.catalog import load_named
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Scan
-from ouzel.compiler.types import VarcharType
+from ouzel.compiler.types import MapType, VarcharType, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
 from ouzel.spark.lowering.csv import CLOSED, READ_CSV
@@ -42,8 +42,22 @@ def lower_scan(scan: Scan) -> list[str]:
             f"table '{scan.table}': a Spark job cannot read connector '{scan.connector}', which lives in one process",
             instead="use 'file'",
         )
-    refuse_changelog(scan)
+    _refuse_maps_of_changelog(scan)
     return _read_by_spark(scan, None) or [_read_by_ouzel(scan)]
+
+
+def _refuse_maps_of_changelog(scan: Scan) -> None:
+    """See that Spark can tell which rows of a changelog are left.
+
+    Raises:
+        NotSupported: Spark cannot compare two of its rows.
+    """
+    maps = [field.name for field in scan.columns if any(isinstance(part, MapType) for part in walk_type(field.type))]
+    if scan.traits.changelog and maps:
+        raise NotSupported(
+            f"table '{scan.table}': its rows may be taken back, and Spark cannot tell which, for it does not compare maps ({maps[0]})",
+            instead="declare the column VARCHAR",
+        )
 
 
 def refuse_changelog(scan: Scan) -> None:
@@ -54,7 +68,7 @@ def refuse_changelog(scan: Scan) -> None:
     """
     if scan.traits.changelog:
         raise NotSupported(
-            f"table '{scan.table}': Spark cannot read connector '{scan.connector}', whose rows may be taken back",
+            f"table '{scan.table}': a stream of Spark cannot read a table whose rows may be taken back",
             instead="run it on --engine heron",
         )
 
@@ -96,13 +110,15 @@ def read_range(scan: Scan, parts: Range) -> list[str]:
     Raises:
         NotSupported: rows of it may be taken back.
     """
-    refuse_changelog(scan)
+    _refuse_maps_of_changelog(scan)
     return _read_by_spark(scan, parts) or [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quote(scan.table)}]")]
 
 
 def _read_by_spark(scan: Scan, parts: Range | None) -> list[str] | None:
     """The lines of the reader that the connector's row names, if it reads this table."""
-    lines: list[str] | None = load_named(scan.traits.spark)(scan, parts) if scan.traits.spark else None
+    if not scan.traits.spark or scan.traits.changelog:
+        return None
+    lines: list[str] | None = load_named(scan.traits.spark)(scan, parts)
     return lines
 
 

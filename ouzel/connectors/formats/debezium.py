@@ -1,0 +1,111 @@
+"""Debezium JSON: a database's log of changes. Each record says what a row was before and what it is after; an update is two rows.
+
+Envelope and codes of operations are those of Debezium's documentation ("Change event values").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ouzel.connectors.base import Option
+from ouzel.connectors.formats.base import Decoded, Format, Records
+from ouzel.connectors.formats.conversion import convert_columns
+from ouzel.connectors.formats.json import FORMAT as JSON
+from ouzel.connectors.formats.json import JsonDecoder
+from ouzel.connectors.formats.json_names import EXACT, exact_names
+from ouzel.connectors.formats.json_unseen import Unseen
+
+WRAPPED = "debezium-json.schema-include"
+BEFORE, AFTER, OPERATION, PAYLOAD = "before", "after", "op", "payload"
+
+FORMAT = Format(
+    "debezium-json",
+    "A log of changes as Debezium writes it: one JSON object a record, with `before`, `after` and `op`. A row that is inserted (`c`) or "
+    "was there at the snapshot (`r`) comes, one that is deleted (`d`) goes, one that is updated (`u`) goes as it was and comes as it is; "
+    "so the table is what the database's is. Columns are read as in `json`. The database has to log whole rows (Postgres: `ALTER TABLE t "
+    "REPLICA IDENTITY FULL`), and Debezium to write what JSON can say (`decimal.handling.mode=string`, `time.precision.mode=connect` with "
+    "a computed column, or times as text). A truncated table (`t`) is a bad record.",
+    (
+        Option(
+            WRAPPED,
+            "Whether a record holds the schema too, so that the change is its `payload` (Debezium's `schemas.enable`).",
+            "false",
+            kind="boolean",
+        ),
+        *(option for option in JSON.options if option.name == EXACT),
+    ),
+    "ouzel.connectors.formats.debezium:DebeziumDecoder",
+    quoted=EXACT,
+    changelog=True,
+)
+
+_NO_COLUMN: dict[str, pl.DataType] = {"$nothing": pl.String()}
+"""A ROW has a field at least."""
+
+
+class DebeziumDecoder:
+    """Decodes changes: of each record the row that goes, if there is one, then the row that comes."""
+
+    def __init__(
+        self, options: Mapping[str, str], columns: Mapping[str, pl.DataType], required: frozenset[str]
+    ) -> None:
+        self.columns, self.required = dict(columns), required
+        row = pl.Struct(dict(columns) or _NO_COLUMN)
+        envelope: dict[str, pl.DataType] = {BEFORE: row, AFTER: row, OPERATION: pl.String()}
+        self._wrapped = options.get(WRAPPED) == "true"
+        exact = exact_names(options, columns)
+        above = f"{PAYLOAD}." if self._wrapped else ""
+        names = ",".join(f"{above}{side}.{name}" for name in sorted(exact) for side in (BEFORE, AFTER))
+        self._decoder = JsonDecoder(
+            {EXACT: names}, {PAYLOAD: pl.Struct(envelope)} if self._wrapped else envelope, frozenset()
+        )
+        self._unseen = Unseen(self.columns, exact, self._row)
+
+    def _row(self, record: Any) -> object:
+        change = record.get(PAYLOAD) if self._wrapped else record
+        return change.get(AFTER) or change.get(BEFORE)
+
+    def decode(self, records: Records) -> Decoded:
+        """Decode all of them; a record of which one row is bad is bad as a whole."""
+        read = self._decoder.decode(records)
+        changes = read.frame[PAYLOAD].struct.unnest() if self._wrapped else read.frame
+        places = np.arange(len(records)) if read.kept is None else read.kept
+        bad = dict(read.bad) | {int(places[row]): reason for row, reason in _odd(changes).items()}
+        goes = changes[OPERATION].is_in(["u", "d"]).fill_null(False).to_numpy()
+        comes = changes[OPERATION].is_in(["c", "r", "u"]).fill_null(False).to_numpy()
+        rows = pl.concat([changes[BEFORE].filter(goes), changes[AFTER].filter(comes)])
+        indices = np.concatenate([places[goes], places[comes]])
+        order = np.argsort(indices, kind="stable")
+        frame, indices = rows[order].struct.unnest(), indices[order]
+        weights = np.where(order < np.count_nonzero(goes), -1, 1)
+        checked = convert_columns(frame, self.columns, {}, self.required)
+        bad = {int(indices[row]): reason for row, reason in checked.bad} | bad
+        notes = self._unseen.look(records, frame) if self.columns else ()
+        whole = ~np.isin(indices, [*bad])
+        left = frame.filter(whole) if self.columns else pl.DataFrame(height=int(whole.sum()))
+        return Decoded(left, indices[whole], sorted(bad.items()), notes, weights[whole])
+
+
+def _odd(changes: pl.DataFrame) -> dict[int, str]:
+    """The changes that cannot be read as such, and why."""
+    found: dict[int, str] = {}
+    operation = pl.col(OPERATION)
+    known = operation.is_in(["c", "r", "u", "d"]).fill_null(False)
+    for row, given in changes.with_row_index("$row").filter(~known).select("$row", OPERATION).iter_rows():
+        found[row] = (
+            "the table was truncated, and a topology cannot take back rows that it does not know"
+            if given == "t"
+            else f"its 'op' is {'missing' if given is None else repr(given)}, and a change has c, r, u or d"
+        )
+    for side, needed, advice in (
+        (BEFORE, ["u", "d"], "the database logs no whole rows (Postgres: ALTER TABLE ... REPLICA IDENTITY FULL)"),
+        (AFTER, ["c", "r", "u"], "a row that comes has to be there"),
+    ):
+        missing = operation.is_in(needed) & pl.col(side).is_null()
+        for row, given in changes.with_row_index("$row").filter(missing).select("$row", OPERATION).iter_rows():
+            found[row] = f"its 'op' is '{given}' and it has no '{side}': {advice}"
+    return found

@@ -1,0 +1,102 @@
+"""Debezium JSON: what becomes of each record, and of those that cannot be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ouzel.connectors.formats import open_decoder
+from ouzel.connectors.formats.base import Decoded, Records
+from ouzel.errors import QueryError
+from ouzel.session import load_text
+
+COLUMNS: dict[str, pl.DataType] = {"id": pl.Int64(), "name": pl.String(), "at": pl.Datetime("us")}
+ANN = {"id": 1, "name": "ann", "at": "2024-02-29 12:00:00"}
+BOB = {"id": 1, "name": "bob", "at": None}
+
+
+def decode(*changes: object, columns: Mapping[str, pl.DataType] = COLUMNS, **options: str) -> Decoded:
+    given = {name.replace("_", "-"): value for name, value in options.items()}
+    decoder = open_decoder("debezium-json", given, columns, frozenset({"id"} & columns.keys()))
+    return decoder.decode(Records.of([json.dumps(change).encode() for change in changes]))
+
+
+def told(decoded: Decoded) -> list[tuple[int, object, object, int]]:
+    """Record, id, name and weight of each row."""
+    assert decoded.kept is not None
+    assert decoded.weights is not None
+    rows = decoded.frame.select("id", "name").rows()
+    return [(int(at), *row, int(n)) for at, row, n in zip(decoded.kept, rows, decoded.weights, strict=True)]
+
+
+def test_a_record_is_a_row_that_goes_and_a_row_that_comes() -> None:
+    found = decode(
+        {"before": None, "after": ANN, "op": "r"},
+        {"before": ANN, "after": BOB, "op": "u", "source": {"table": "people"}},
+        {"before": BOB, "op": "d"},
+        {"after": ANN, "op": "c"},
+    )
+    assert told(found) == [(0, 1, "ann", 1), (1, 1, "ann", -1), (1, 1, "bob", 1), (2, 1, "bob", -1), (3, 1, "ann", 1)]
+    assert not found.bad
+    assert found.frame["at"].to_list()[2:] == [None, None, found.frame["at"][0]]
+
+
+def test_each_record_that_cannot_be_read_says_why_and_takes_no_other_with_it() -> None:
+    found = decode(
+        {"op": "t"},
+        {"before": None, "after": ANN, "op": "u"},
+        {"before": ANN, "after": {**ANN, "id": None}, "op": "u"},
+        {"op": "x", "after": ANN},
+        {"after": ANN},
+        [1],
+        {"op": "c"},
+        {"op": "c", "after": ANN},
+    )
+    assert told(found) == [(7, 1, "ann", 1)]
+    reasons = [reason for _, reason in found.bad]
+    assert [at for at, _ in found.bad] == list(range(7))
+    assert reasons[0] == "the table was truncated, and a topology cannot take back rows that it does not know"
+    assert reasons[1].startswith("its 'op' is 'u' and it has no 'before': the database logs no whole rows")
+    assert reasons[2] == "column 'id' may not be NULL"
+    assert reasons[3] == "its 'op' is 'x', and a change has c, r, u or d"
+    assert reasons[4] == "its 'op' is missing, and a change has c, r, u or d"
+    assert reasons[5] == "it is not a JSON object but list"
+    assert reasons[6] == "its 'op' is 'c' and it has no 'after': a row that comes has to be there"
+
+
+def test_the_change_may_stand_beside_its_schema() -> None:
+    found = decode(
+        {"schema": {"type": "struct"}, "payload": {"after": ANN, "op": "c"}}, **{"debezium_json.schema_include": "true"}
+    )
+    assert told(found) == [(0, 1, "ann", 1)]
+
+
+def test_names_match_in_any_case_but_those_in_quotes() -> None:
+    change = {"after": {"ID": 1, "NAME": "ann"}, "op": "c"}
+    assert told(decode(change)) == [(0, 1, "ann", 1)]
+    assert told(decode(change, **{"json.exact": "name"})) == [(0, 1, None, 1)]
+
+
+def test_rows_without_columns_are_counted() -> None:
+    found = decode({"after": ANN, "op": "c"}, {"before": ANN, "after": BOB, "op": "u"}, columns={})
+    assert found.frame.height == 3
+    assert found.weights is not None
+    assert found.weights.tolist() == [1, -1, 1]
+
+
+def test_a_column_that_no_record_has_is_named() -> None:
+    found = decode(*[{"before": None, "after": {"id": n, "nmae": "x"}, "op": "c"} for n in range(1000)])
+    assert "none of the first 1,000 records has a field 'name', so that column is NULL; they have 'nmae'" in found.notes
+
+
+def test_such_a_table_cannot_be_written(tmp_path: Path) -> None:
+    query = """CREATE TABLE a (id INT) WITH ('connector' = 'file', 'path' = 'a.jsonl', 'format' = 'debezium-json');
+    INSERT INTO a SELECT id FROM a;"""
+    with pytest.raises(
+        QueryError, match="a cannot be written: the format 'debezium-json' can only be read; insert into another table"
+    ):
+        load_text(query, tmp_path, "q")

@@ -1,0 +1,16 @@
+-- query: changelog_rows
+SELECT id, owner, balance * 2 AS twice, opened, address.city AS city FROM accounts WHERE balance > -5000 OR balance IS NULL;
+
+-- query: changelog_grouped
+SELECT owner, COUNT(*) AS n, COUNT(balance) AS known, SUM(balance) AS total, MIN(balance) AS least, MAX(address.zip) AS most, COUNT(DISTINCT address.city) AS cities
+FROM accounts GROUP BY owner;
+
+-- query: changelog_joined
+SELECT a.id, a.owner, o.order_id, b.id AS other FROM accounts a LEFT JOIN (SELECT order_id, customer FROM orders WHERE order_id < 40) o ON a.owner = o.customer AND a.id < o.order_id
+JOIN accounts b ON a.address.zip = b.address.zip;
+
+-- query: changelog_first_of_each
+SELECT owner, id, balance FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY owner ORDER BY balance DESC, id) AS place FROM accounts) WHERE place <= 2;
+
+-- query: changelog_compared
+SELECT address.zip AS n FROM accounts WHERE owner IN (SELECT customer FROM orders) EXCEPT SELECT quantity FROM events WHERE quantity % 3 = 0;
