@@ -14,8 +14,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ouzel.cli.choices import Debug, QueryArgument, ResultFormat, Set, pairs
+from ouzel.cli.choices import Debug, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
+from ouzel.cli.query import Execute, QueryArgument, QuerySource, read_query
 from ouzel.errors import QueryError
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ JobConf = Annotated[
 
 
 def batch(
-    file: QueryArgument,
+    file: QueryArgument = None,
+    execute: Execute = [],  # noqa: B006
     emit: EmitOption = None,
     master: JobMaster = None,
     begin: From = None,
@@ -104,7 +106,7 @@ def batch(
     It answers as `ouzel run` does once the input has ended and no row is late. INSERT INTO writes: files, topics, what there is.
     """  # fmt: skip
     with report_errors(debug):
-        made = _load(file, pairs(settings, "--set"), offsets, (begin, end))
+        made = _load(read_query(file, execute), pairs(settings, "--set"), offsets, (begin, end))
         if output_format and output is None:
             raise QueryError(
                 "--output-format says how --output is written", instead="add --output PATH, or leave it out"
@@ -120,9 +122,8 @@ def batch(
 
 
 def _load(
-    file: Path, settings: list[tuple[str, str]], offsets: Path | None, times: tuple[str | None, str | None]
+    query: QuerySource, settings: list[tuple[str, str]], offsets: Path | None, times: tuple[str | None, str | None]
 ) -> BatchRun:
-    from ouzel import session
     from ouzel.spark.batch.offsets import read_offsets
     from ouzel.spark.batch.period import read_period
     from ouzel.spark.batch.run import batch_run
@@ -130,7 +131,7 @@ def _load(
     period = read_period(*times)
     if offsets and period:
         raise QueryError("--offsets says already which rows are read", instead="leave out --from and --to")
-    return batch_run(session.load(file, settings), read_offsets(offsets) if offsets else None, period)
+    return batch_run(query.load(settings), read_offsets(offsets) if offsets else None, period)
 
 
 def _emit(text: str, path: Path) -> None:

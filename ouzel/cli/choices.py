@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-QueryArgument = Annotated[
-    Path,
-    typer.Argument(metavar="FILE.sql", help="The query; paths in it are relative to it.", exists=True, dir_okay=False),
-]
 Set = Annotated[
     list[str],
     typer.Option("--set", metavar="KEY=VALUE", help="A setting, as SET 'key' = 'value' in the query; wins over it."),

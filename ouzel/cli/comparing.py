@@ -17,6 +17,7 @@ from ouzel import session
 from ouzel.cli.choices import Engine, ResultFormat
 from ouzel.cli.differences import summary
 from ouzel.cli.failure import Exit
+from ouzel.cli.query import QuerySource
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Reconcile, Scan, walk
 from ouzel.errors import QueryError, TopologyError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 class Request:
     """What was asked for on the command line; None and empty texts are what was not said."""
 
-    file: Path
+    query: QuerySource
     engine: Engine = Engine.HERON
     record: Path | None = None
     table: str = ""
@@ -75,7 +76,7 @@ def _wanted(said: Reconcile, number: int, request: Request) -> Wanted:
     given = [value for value in (request.tolerance, said.tolerance, TOLERANCE) if value is not None]
     report = request.report and (request.report / f"{number}-{said.table}" if number else request.report)
     if report is None and said.report:
-        report = request.file.resolve().parent / said.report
+        report = request.query.directory / said.report
     return Wanted(said.table, Cut(begin, end, closed), given[0], report, request.master or said.master or None)
 
 
@@ -124,7 +125,7 @@ def load_request(request: Request) -> tuple[session.Job, RunRecord | None]:
         with suppress(TopologyError):  # it ended while it was asked
             earlier = snapshot(home) if is_live(home) else None
         earlier = earlier or record_in(home)
-    return session.load(request.file, (*(earlier.settings if earlier else ()), *request.pairs)), earlier
+    return request.query.load((*(earlier.settings if earlier else ()), *request.pairs)), earlier
 
 
 def check_comparisons(job: session.Job, request: Request, ranges: Ranges) -> list[Wanted]:

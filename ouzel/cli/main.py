@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ouzel.cli.batch import batch
-from ouzel.cli.choices import Conf, Debug, Engine, Master, QueryArgument, ResultFormat, Set, pairs
+from ouzel.cli.choices import Conf, Debug, Engine, Master, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
+from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
 from ouzel.planner.settings import Delivery
 
@@ -52,7 +53,8 @@ def options(
 
 @app.command()
 def run(
-    file: QueryArgument,
+    file: QueryArgument = None,
+    execute: Execute = [],  # noqa: B006 (typer's way to say that there may be none)
     engine: Annotated[
         Engine,
         typer.Option(
@@ -75,7 +77,7 @@ def run(
             metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."
         ),
     ] = None,
-    settings: Set = [],  # noqa: B006 (typer's way to say that there may be none)
+    settings: Set = [],  # noqa: B006
     master: Master = None,
     conf: Conf = [],  # noqa: B006
     debug: Debug = False,
@@ -92,16 +94,17 @@ def run(
             raise typer.BadParameter(
                 "it is for Spark; write --engine spark", param_hint="--master" if master else "--conf"
             )
+        query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
-        job = _load(file, given)
+        job = query.load(given)
         if job.program.explain is not None:
             typer.echo(_explanation(job, job.program.explain))
             return
         if job.program.reconciles:
             from ouzel.cli.comparing import Request, run_and_reconcile
 
-            request = Request(file, engine, record, pairs=tuple(given))
+            request = Request(query, engine, record, pairs=tuple(given))
             raise typer.Exit(run_and_reconcile(job, request, form))
         from ouzel.cli.run import run_query
 
@@ -110,7 +113,8 @@ def run(
 
 @app.command()
 def explain(
-    file: QueryArgument,
+    file: QueryArgument = None,
+    execute: Execute = [],  # noqa: B006
     logical: Annotated[bool, typer.Option("--logical", help="Only the logical plan.")] = False,
     topology: Annotated[bool, typer.Option("--topology", help="Only the components and groupings.")] = False,
     packing: Annotated[bool, typer.Option("--packing", help="Only the containers.")] = False,
@@ -135,7 +139,7 @@ def explain(
         if live is not None:
             typer.echo(_standing(live))
             return
-        job = _load(file, pairs(settings, "--set"))
+        job = read_query(file, execute).load(pairs(settings, "--set"))
         chosen = {"logical": logical, "topology": topology, "packing": packing}
         details = tuple(name for name, wanted in chosen.items() if wanted) or job.program.explain or ()
         typer.echo(_explanation_json(job, details) if as_json else _explanation(job, details))
@@ -159,12 +163,6 @@ def _prepare() -> None:
     from ouzel.runtime.warm import prepare
 
     prepare()
-
-
-def _load(file: Path, given: list[tuple[str, str]]) -> Job:
-    from ouzel import session
-
-    return session.load(file, given)
 
 
 def _standing(record: Path) -> str:

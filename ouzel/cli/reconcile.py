@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ouzel.cli.choices import Debug, Engine, Master, QueryArgument, Set, pairs
+from ouzel.cli.choices import Debug, Engine, Master, Set, pairs
 from ouzel.cli.failure import report_errors
+from ouzel.cli.query import Execute, QueryArgument, read_query
 
 Record = Annotated[
     Path | None,
@@ -61,7 +62,8 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
 def reconcile(
-    file: QueryArgument,
+    file: QueryArgument = None,
+    execute: Execute = [],  # noqa: B006
     engine: Annotated[Engine, typer.Option(help="What runs the topology, if it is to run now.")] = Engine.HERON,
     record: Record = None,
     table: TableOption = "",
@@ -83,6 +85,7 @@ def reconcile(
     with report_errors(debug):
         every, served = _interval(watch, record), _address(metrics, watch)
         span = (_instant(between[0]), _instant(between[1])) if between else None
+        query = read_query(file, execute)
         if record is None and engine is Engine.HERON:
             from ouzel.runtime.warm import prepare
 
@@ -90,7 +93,7 @@ def reconcile(
         from ouzel.cli.comparing import Request, reconcile_file
 
         request = Request(
-            file, engine, record, table, span, closed_windows, tolerance, report, master, tuple(pairs(settings, "--set"))
+            query, engine, record, table, span, closed_windows, tolerance, report, master, tuple(pairs(settings, "--set"))
         )  # fmt: skip
         if every is None:
             raise typer.Exit(reconcile_file(request))

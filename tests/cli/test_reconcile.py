@@ -18,6 +18,7 @@ from ouzel.cli import watch as watching
 from ouzel.cli.comparing import Request, choose_comparisons
 from ouzel.cli.failure import Exit
 from ouzel.cli.main import app
+from ouzel.cli.query import QuerySource
 from ouzel.cli.watch import Watching
 from ouzel.compiler.plan import Program, Reconcile
 from ouzel.compiler.types import BIGINT, DATE, Field, Schema
@@ -32,6 +33,7 @@ from ouzel.reconcile.watch import Round
 from ouzel.session import load
 
 FILE = Path("q.sql")
+QUERY = QuerySource(FILE)
 
 
 def program(*said: Reconcile) -> Program:
@@ -41,12 +43,12 @@ def program(*said: Reconcile) -> Program:
 
 def test_the_command_line_goes_before_the_file() -> None:
     said = Reconcile("words", 1, 2, True, 1e-3, "out", "spark://there")
-    (plain,) = choose_comparisons(program(said), Request(FILE))
+    (plain,) = choose_comparisons(program(said), Request(QUERY))
     assert (plain.table, plain.cut, plain.tolerance, plain.report, plain.master) == (
         "words", Cut(1, 2, True), 1e-3, FILE.resolve().parent / "out", "spark://there",
     )  # fmt: skip
     request = Request(
-        FILE, None, between=(None, 9), closed_windows=False, tolerance=0.0, report=Path("r"), master="local"
+        QUERY, None, between=(None, 9), closed_windows=False, tolerance=0.0, report=Path("r"), master="local"
     )  # type: ignore[arg-type]
     (over,) = choose_comparisons(program(said), request)
     assert (over.cut, over.tolerance, over.report, over.master) == (Cut(None, 9), 0.0, Path("r"), "local")
@@ -54,14 +56,14 @@ def test_the_command_line_goes_before_the_file() -> None:
 
 def test_each_statement_is_a_comparison_and_a_table_chooses() -> None:
     file = program(Reconcile("a"), Reconcile("b"), Reconcile("a", 5))
-    request = Request(FILE, report=Path("r"))
+    request = Request(QUERY, report=Path("r"))
     assert [(each.table, each.report) for each in choose_comparisons(file, request)] == [
         ("a", Path("r/1-a")), ("b", Path("r/2-b")), ("a", Path("r/3-a")),
     ]  # fmt: skip
     assert [each.table for each in choose_comparisons(file, replace(request, table="b"))] == ["b"]
     (other,) = choose_comparisons(file, replace(request, table="c"))
     assert (other.table, other.tolerance, other.report) == ("c", 1e-9, Path("r"))
-    assert [each.table for each in choose_comparisons(program(), Request(FILE))] == [""]
+    assert [each.table for each in choose_comparisons(program(), Request(QUERY))] == [""]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_the_series_of_a_watch_have_the_name_of_its_table(monkeypatch: pytest.Mo
         return Exit.ANSWERED
 
     metrics, lines = list[Metrics](), list[str]()
-    monkeypatch.setattr(watching, "load_request", lambda request: (load(request.file), None))
+    monkeypatch.setattr(watching, "load_request", lambda request: (load(request.query.file), None))
     monkeypatch.setattr(watching, "start_session", lambda job, asked: None)
     monkeypatch.setattr(watching, "Metrics", lambda *given: metrics.append(Metrics(*given)) or metrics[-1])
     monkeypatch.setattr(watching, "Watch", lambda *_, **__: FakeWatch([LAST]))
@@ -227,7 +229,7 @@ def test_the_series_of_a_watch_have_the_name_of_its_table(monkeypatch: pytest.Mo
     query.write_text(
         f"CREATE TABLE t (a INT) {table}; CREATE TABLE kept (a INT) {table}; INSERT INTO kept SELECT a FROM t;"
     )
-    watching.watch_file(Request(query, record=tmp_path), 10, ("", 0))
+    watching.watch_file(Request(QuerySource(query), record=tmp_path), 10, ("", 0))
     assert 'ouzel_reconcile_rounds_total{query="bids",table="kept"} 0.0' in lines
 
 

@@ -1,0 +1,76 @@
+"""The query that a command is about: a file's, or text that was given with -e or on standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ouzel.errors import QueryError
+
+if TYPE_CHECKING:
+    from ouzel.session import Job
+
+STDIN = Path("-")
+
+QueryArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE.sql", help="The query; paths in it are relative to it. - is standard input."),
+]
+Execute = Annotated[
+    list[str],
+    typer.Option(
+        "--execute",
+        "-e",
+        metavar="SQL",
+        help="The query itself, instead of a file; paths in it are relative to this directory. Several are one after the other.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class QuerySource:
+    """A file of SQL, or its text, whose paths are then relative to the working directory."""
+
+    file: Path | None = None
+    text: str = ""
+
+    @property
+    def directory(self) -> Path:
+        """Where relative paths start."""
+        return self.file.resolve().parent if self.file else Path.cwd()
+
+    def load(self, pairs: Sequence[tuple[str, str]]) -> Job:
+        """Compile and plan it; `pairs` are settings that win over its own.
+
+        Raises:
+            QueryError: the query is wrong or not supported.
+            PlanError: it cannot be packed.
+        """
+        from ouzel import session
+
+        return session.load(self.file, pairs) if self.file else session.load_text(self.text, Path.cwd(), "query", pairs)
+
+
+def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:
+    """The query that the command line names; standard input is read to its end.
+
+    Raises:
+        typer.BadParameter: it names none, or both a file and a text.
+        QueryError: standard input is not text.
+    """
+    if bool(file) == bool(texts):
+        problem = "there is no query" if file is None else f"{file} is a query too"
+        raise typer.BadParameter(f'{problem}; write FILE.sql, -e "SELECT ..." or -', param_hint="FILE.sql or -e")
+    if texts:
+        return QuerySource(text="\n;\n".join(texts))
+    if file != STDIN:
+        return QuerySource(file)
+    try:
+        return QuerySource(text=sys.stdin.buffer.read().decode())
+    except UnicodeDecodeError as error:
+        raise QueryError(f"standard input is not UTF-8 text: {error.reason} at byte {error.start}") from error
