@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from html import escape
 from itertools import count
 from pathlib import Path
@@ -48,13 +47,12 @@ class Job:
         return f"<pre>{escape(explain(self.program, self.topology, self.packing))}</pre>"
 
 
-@cache
-def connector_traits() -> Mapping[str, ConnectorTraits]:
-    """The table of connectors as the compiler sees it."""
+def connector_traits(directory: Path = Path()) -> Mapping[str, ConnectorTraits]:
+    """The table of connectors as the compiler sees it; relative paths start at `directory`."""
     from ouzel.connectors import CONNECTORS
     from ouzel.traits import TraitsByName
 
-    return TraitsByName(CONNECTORS)
+    return TraitsByName(CONNECTORS, directory)
 
 
 def load(path: Path, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[Row] = ()) -> Job:
@@ -82,11 +80,11 @@ def load_text(
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack
 
-    traits, own = connector_traits(), with_own(functions)
+    traits, own = connector_traits(directory), with_own(functions)
     program = compile_sql(text, traits, own)
-    hidden = _hidden(text, program)
-    if hidden != text:
-        text, program = hidden, replace(compile_sql(hidden, traits, own), notes=program.notes)
+    whole = _edited(text, [*program.edits, *_hidden(program)])
+    if whole != text:
+        text, program = whole, replace(compile_sql(whole, traits, own), notes=program.notes)
     for note in program.notes:
         warnings.warn(note, QueryWarning, stacklevel=2)
     with _placed(text, program):
@@ -99,16 +97,21 @@ def load_text(
     return Job(text, directory, replace(program, notes=()), topology, pack(topology))
 
 
-def _hidden(text: str, program: Program) -> str:
-    """The text without the secrets that stand in it: whoever runs it finds them in the environment, as this process and its own do."""
-    for secret in sorted(program.secrets, key=lambda secret: secret.place, reverse=True):
-        start, end = secret.place
-        text = f"{text[:start]}'{secret.option}' = '${{env:{_kept(secret)}}}'{text[end:]}"
+def _edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text with each edit (offset, end, what is to stand there) done."""
+    for start, end, new in sorted(edits, key=lambda edit: edit[:2], reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _hidden(program: Program) -> Iterator[tuple[int, int, str]]:
+    """Edits that leave no secret in the text: whoever runs it finds them in the environment, as this process and its own do."""
+    for secret in program.secrets:
+        yield *secret.place, f"'{secret.option}' = '${{env:{_kept(secret)}}}'"
         advice = "write '${env:NAME}', and put it into the environment"
         warnings.warn(
             f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=3
         )
-    return text
 
 
 def _kept(secret: Secret) -> str:

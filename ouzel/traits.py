@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 
-from ouzel.compiler.catalog import ConnectorTraits, SinkTraits, SourceTraits
-from ouzel.compiler.types import from_polars
-from ouzel.connectors.base import Connector, Reads, Replay, Writers, Writes
+from ouzel.compiler.catalog import ConnectorTraits, FoundTable, SinkTraits, SourceTraits, load_named
+from ouzel.compiler.types import Field, Schema, from_arrow, from_polars
+from ouzel.connectors.base import Connector, FoundColumns, Reads, Replay, Writers, Writes
 from ouzel.connectors.options import check_options, in_our_names, literal_secrets, option_of_quoted, why_unwritable
+from ouzel.errors import ConnectorError
 
 
 class TraitsByName(Mapping[str, ConnectorTraits]):
-    """The table of connectors; one that another package offers is in it, though only our own are listed."""
+    """The table of connectors; one that another package offers is in it, though only our own are listed.
 
-    def __init__(self, connectors: Mapping[str, Connector]) -> None:
-        self._connectors = connectors
+    Relative paths start at `directory`.
+    """
+
+    def __init__(self, connectors: Mapping[str, Connector], directory: Path) -> None:
+        self._connectors, self._directory = connectors, directory
 
     def __getitem__(self, name: str) -> ConnectorTraits:
-        return traits_of(self._connectors[name])
+        return traits_of(self._connectors[name], self._directory)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._connectors)
@@ -27,8 +32,8 @@ class TraitsByName(Mapping[str, ConnectorTraits]):
         return len(self._connectors)
 
 
-def traits_of(connector: Connector) -> ConnectorTraits:
-    """The row as the compiler sees it."""
+def traits_of(connector: Connector, directory: Path) -> ConnectorTraits:
+    """The row as the compiler sees it; relative paths start at `directory`."""
     reads, writes = connector.reads, connector.writes
     return ConnectorTraits(
         connector.name,
@@ -42,7 +47,38 @@ def traits_of(connector: Connector) -> ConnectorTraits:
         secrets=partial(literal_secrets, connector),
         quoted=partial(option_of_quoted, connector),
         unwritable=partial(why_unwritable, connector),
+        infer=partial(find_table, reads, directory) if reads and reads.infer else None,
+        functions=connector.functions,
+        opens=partial(options_of, connector, directory) if connector.opens else None,
     )
+
+
+def find_table(reads: Reads, directory: Path, options: Mapping[str, str]) -> FoundTable | None:
+    """What a table holds that declares no columns; None where its options do not say enough.
+
+    Raises:
+        ConnectorError: it cannot be found out.
+    """
+    found: FoundColumns | None = load_named(reads.infer)(options, directory)
+    if found is None:
+        return None
+    columns = []
+    for name, kind in found.columns.items():
+        try:
+            columns.append(Field(name, from_arrow(kind)))
+        except TypeError:
+            raise ConnectorError(
+                f"column '{name}' is of type {kind}, which SQL has not; declare the other columns"
+            ) from None
+    return FoundTable(Schema(tuple(columns)), found.options, tuple(found.notes))
+
+
+def options_of(
+    connector: Connector, directory: Path, function: str, path: str, arguments: Mapping[str, str]
+) -> dict[str, str] | None:
+    """The options of a table that a query names by its path or by a function; None if another connector reads it."""
+    options: dict[str, str] | None = load_named(connector.opens)(function, path, arguments, directory)
+    return options
 
 
 def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:

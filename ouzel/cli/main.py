@@ -35,6 +35,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."),
+]
+
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -71,12 +76,7 @@ def run(
     form: Annotated[
         ResultFormat, typer.Option("--format", help="How the result of a trailing SELECT is printed on stdout.")
     ] = ResultFormat.TABLE,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", file_okay=False, help="Keep what `ouzel reconcile --record DIR` needs of this run."
-        ),
-    ] = None,
+    record: RecordOption = None,
     settings: Set = [],  # noqa: B006
     master: Master = None,
     conf: Conf = [],  # noqa: B006

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from ouzel.compiler.types import DataType
+from ouzel.compiler.types import DataType, Schema
 
 RESULT = "result"
 """Table and connector of a trailing SELECT."""
@@ -72,6 +72,21 @@ RETURNED = SinkTraits(alone=True, returned=True, spark="ouzel.spark.lowering.sin
 
 
 @dataclass(frozen=True)
+class FoundTable:
+    """What a table holds that declares no columns.
+
+    Args:
+        columns: those that were found.
+        options: some that WITH lacks, without which the data would be read otherwise than it was looked at.
+        notes: sentences for the user.
+    """
+
+    columns: Schema
+    options: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ConnectorTraits:
     """One connector as the compiler sees it.
 
@@ -87,6 +102,11 @@ class ConnectorTraits:
         check: called with these; raises QueryError for an unknown, missing or wrong one.
         quoted: called with these; the option that lists columns whose names are quoted in the table's definition, empty if there is none.
         unwritable: called with these; why such a table cannot be written, though others of the connector can; empty if it can.
+        infer: called with these; what the table holds, or None where they do not say enough; raises OuzelError. None if columns have to be
+            declared.
+        functions: names of functions that give a table, as `read_csv`.
+        opens: called with the name of such a function, or with none, a path or what else the query has in quotes, and the named arguments;
+            the table's options, or None if it is not this connector that reads it; raises QueryError. None if no query can name it so.
     """
 
     name: str
@@ -100,6 +120,9 @@ class ConnectorTraits:
     secrets: Callable[[Mapping[str, str]], frozenset[str]] | None = None
     quoted: Callable[[Mapping[str, str]], str] | None = None
     unwritable: Callable[[Mapping[str, str]], str] | None = None
+    infer: Callable[[Mapping[str, str]], FoundTable | None] | None = None
+    functions: tuple[str, ...] = ()
+    opens: Callable[[str, str, Mapping[str, str]], dict[str, str] | None] | None = None
 
 
 class QueryWarning(UserWarning):

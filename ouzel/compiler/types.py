@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
     from polars._typing import PolarsDataType
 
 
@@ -236,6 +237,33 @@ def to_polars(kind: DataType) -> pl.DataType:
     if type(kind) not in simple:
         raise TypeError(f"no column can have the type {kind}")
     return simple[type(kind)]
+
+
+def from_arrow(kind: pa.DataType) -> DataType:
+    """The type that has room for every value of an Arrow type; VARCHAR for that of NULL alone.
+
+    Raises:
+        TypeError: no type of ours has.
+    """
+    import polars as pl
+    import pyarrow as pa
+
+    if pa.types.is_map(kind):
+        return MapType(from_arrow(kind.key_type), from_arrow(kind.item_type))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return ArrayType(from_arrow(kind.value_type))
+    if pa.types.is_struct(kind):
+        return RowType(tuple((field.name, from_arrow(field.type)) for field in kind))
+    if pa.types.is_dictionary(kind):
+        return from_arrow(kind.value_type)
+    if pa.types.is_unsigned_integer(kind):
+        return {8: SMALLINT, 16: INT, 32: BIGINT, 64: DecimalType(20, 0)}[kind.bit_width]
+    if pa.types.is_null(kind):
+        return VARCHAR
+    made = from_polars(pl.Schema(pa.schema([("x", kind)]))["x"])
+    if isinstance(made, IntervalType):
+        raise TypeError(f"no column can have the type {made}")
+    return made
 
 
 def from_polars(kind: PolarsDataType) -> DataType:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,19 @@ class SourceRequest:
     tasks: int = 1
     again: bool = False
     weight: str = "$weight"
+
+
+@dataclass(frozen=True)
+class FoundColumns:
+    """What a table holds that declares no columns: its columns, as Arrow has their types, in order.
+
+    `options` are some that WITH lacks, without which the data would be read otherwise than it was looked at. `notes` are sentences for the
+    user.
+    """
+
+    columns: Mapping[str, pa.DataType]
+    options: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 class Committed(NamedTuple):
@@ -343,6 +357,8 @@ class Reads:
         file_of: which file a partition's id speaks of.
         identity: import path of a function of (options, ids of partitions) giving name -> id of what holds them, where a name may come
             to mean something else (a topic that is deleted and made anew).
+        infer: import path of a function of (options, directory) giving what a table holds that declares no columns, as `FoundColumns`, or
+            None where the options do not say enough; empty if columns have to be declared.
     """
 
     source: str
@@ -366,6 +382,7 @@ class Reads:
     covers: str = ""
     file_of: Callable[[Options, str], str] | None = None
     identity: str = ""
+    infer: str = ""
 
 
 @dataclass(frozen=True)
@@ -404,6 +421,9 @@ class Connector:
         writes: how it is written; None if it cannot be.
         extra: the pip extra it needs, or empty.
         check: looks at the options at plan time and raises QueryError for a wrong combination.
+        functions: names of functions that give a table in FROM, as `read_csv`.
+        opens: import path of a function of (one of these names, or none; what the query has in quotes; named arguments; directory)
+            giving the table's options, or None if another connector reads it; raises QueryError. Empty if there are none.
     """
 
     name: str
@@ -413,3 +433,5 @@ class Connector:
     writes: Writes | None = None
     extra: str = ""
     check: Any = None
+    functions: tuple[str, ...] = ()
+    opens: str = ""

@@ -53,6 +53,7 @@ class Program:
     `secrets` are those that its text holds; the plan holds only where they are to be found.
     `notes` are what the compiler has to say of a text that is right but may not mean what it seems to, with its place.
     `functions` are the user's own that it may call, beside those of the registries.
+    `edits` write into the text what its tables hold that it does not declare: each (offset, end, what is to stand there).
     `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
     """
 
@@ -65,6 +66,7 @@ class Program:
     secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
     functions: tuple[Row, ...] = field(default=(), compare=False, repr=False)
+    edits: tuple[tuple[int, int, str], ...] = field(default=(), compare=False, repr=False)
 
     @property
     def result(self) -> Sink | None:

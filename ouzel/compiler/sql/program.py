@@ -9,7 +9,9 @@ from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Program, Sink
+from ouzel.compiler.sql.finding import TextEdit, lacks_columns, with_found_columns
 from ouzel.compiler.sql.hints import gather_hints
+from ouzel.compiler.sql.named import NamedTables
 from ouzel.compiler.sql.queries import parse_query
 from ouzel.compiler.sql.reconciling import reconcile_sink
 from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
@@ -57,6 +59,8 @@ class _Compiler:
         self.explain: tuple[str, ...] | None = None
         self.selected: Tokens = ()
         self.reconciles: list[plan.Reconcile] = []
+        self.named = NamedTables(source, connectors)
+        self.edits: list[TextEdit] = []
 
     def run(self) -> Program:
         """All statements, in order."""
@@ -82,6 +86,7 @@ class _Compiler:
             tuple(secret for table in self.tables.values() for secret in table.secrets),
             self.source.notes(),
             self.source.functions.rows,
+            tuple((edit.start, edit.end, edit.text) for edit in (*self.edits, *self.named.edits)),
         )
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:
@@ -123,6 +128,9 @@ class _Compiler:
 
     def _create_table(self, statement: CreateTable) -> None:
         self._refuse_known(statement.name)
+        if lacks_columns(statement):
+            statement, edits = with_found_columns(self.source, statement, self.connectors)
+            self.edits += edits
         table = create_table(self.source, statement, self.connectors)
         self.tables[table.name] = table
         self.relations[table.name] = table.relation
@@ -158,7 +166,7 @@ class _Compiler:
 
     def _query(self, tokens: Tokens) -> Relation:
         query = parse_query(self.source, tokens)
-        binder = QueryBinder(self.source, query, self._readable)
+        binder = QueryBinder(self.source, query, self._readable, self.named)
         relation = binder.bind(query.tree)
         binder.emission.check()
         self.scopes.append((span_of(tokens), binder.aliases))

@@ -15,8 +15,9 @@ from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.joins import bind_join, with_filter
 from ouzel.compiler.sql.limits import FirstRows
+from ouzel.compiler.sql.named import NamedTables
 from ouzel.compiler.sql.over import bind_select
-from ouzel.compiler.sql.places import call_name, consume, describe, place
+from ouzel.compiler.sql.places import consume, describe, place
 from ouzel.compiler.sql.queries import Query
 from ouzel.compiler.sql.scope import Relation, matches, name_of
 from ouzel.compiler.sql.sets import bind_set_operation
@@ -60,8 +61,8 @@ class WhereBinder(Binder):
 class QueryBinder:
     """Binds one statement's query, with its subqueries and CTEs; `emission` gathers what EMIT speaks of."""
 
-    def __init__(self, source: QueryText, query: Query, tables: Tables) -> None:
-        self.source, self.types, self.tables = source, query.types, tables
+    def __init__(self, source: QueryText, query: Query, tables: Tables, named: NamedTables) -> None:
+        self.source, self.types, self.tables, self.named = source, query.types, tables, named
         self.emission = Emission(source, query.emit)
         self.ctes: list[tuple[str, Relation]] = []
         self.aliases: dict[str, str] = {}
@@ -189,13 +190,7 @@ class QueryBinder:
             if alias and isinstance(call.data, exp.Column):
                 self.aliases[alias] = relation.columns[0].table
             return self._renamed(windowed, alias, names, node) if alias else windowed
-        if isinstance(node.this, exp.Anonymous):
-            raise self.source.error(
-                f"{call_name(node.this).upper()} is not a table function",
-                place(node.this),
-                "the table functions are TUMBLE, HOP, CUMULATE and SESSION",
-            )
-        relation = self._named(node)
+        relation = self._named(node, bool(alias))
         self.aliases[alias or relation.columns[0].table] = relation.columns[0].table
         return self._renamed(relation, alias or relation.columns[0].table, names, node)
 
@@ -204,9 +199,13 @@ class QueryBinder:
             return self.bind(node.this).aliased("")
         if isinstance(node, exp.Column):
             return self._named(node)
+        if isinstance(node, exp.Anonymous) or self.named.is_path(node):
+            return self.named.relation(node, aliased=True)
         raise self.source.error("a window is cut from a table, a view or a subquery", place(node), "write its name")
 
-    def _named(self, node: exp.Expr) -> Relation:
+    def _named(self, node: exp.Expr, aliased: bool = True) -> Relation:
+        if isinstance(node.this, exp.Anonymous) or self.named.is_path(node.this):
+            return self.named.relation(node.this, aliased)
         name = name_of(self.source, node.this)
         if len([key for key in ("table", "db", "catalog") if node.args.get(key)]):
             raise self.source.error("tables have no database or catalog", place(node), f"write {name.text}")

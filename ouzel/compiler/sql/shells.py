@@ -19,6 +19,7 @@ from ouzel.compiler.sql.statements import (
     Explain,
     HintPair,
     Insert,
+    LikeClause,
     Name,
     ReconcileStatement,
     Select,
@@ -181,10 +182,29 @@ class _Shells:
         columns = [self._column(part) for part in tree.children if getattr(part, "data", "") in ("column", "computed")]
         keys = [self._names([key]) for key in _trees(tree, "primary_key")]
         keys += [(column.name,) for column in columns if column.primary]
+        opening = next(
+            (part.end_pos for part in tree.children if isinstance(part, lark.Token) and part.type == "LPAR"), 0
+        )
         return CreateTable(
             self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), self._options(tree),
-            _span(tree),
+            _span(tree), opening or 0, self._star(tree), self._like(tree), self._run(tree, "query"),
         )  # fmt: skip
+
+    def _star(self, tree: lark.Tree[Any]) -> Span | None:
+        stars = _trees(tree, "every")
+        wrong = [star for number, star in enumerate(stars) if number or star.children[0] != "*"]
+        if wrong:
+            problem = f"{wrong[0].children[0]} does not belong here"
+            raise self.source.error(problem, _span(wrong[0]), "write * once, for the columns that are found")
+        return _span(stars[0]) if stars else None
+
+    def _like(self, tree: lark.Tree[Any]) -> LikeClause | None:
+        found = _trees(tree, "like")
+        if len(found) > 1:
+            raise self.source.error("the table is like two others", _span(found[1]), "keep one LIKE")
+        words = [part for like in found for part in _trees(like, "like_words")]
+        pairs = tuple((str(part.children[0]).upper(), str(part.children[1]).upper(), _span(part)) for part in words)
+        return LikeClause(self._name(found[0]), pairs) if found else None
 
     def _column(self, tree: lark.Tree[Any]) -> ColumnClause:
         name, kind = self._name(tree), self._run(tree, "type")

@@ -48,8 +48,20 @@ class WrittenOption:
 
 
 @dataclass(frozen=True)
+class LikeClause:
+    """LIKE name (INCLUDING what, EXCLUDING what, OVERWRITING what): pairs of words in upper case, and where each stands."""
+
+    name: Name
+    words: tuple[tuple[str, str, Span], ...] = ()
+
+
+@dataclass(frozen=True)
 class CreateTable:
-    """CREATE TABLE or CREATE SOURCE."""
+    """CREATE TABLE or CREATE SOURCE.
+
+    `opening` is the offset behind the parenthesis that opens its list of elements, 0 if there is none; `star` is where a `*` stands in it.
+    `query` is what follows AS.
+    """
 
     name: Name
     columns: tuple[ColumnClause, ...]
@@ -57,6 +69,10 @@ class CreateTable:
     keys: tuple[tuple[Name, ...], ...] = ()
     options: tuple[WrittenOption, ...] = ()
     span: Span = (0, 0)
+    opening: int = 0
+    star: Span | None = None
+    like: LikeClause | None = None
+    query: Tokens = ()
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,7 @@ CONNECTOR = Connector(
         spark="ouzel.spark.lowering.tables:read_files",
         covers="ouzel.connectors.file.whole:are_whole_files",
         file_of=_file_of,
+        infer="ouzel.connectors.file.inference:find_columns",
     ),
     Writes(
         "ouzel.connectors.file.sink:FileSink",
@@ -115,4 +116,6 @@ CONNECTOR = Connector(
         spark="ouzel.spark.lowering.sinks:write_files",
     ),
     check=_check,
+    functions=("read_csv", "read_json", "read_parquet", "read_text"),
+    opens="ouzel.connectors.file.named:open_named",
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from ouzel.connectors.base import Committed, OffsetRange, Partition, Reader, SourceRequest
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges
+from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.options import TableOptions
@@ -26,7 +25,7 @@ class FileSource:
 
     def partitions(self) -> Sequence[Partition]:
         """Files by name; when following, what appeared since the last call comes after what was there."""
-        found = sorted({path for pattern in self._options.names("path") for path in self._match(pattern)})
+        found = find_files(self._options.text("path"), self._request.directory)
         if not found and not self._follow:
             raise ConnectorError(
                 f"table '{self._request.table}' finds no file at {self._options.text('path')} (looked from {self._request.directory})"
@@ -35,13 +34,6 @@ class FileSource:
         if self._options.text("format") == "parquet":
             return self._row_ranges()
         return [Partition(path, not self._follow) for path in self._known]
-
-    def _match(self, pattern: str) -> list[str]:
-        path = self._request.directory / pattern
-        if path.is_dir():
-            pattern = str(Path(pattern) / "*")
-        hits = glob.glob(str(self._request.directory / pattern), recursive=True)
-        return [hit for hit in hits if Path(hit).is_file() and not Path(hit).name.startswith((".", "_"))]
 
     def _row_ranges(self) -> list[Partition]:
         """Ranges of all Parquet files, whose columns fit the table's: each in every file that has it, and each in one at least."""

@@ -6,6 +6,7 @@ The batch job's text has the same rule in Spark's terms (planner/spark/parquet.p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -26,6 +27,9 @@ WIDER: dict[str, tuple[str, ...]] = {
 INTEGER_DIGITS = {"TINYINT": 10, "SMALLINT": 10, "INT": 10, "BIGINT": 20}
 """How many digits before the point a DECIMAL has to have for an integer."""
 
+_MAP: type[pl.DataType] | None = getattr(pl, "Map", None)
+"""Of Polars from 2.1 on."""
+
 _SIGNED: dict[type[pl.DataType], pl.DataType] = {
     pl.UInt8: pl.Int16(),
     pl.UInt16: pl.Int32(),
@@ -37,7 +41,7 @@ _SIGNED: dict[type[pl.DataType], pl.DataType] = {
 
 def fits_column(held: pl.DataType, declared: pl.DataType) -> bool:
     """Whether a column of the declared type has a place for every value of the type that the file holds."""
-    held = _SIGNED.get(type(held), held)
+    held = _SIGNED.get(type(held), _made(held))
     match held, declared:
         case pl.Null(), _:
             return True
@@ -59,9 +63,10 @@ def fits_column(held: pl.DataType, declared: pl.DataType) -> bool:
 
 
 def _made(kind: object) -> pl.DataType:
-    """An inner type as an instance: Polars may give the class."""
-    made: pl.DataType = kind() if isinstance(kind, type) else kind  # type: ignore[assignment]
-    return made
+    """An inner type as an instance: Polars may give the class. A map is the list of its entries."""
+    made: Any = kind() if isinstance(kind, type) else kind
+    is_map = _MAP is not None and isinstance(made, _MAP)
+    return pl.List(pl.Struct({"key": made.key, "value": made.value})) if is_map else made
 
 
 def match_columns(held: Mapping[str, pl.DataType], columns: Mapping[str, pl.DataType], where: str) -> dict[str, str]:
@@ -101,6 +106,8 @@ def require_columns(names: Sequence[str], columns: Mapping[str, pl.DataType], wh
 
 def widen(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr:
     """The column in its declared type, which fits; NULL where it holds a time finer than microseconds."""
+    if _made(held) != held:
+        return widen(column.cast(_made(held)), _made(held), declared)
     finer = _finer(column, held, declared)
     made = _widen(column, held, declared)
     return made if finer is None else pl.when(~finer.fill_null(False)).then(made)
@@ -108,6 +115,8 @@ def widen(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr:
 
 def _widen(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr:
     """Fields of structs go by their names, and those not declared are left out."""
+    if _made(held) != held:
+        return _widen(column.cast(_made(held)), _made(held), declared)
     match held, declared:
         case pl.Struct(), pl.Struct():
             made = [_widen(inner, of, to).alias(name) for name, inner, of, to in _fields(column, held, declared)]

@@ -1,0 +1,257 @@
+"""What files hold whose table declares no columns: names and types, found by a bounded look at them.
+
+A type is taken if the table's own reader makes a value of it out of each value that was looked at; so what is read later is read as what
+was looked at, and a value that does not fit is a bad record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from ouzel.connectors.base import FoundColumns
+from ouzel.connectors.file.paths import find_files
+from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.conversion import parse_column, sql_name
+from ouzel.connectors.formats.csv import CsvDecoder, Dialect
+from ouzel.connectors.formats.json import JsonDecoder
+from ouzel.connectors.formats.widening import fits_column
+from ouzel.errors import ConnectorError
+
+SAMPLE_FILES, SAMPLE_BYTES = 8, 2 << 20
+"""So many files are looked at, the first by name, and so many bytes all in all, as many of each file's beginning."""
+
+_DELIMITERS = ";\t|"
+"""What may stand between the fields of a file that has no comma in its header."""
+
+_NO_VALUES = ("NA", "N/A", "NULL", "null", "\\N", "None", "nan", "-", "?")
+"""What may stand for NULL in a column of numbers."""
+
+_LEADING_ZERO = r"^[+-]?0[0-9]"
+"""What is no number but the digits of a name, as those of a ZIP code."""
+
+_ZONE = r"([Zz]|[+-]\d\d:?\d\d)$"
+
+_NOT_NULL_FIRST = (pl.Int64(), pl.Float64(), pl.Boolean(), pl.Date(), pl.Datetime("us", "UTC"), pl.Datetime("us"))
+"""The types that a text may be of, in the order in which they are tried."""
+
+
+def find_columns(options: Mapping[str, str], directory: Path) -> FoundColumns | None:
+    """What the files of a table hold; None if its options do not say which files, or in which format.
+
+    Raises:
+        ConnectorError: there is no such file, it cannot be read, or nothing can be said of what it holds.
+    """
+    find = _FINDERS.get(options.get("format", ""))
+    if find is None or "path" not in options:
+        return None
+    paths = find_files(options["path"], directory)
+    if not paths:
+        raise ConnectorError(f"there is no file at {options['path']} (looked from {directory})")
+    return find(paths, options)
+
+
+def _of_parquet(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
+    """The columns of all files; where two differ, the type that takes both."""
+    from ouzel.connectors.file.parquet import read_footer
+
+    columns: dict[str, pa.DataType] = {}
+    names: dict[str, str] = {}
+    for path in paths:
+        for field in read_footer(path).schema.to_arrow_schema():
+            name = names.setdefault(field.name.lower(), field.name)
+            before = columns.setdefault(name, field.type)
+            held, own = _in_polars(before), _in_polars(field.type)
+            if held == own or fits_column(held, own):
+                columns[name] = field.type
+            elif not fits_column(own, held):
+                raise ConnectorError(
+                    f"{path} holds column '{name}' as {sql_name(own)}, and a file before it as {sql_name(held)}; declare the columns"
+                )
+    return FoundColumns(columns)
+
+
+def _in_polars(kind: pa.DataType) -> pl.DataType:
+    return pl.Schema(pa.schema([("x", kind)]))["x"]
+
+
+def _of_raw(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
+    return FoundColumns({"line": pa.string()})
+
+
+def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
+    found: dict[str, str] = {}
+    frames: list[pl.DataFrame] = []
+    for path, data in _samples(paths):
+        if not frames:
+            found = _dialect_options(path, data, options)
+        records = _csv_records(data, Dialect({**options, **found}))
+        frames.append(_texts(path, records, {**options, **found}))
+    if not frames:
+        raise ConnectorError(f"{paths[0]} is empty, so it says no columns; declare them")
+    sample = pl.concat(frames, how="diagonal")
+    kinds = {column.name: _kind_of_text(column) for column in sample}
+    return FoundColumns(_arrow(kinds), found, tuple(_advice(sample, kinds, {**options, **found})))
+
+
+def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict[str, str]:
+    """What the first line says that the options do not: which sign stands between fields, and the names of fields that have no header."""
+    found: dict[str, str] = {}
+    dialect = Dialect(options)
+    first = _csv_records(data, dialect)[0]
+    if "csv.delimiter" not in options and len(dialect.fields(first)) == 1:
+        counts = {sign: len(Dialect({**options, "csv.delimiter": sign}).fields(first)) for sign in _DELIMITERS}
+        sign = max(counts, key=lambda sign: counts[sign])
+        found |= {"csv.delimiter": sign.replace("\t", "\\t")} if counts[sign] > 1 else {}
+    fields = Dialect({**options, **found}).fields(first)
+    if not dialect.header and not dialect.columns:
+        found["csv.columns"] = ",".join(f"column{place}" for place in range(len(fields)))
+    elif not dialect.columns and not all(field.strip() for field in fields):
+        raise ConnectorError(
+            f"the header of {path} leaves a field without a name; name them all: 'csv.columns' = 'a, b, c'"
+        )
+    return found
+
+
+def _texts(path: str, records: Records, options: Mapping[str, str]) -> pl.DataFrame:
+    """The fields as text, without those records that are none, by the names that the file has for them."""
+    dialect = Dialect(options)
+    names = dialect.columns or dialect.fields(records[0])
+    decoder = CsvDecoder(options, dict.fromkeys(names, pl.String()), frozenset())
+    if dialect.header:
+        decoder.name_fields(records[0], path)
+        records = records.pick(range(1, len(records)))
+    return decoder.decode(records).frame
+
+
+def _kind_of_text(column: pl.Series) -> pl.DataType:
+    """The first type that all texts of the column are values of; VARCHAR if none is, or there are none."""
+    texts = column.drop_nulls()
+    texts = texts.filter(texts != "")
+    if not len(texts):
+        return pl.String()
+    return next((kind for kind in _NOT_NULL_FIRST if _are_values(texts, kind)), pl.String())
+
+
+def _are_values(texts: pl.Series, kind: pl.DataType) -> bool:
+    if isinstance(kind, (pl.Int64, pl.Float64)) and texts.str.contains(_LEADING_ZERO).any():
+        return False
+    if isinstance(kind, pl.Datetime) and kind.time_zone and not texts.str.contains(_ZONE).all():
+        return False
+    return not parse_column(kind)(texts).null_count()
+
+
+def _advice(sample: pl.DataFrame, kinds: Mapping[str, pl.DataType], options: Mapping[str, str]) -> Iterator[str]:
+    """Columns that are text for one word only, which may stand for NULL."""
+    if options.get("csv.null"):
+        return
+    for word in _NO_VALUES:
+        held = [
+            column.name
+            for column in sample
+            if isinstance(kinds[column.name], pl.String)
+            and (column == word).any()
+            and not isinstance(_kind_of_text(column.filter(column != word)), pl.String)
+        ]
+        if held:
+            shown = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
+            yield f"'{word}' makes {shown} VARCHAR; if it stands for NULL, say so: 'csv.null' = '{word}'"
+
+
+def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
+    records = [record for _, data in _samples(paths) for record in data.splitlines() if record.strip()]
+    objects = [made for made in map(_object, records) if made is not None]
+    if not objects:
+        raise ConnectorError(f"{paths[0]} holds no JSON object, so it says no columns; declare them")
+    names = dict.fromkeys(name for made in objects for name in made)
+    kinds = {name: _kind_of_field(name, objects) for name in names}
+    sample = Records.of(records)
+    broken = _misfits(sample, {})
+    if _misfits(sample, kinds) != broken:  # VARCHAR takes whatever there is
+        kinds = {
+            name: kind if _misfits(sample, {name: kind}) == broken else pl.String() for name, kind in kinds.items()
+        }
+    return FoundColumns(_arrow(kinds))
+
+
+def _misfits(sample: Records, kinds: Mapping[str, pl.DataType]) -> set[int]:
+    """The records that the reader of a table with these columns takes for bad."""
+    return {index for index, _ in JsonDecoder({"json.exact": "*"}, kinds, frozenset()).decode(sample).bad}
+
+
+def _object(record: bytes) -> dict[str, object] | None:
+    try:
+        made = json.loads(record)
+    except ValueError:
+        return None
+    return made if isinstance(made, dict) else None
+
+
+def _kind_of_field(name: str, objects: Sequence[dict[str, object]]) -> pl.DataType:
+    """The type that Polars finds for the field's values; VARCHAR where it finds none, or none that SQL has."""
+    lines = "\n".join(json.dumps({"x": made[name]}) for made in objects if made.get(name) is not None)
+    if not lines:
+        return pl.String()
+    try:
+        return _kind_of_values(pl.read_ndjson(lines.encode(), infer_schema_length=None)["x"])
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError):
+        return pl.String()
+
+
+def _kind_of_values(values: pl.Series) -> pl.DataType:
+    """The type of the values, with texts that are all dates or times as such, and no numbers that have no type here."""
+    match values.dtype:
+        case pl.String():
+            kind = _kind_of_text(values)
+            return kind if isinstance(kind, (pl.Date, pl.Datetime)) else pl.String()
+        case pl.List():
+            return pl.List(_kind_of_values(values.drop_nulls().explode().drop_nulls()))
+        case pl.Struct(fields=fields) if fields:
+            return pl.Struct({field.name: _kind_of_values(values.struct.field(field.name)) for field in fields})
+        case pl.Int64() | pl.Float64() | pl.Boolean():
+            return values.dtype
+        case pl.Null():
+            return pl.String()
+    raise TypeError(values.dtype)
+
+
+def _arrow(kinds: Mapping[str, pl.DataType]) -> dict[str, pa.DataType]:
+    schema = pl.DataFrame(schema=dict(kinds)).to_arrow().schema
+    return {field.name: field.type for field in schema}
+
+
+def _samples(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The beginnings of the files, up to the end of a line, without those that hold nothing."""
+    share = SAMPLE_BYTES // min(len(paths), SAMPLE_FILES)
+    for path in paths[:SAMPLE_FILES]:
+        try:
+            with open(path, "rb") as file:
+                data = file.read(share)
+        except OSError as error:
+            raise ConnectorError(f"{path} cannot be read: {error.strerror}") from None
+        if len(data) == share:
+            data = data[: data.rfind(b"\n") + 1]
+            if not data:
+                raise ConnectorError(f"the first record of {path} is longer than {share:,} bytes; declare the columns")
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        if data.strip():
+            yield path, data if data.endswith(b"\n") else data + b"\n"
+
+
+def _csv_records(data: bytes, dialect: Dialect) -> Records:
+    """The records of a beginning of a file: one whose quote is still open is none yet."""
+    view = np.frombuffer(data, np.uint8)
+    ends = dialect.cut(view, SAMPLE_BYTES)[0] if dialect.quote else np.flatnonzero(view == 10)
+    if not len(ends):  # a quote that nothing closes
+        ends = np.array([len(data) - 1])
+    records = Records(data[: int(ends[-1]) + 1], np.concatenate(([0], ends[:-1] + 1)), ends)
+    kept = [index for index in range(len(records)) if records[index].strip()]
+    return records if len(kept) == len(records) else records.pick(kept)
+
+
+_FINDERS = {"parquet": _of_parquet, "csv": _of_csv, "json": _of_json, "raw": _of_raw}

@@ -1,0 +1,50 @@
+"""Files that a query names where a table stands: a path in quotes, or `read_csv('x.csv', delim => ';')`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ouzel.connectors.file.paths import find_files
+from ouzel.connectors.formats import FORMATS
+from ouzel.errors import QueryError
+
+_FUNCTIONS = {"read_csv": "csv", "read_json": "json", "read_parquet": "parquet", "read_text": "raw"}
+
+_ENDINGS: dict[str, dict[str, str]] = {
+    ".csv": {"format": "csv"}, ".tsv": {"format": "csv", "csv.delimiter": "\\t"},
+    ".json": {"format": "json"}, ".jsonl": {"format": "json"}, ".ndjson": {"format": "json"},
+    ".parquet": {"format": "parquet"}, ".pq": {"format": "parquet"},
+    ".txt": {"format": "raw"}, ".log": {"format": "raw"},
+}  # fmt: skip
+"""What a file's name says of it."""
+
+_ARGUMENTS = {"delim": "delimiter", "sep": "delimiter", "nullstr": "null", "names": "columns"}
+"""Other names of arguments, those of DuckDB."""
+
+
+def open_named(function: str, path: str, arguments: Mapping[str, str], directory: Path) -> dict[str, str] | None:
+    """The options of a table over the files; None if no file is named so.
+
+    Raises:
+        QueryError: the names of the files do not say what they hold.
+    """
+    chosen = {"format": _FUNCTIONS[function]} if function else _by_ending(path)
+    chosen = chosen or _by_ending(next(iter(find_files(path, directory)), ""))
+    if not chosen:
+        raise QueryError(
+            f"the name '{path}' does not say what is in it",
+            instead=f"end it with one of {', '.join(_ENDINGS)}, or write {', '.join(f'{name}(...)' for name in _FUNCTIONS)}",
+        )
+    return {"path": path, **chosen, **{_option(name, chosen["format"]): value for name, value in arguments.items()}}
+
+
+def _by_ending(path: str) -> dict[str, str]:
+    return _ENDINGS.get(Path(path).suffix.lower(), {})
+
+
+def _option(argument: str, shape: str) -> str:
+    """An argument is an option of the format, without its name before it, or of the table, with _ for each dot."""
+    name = _ARGUMENTS.get(argument.lower(), argument.lower())
+    own = f"{shape}.{name}"
+    return own if any(option.name == own for option in FORMATS[shape].options) else name.replace("_", ".")

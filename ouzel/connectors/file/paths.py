@@ -1,0 +1,19 @@
+"""Which files a path means."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+
+
+def find_files(path: str, directory: Path) -> list[str]:
+    """The files of a list of files, folders and globs, by name; those whose names begin with . or _ are none."""
+    patterns = (part.strip() for part in path.split(","))
+    return sorted({found for pattern in patterns if pattern for found in _match(pattern, directory)})
+
+
+def _match(pattern: str, directory: Path) -> list[str]:
+    if (directory / pattern).is_dir():
+        pattern = str(Path(pattern) / "*")
+    hits = glob.glob(str(directory / pattern), recursive=True)
+    return [hit for hit in hits if Path(hit).is_file() and not Path(hit).name.startswith((".", "_"))]
