@@ -23,7 +23,7 @@ from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.formats.widening import INTEGER_DIGITS, WIDER
 from ouzel.connectors.options import COMMON
 from ouzel.errors import NotSupported
-from ouzel.planner.settings import Settings, setting_key
+from ouzel.planner.settings import Settings, setting_docs, shown_setting
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.session import connector_traits, load_text
 from ouzel.spark.lowering.batch_nodes import BATCH
@@ -50,13 +50,10 @@ def _trimmed(text: str) -> str:
 
 def settings() -> str:
     """docs/settings.md: every setting with its type, default and meaning."""
-    text = (Settings.__doc__ or "").partition("Attributes:")[2]
     rows = []
-    for name, told in re.findall(r"^ {8}(\w+): (.+(?:\n {12}.+)*)$", text, re.M):
-        meaning = " ".join(told.split())
-        default = getattr(Settings(), name)
-        shown = getattr(default, "value", default)
-        rows.append((f"`{setting_key(name)}`", f"`{shown}`" if shown != "" else "", meaning))
+    for key, field, meaning in setting_docs():
+        shown = shown_setting(Settings(), field)
+        rows.append((f"`{key}`", f"`{shown}`" if shown else "", meaning))
     intro = (
         "Three ways to say the same, the later ones winning: `SET 'batch.rows' = '1000';` in the query, `--set batch.rows=1000` on the "
         "command line, `ouzel.query(text, batch_rows=1000)` in Python."

@@ -77,6 +77,7 @@ def load_text(
     """As `load`, for SQL in a string; `name` becomes the topology's unless 'query.name' is set."""
     from ouzel.compiler.functions.known import with_own
     from ouzel.compiler.sql import compile_sql
+    from ouzel.listings import fill_listing
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack
 
@@ -94,7 +95,9 @@ def load_text(
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
     with _placed(text, program):
         topology = plan_topology(program, settings, name, filters)
-    return Job(text, directory, replace(program, notes=()), topology, pack(topology))
+    packing = pack(topology) if program.sinks else PackingPlan(())
+    listings = tuple(fill_listing(listing, settings) for listing in program.listings)
+    return Job(text, directory, replace(program, notes=(), listings=listings), topology, packing)
 
 
 def _edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, QueryError
 from ouzel.job import Job, connector_traits, draw_seed, load, load_text, with_settings
 from ouzel.runtime.run import Handle
 
@@ -19,6 +19,8 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
     Raises:
         OuzelError: there is no such engine, or it cannot be started.
     """
+    if not job.topology.components:
+        raise QueryError("the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO")
     if engine == "spark":
         from ouzel.spark.streaming import start_structured
 

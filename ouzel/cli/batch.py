@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ouzel.cli.choices import Debug, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
+from ouzel.cli.listing import print_before
 from ouzel.cli.query import Execute, QueryArgument, QuerySource, read_query
 from ouzel.errors import QueryError
 
@@ -107,6 +108,8 @@ def batch(
     """  # fmt: skip
     with report_errors(debug):
         made = _load(read_query(file, execute), pairs(settings, "--set"), offsets, (begin, end))
+        if emit is None and print_before(made.job.program, ResultFormat(form.value)):
+            return
         if output_format and output is None:
             raise QueryError(
                 "--output-format says how --output is written", instead="add --output PATH, or leave it out"
@@ -131,7 +134,7 @@ def _load(
     period = read_period(*times)
     if offsets and period:
         raise QueryError("--offsets says already which rows are read", instead="leave out --from and --to")
-    return batch_run(query.load(settings), read_offsets(offsets) if offsets else None, period)
+    return batch_run(query.load(settings, may_only_tell=True), read_offsets(offsets) if offsets else None, period)
 
 
 def _emit(text: str, path: Path) -> None:

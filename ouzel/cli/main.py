@@ -14,6 +14,7 @@ import typer
 from ouzel.cli.batch import batch
 from ouzel.cli.choices import Conf, Debug, Engine, Master, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
+from ouzel.cli.listing import print_before
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
 from ouzel.planner.settings import Delivery
@@ -97,7 +98,9 @@ def run(
         query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
-        job = query.load(given)
+        job = query.load(given, may_only_tell=True)
+        if print_before(job.program, form):
+            return
         if job.program.explain is not None:
             typer.echo(_explanation(job, job.program.explain))
             return

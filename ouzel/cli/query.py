@@ -44,8 +44,8 @@ class QuerySource:
         """Where relative paths start."""
         return self.file.resolve().parent if self.file else Path.cwd()
 
-    def load(self, pairs: Sequence[tuple[str, str]]) -> Job:
-        """Compile and plan it; `pairs` are settings that win over its own.
+    def load(self, pairs: Sequence[tuple[str, str]], may_only_tell: bool = False) -> Job:
+        """Compile and plan it; `pairs` are settings that win over its own. `may_only_tell`: DESCRIBE and SHOW are enough.
 
         Raises:
             QueryError: the query is wrong or not supported.
@@ -53,7 +53,12 @@ class QuerySource:
         """
         from ouzel import session
 
-        return session.load(self.file, pairs) if self.file else session.load_text(self.text, Path.cwd(), "query", pairs)
+        job = session.load(self.file, pairs) if self.file else session.load_text(self.text, Path.cwd(), "query", pairs)
+        if not job.program.sinks and not may_only_tell:
+            raise QueryError(
+                "the query asks for nothing that runs", instead="end it with SELECT ..., or with INSERT INTO"
+            )
+        return job
 
 
 def read_query(file: Path | None, texts: Sequence[str]) -> QuerySource:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -124,6 +125,19 @@ class Settings:
 def setting_key(field: str) -> str:
     """The key of a field of Settings, as SET and --set have it."""
     return HYPHENATED.get(field) or field.replace("_", ".")
+
+
+def setting_docs() -> list[tuple[str, str, str]]:
+    """Key, field and meaning of each setting, in order."""
+    text = (Settings.__doc__ or "").partition("Attributes:")[2]
+    told = re.findall(r"^ {8}(\w+): (.+(?:\n {12}.+)*)$", text, re.M)
+    return [(setting_key(name), name, " ".join(meaning.split())) for name, meaning in told]
+
+
+def shown_setting(settings: Settings, field: str) -> str:
+    """The value of a setting, as SET has it."""
+    value = getattr(settings, field)
+    return str(getattr(value, "value", value))
 
 
 HYPHENATED = {"dead_letter_path": "dead-letter.path"}

@@ -75,3 +75,26 @@ def test_standard_input_that_is_no_text_is_refused() -> None:
     result = ouzel("run", "--engine", "memory", "-", given=b"SELECT '\xff'")
     assert result.exit_code == 2
     assert "standard input is not UTF-8 text" in result.stderr
+
+
+def test_what_is_described_is_printed_and_can_be_copied() -> None:
+    told = ouzel("run", "-e", "DESCRIBE 'words.txt'; SHOW TABLES", "--engine", "memory")
+    described, _, shown = told.stdout.partition("\n\n")
+    assert described.endswith("WITH ('connector' = 'file', 'path' = 'words.txt', 'format' = 'raw');")
+    assert [line.split() for line in shown.splitlines()[2:]] == [["words", "table", "file", "1"]]
+    assert words(ouzel(*MEMORY, "-e", f"{described} SELECT line AS word FROM words")) == ["ouzel", "heron"]
+
+
+def test_what_is_described_can_be_read_by_a_program() -> None:
+    told = ouzel("batch", "-e", "DESCRIBE 'words.txt'", "--format", "jsonl")
+    assert json.loads(told.stdout) == {"column": "line", "type": "VARCHAR", "nullable": True, "of": None}
+    assert ouzel("run", "-e", "SHOW CONNECTORS LIKE 'kafka'", "--format", "csv").stdout == (
+        'connector,reads,writes,meaning\nkafka,true,"append, upsert",Topics of a Kafka cluster\n'
+    )
+
+
+@pytest.mark.parametrize("command", ["explain", "reconcile"])
+def test_what_only_tells_cannot_be_explained(command: str) -> None:
+    result = ouzel(command, "-e", "SHOW TABLES")
+    assert result.exit_code == 2
+    assert "the query asks for nothing that runs; end it with SELECT ..., or with INSERT INTO" in result.stderr

@@ -21,7 +21,8 @@ MAY_IMPORT = {
     "spark.lowering": {"compiler", "planner"},  # the text of jobs; never runs one
     "explain": {"compiler", "planner", "spark.lowering"},
     "traits": {"compiler", "connectors"},
-    "job": {"compiler", "planner", "explain", "connectors", "traits", "runtime"},
+    "listings": {"compiler", "planner", "connectors"},
+    "job": {"compiler", "planner", "explain", "connectors", "traits", "listings", "runtime"},
     "spark": {"compiler", "planner", "connectors", "runtime", "spark.lowering", "job", "traits"},
     "session": {"job", "planner", "runtime", "spark"},  # starts a job on any engine
     "reconcile": {

@@ -40,7 +40,7 @@ from ouzel.compiler.plan.base import (
 from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, SortKey, WindowFrame
-from ouzel.compiler.plan.program import Hints, Program, Reconcile
+from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
@@ -78,6 +78,7 @@ __all__ = [
     "Join",
     "JoinKind",
     "Leaf",
+    "Listing",
     "Node",
     "Over",
     "OverCall",

@@ -45,6 +45,25 @@ class Reconcile:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """What DESCRIBE or SHOW says, which is told before anything runs.
+
+    Attributes:
+        columns: names of its columns, each of texts, numbers or truth values.
+        rows: their values.
+        text: what people are shown instead of the rows; empty if it is the rows.
+        what: what the rows are to be of, if not the compiler but whoever runs the program knows it: CONNECTORS or SETTINGS; else empty.
+        pattern: which of these, as LIKE has it, by their first column.
+    """
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[object, ...], ...] = ()
+    text: str = ""
+    what: str = ""
+    pattern: str = "%"
+
+
+@dataclass(frozen=True)
 class Program:
     """What one file of statements asks to run: its sinks (they may share nodes), its SET options, its hints.
 
@@ -54,6 +73,7 @@ class Program:
     `notes` are what the compiler has to say of a text that is right but may not mean what it seems to, with its place.
     `functions` are the user's own that it may call, beside those of the registries.
     `edits` write into the text what its tables hold that it does not declare: each (offset, end, what is to stand there).
+    `listings` are what its DESCRIBE and SHOW statements say.
     `places` says where in the text a hint or a setting was written: (hint, name in it) or ("SET", key) to (offset, end).
     """
 
@@ -66,6 +86,7 @@ class Program:
     secrets: tuple[Secret, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
     functions: tuple[Row, ...] = field(default=(), compare=False, repr=False)
+    listings: tuple[Listing, ...] = field(default=(), compare=False)
     edits: tuple[tuple[int, int, str], ...] = field(default=(), compare=False, repr=False)
 
     @property

@@ -70,8 +70,7 @@ def clauses_of(columns: Schema, span: Span) -> list[ColumnClause]:
     clauses = []
     for field, text in zip(columns, column_texts(columns), strict=True):
         tokens = QueryText(text).tokens()
-        quoted = text.startswith('"')
-        clauses.append(ColumnClause(Name(field.name, quoted, span), tokens[1:], not_null=False))
+        clauses.append(ColumnClause(Name(field.name, text.startswith('"'), span), tokens[1:], found=True))
     return clauses
 
 

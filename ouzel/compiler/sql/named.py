@@ -54,6 +54,10 @@ class NamedTables:
         named = self._call(node) if isinstance(node, exp.Anonymous) else ("", node.name, ())
         return self._relation(named, place(node), aliased)
 
+    def of_path(self, path: str, span: Span) -> Relation:
+        """The same of a path that stands by itself."""
+        return self._relation(("", path, ()), span, aliased=True)
+
     def _call(self, node: exp.Anonymous) -> Named:
         name, functions = call_name(node), [each for traits in self._connectors.values() for each in traits.functions]
         if name not in functions:

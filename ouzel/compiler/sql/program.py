@@ -8,7 +8,7 @@ from dataclasses import replace
 from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.functions.known import Functions
-from ouzel.compiler.plan import Program, Sink
+from ouzel.compiler.plan import Listing, Program, Sink
 from ouzel.compiler.sql.finding import TextEdit, lacks_columns, with_found_columns
 from ouzel.compiler.sql.hints import gather_hints
 from ouzel.compiler.sql.named import NamedTables
@@ -17,17 +17,20 @@ from ouzel.compiler.sql.reconciling import reconcile_sink
 from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
 from ouzel.compiler.sql.select import QueryBinder
 from ouzel.compiler.sql.shells import read_statement
+from ouzel.compiler.sql.showing import describe_relation, describe_table, list_functions, list_tables, matching_rows
 from ouzel.compiler.sql.sinks import result_sink, table_sink
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of, split_statements
 from ouzel.compiler.sql.statements import (
     CreateTable,
     CreateView,
+    Describe,
     Explain,
     Insert,
     Name,
     ReconcileStatement,
     Select,
     SetOption,
+    Show,
     Statement,
 )
 from ouzel.compiler.sql.tables import Table, create_table
@@ -51,6 +54,8 @@ class _Compiler:
     def __init__(self, source: QueryText, connectors: Mapping[str, ConnectorTraits]) -> None:
         self.source, self.connectors = source, connectors
         self.tables: dict[str, Table] = {}
+        self.created: dict[str, CreateTable] = {}
+        self.listings: list[Listing] = []
         self.relations: dict[str, Relation] = {}
         self.scopes: list[tuple[Span, dict[str, str]]] = []
         self.sinks: list[Sink] = []
@@ -68,7 +73,7 @@ class _Compiler:
             statement = read_statement(self.source, tokens)
             self._check_order(statement, tokens)
             self._statement(statement, tokens)
-        if not self.sinks:
+        if not self.sinks and not self.listings:
             end = max(0, len(self.source.text.rstrip()) - 1)
             raise self.source.error(
                 "the file asks for nothing",
@@ -86,6 +91,7 @@ class _Compiler:
             tuple(secret for table in self.tables.values() for secret in table.secrets),
             self.source.notes(),
             self.source.functions.rows,
+            tuple(self.listings),
             tuple((edit.start, edit.end, edit.text) for edit in (*self.edits, *self.named.edits)),
         )
 
@@ -122,6 +128,10 @@ class _Compiler:
                 self.selected = tokens if self.explain is None else ()
             case ReconcileStatement():
                 self.reconciles.append(reconcile_sink(self.source, statement, self.sinks, self.settings))
+            case Describe(subject):
+                self.listings.append(self._description(subject))
+            case Show(what, pattern):
+                self.listings.append(self._shown(what, pattern))
             case Explain(details, inner):
                 self.explain = details
                 self._statement(inner, tokens)
@@ -132,8 +142,29 @@ class _Compiler:
             statement, edits = with_found_columns(self.source, statement, self.connectors)
             self.edits += edits
         table = create_table(self.source, statement, self.connectors)
-        self.tables[table.name] = table
+        self.tables[table.name], self.created[table.name] = table, statement
         self.relations[table.name] = table.relation
+
+    def _description(self, subject: Name | Select) -> Listing:
+        if isinstance(subject, Select):
+            return describe_relation("answer", self._query(subject.query), self.connectors)
+        if self.source.text.startswith("'", subject.span[0]):
+            return describe_relation(subject.text, self.named.of_path(subject.text, subject.span), self.connectors)
+        found = pick(subject, self.relations)
+        if not found:
+            raise unknown_table(self.source, subject, self.relations)
+        name = list(self.relations)[found[0]]
+        if name in self.created:
+            return describe_table(self.source, self.created[name], self.relations[name])
+        return describe_relation(name, self.relations[name], self.connectors)
+
+    def _shown(self, what: str, pattern: str) -> Listing:
+        match what:
+            case "TABLES":
+                return matching_rows(list_tables(self.created, self.relations), pattern)
+            case "FUNCTIONS":
+                return matching_rows(list_functions(self.source), pattern)
+        return Listing(what=what, pattern=pattern)
 
     def _create_view(self, statement: CreateView) -> None:
         if not statement.replace:

@@ -11,6 +11,7 @@ from typing import Any
 
 import lark
 
+from ouzel.compiler.sql.showing import is_listing, read_listing
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.statements import (
     ColumnClause,
@@ -33,7 +34,7 @@ from ouzel.compiler.sql.terminals import TerminalLexer, terminals
 from ouzel.errors import NotSupported, QueryError
 
 _DETAILS = ("logical", "topology", "packing", "json")
-_STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE", "RECONCILE")
+_STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE", "RECONCILE", "DESCRIBE", "SHOW")
 _SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "MINUS": "-", "GROUP": "(", "QUERY": "SELECT"}
 _VAGUE = {
     "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "NUMBER": "a number", "$END": "the end of the statement",
@@ -64,6 +65,8 @@ def read_statement(source: QueryText, tokens: Tokens) -> Statement:
         NotSupported: it is one that Ouzel does not have.
     """
     _refuse_foreign_statements(source, tokens)
+    if is_listing(tokens):
+        return read_listing(source, tokens)
     tree = _parse(source, tokens, "statement")
     return _Shells(source, tokens).statement(tree)
 
@@ -122,8 +125,6 @@ _FOREIGN = {
     ("CREATE", "DATABASE"): "CREATE DATABASE is not supported: a file of SQL creates the tables it reads",
     ("DROP",): "DROP is not supported: a file of SQL starts without tables",
     ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
-    ("SHOW",): "SHOW is not supported: a file of SQL creates the tables it reads; EXPLAIN shows their columns",
-    ("DESCRIBE",): "DESCRIBE is not supported: EXPLAIN shows the schema of every operator",
     ("USE",): "USE is not supported: a file of SQL creates the tables it reads",
     ("RESET",): "RESET is not supported: remove the SET",
     ("DELETE",): "DELETE is not supported: a topology appends to or upserts into its sinks",

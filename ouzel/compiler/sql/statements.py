@@ -18,7 +18,10 @@ class Name:
 
 @dataclass(frozen=True)
 class ColumnClause:
-    """One column of CREATE TABLE: physical (a type), computed (an expression) or metadata (a key)."""
+    """One column of CREATE TABLE: physical (a type), computed (an expression) or metadata (a key).
+
+    The type of one that was `found` does not stand in the user's text.
+    """
 
     name: Name
     type: Tokens = ()
@@ -27,6 +30,7 @@ class ColumnClause:
     primary: bool = False
     metadata: str | None = None
     virtual: bool = False
+    found: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,21 @@ class Select:
 
 
 @dataclass(frozen=True)
+class Describe:
+    """DESCRIBE of a table or view, of a path in quotes, or of a query."""
+
+    subject: Name | Select
+
+
+@dataclass(frozen=True)
+class Show:
+    """SHOW TABLES and its like; `pattern` is that of LIKE."""
+
+    what: str
+    pattern: str = "%"
+
+
+@dataclass(frozen=True)
 class SetOption:
     """SET key = value."""
 
@@ -133,7 +152,7 @@ class ReconcileStatement:
     options: tuple[WrittenOption, ...] = ()
 
 
-Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | ReconcileStatement
+Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | ReconcileStatement | Describe | Show
 
 
 @dataclass(frozen=True)
