@@ -11,6 +11,7 @@ from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Listing, Program, Sink
 from ouzel.compiler.sql.finding import TextEdit, lacks_columns, with_found_columns
 from ouzel.compiler.sql.hints import gather_hints
+from ouzel.compiler.sql.likeness import columns_as_clauses, with_likeness
 from ouzel.compiler.sql.named import NamedTables
 from ouzel.compiler.sql.queries import parse_query
 from ouzel.compiler.sql.reconciling import reconcile_sink
@@ -115,7 +116,7 @@ class _Compiler:
     def _statement(self, statement: Statement, tokens: Tokens) -> None:
         match statement:
             case CreateTable():
-                self._create_table(statement)
+                self._create_table(statement, tokens)
             case CreateView():
                 self._create_view(statement)
             case SetOption(option):
@@ -136,14 +137,42 @@ class _Compiler:
                 self.explain = details
                 self._statement(inner, tokens)
 
-    def _create_table(self, statement: CreateTable) -> None:
+    def _create_table(self, statement: CreateTable, tokens: Tokens) -> None:
         self._refuse_known(statement.name)
-        if lacks_columns(statement):
+        if statement.like:
+            statement = with_likeness(self.source, statement, statement.like, self._alike(statement.like.name))
+        relation = self._query(statement.query) if statement.query else None
+        if relation:
+            statement = self._with_columns_of(statement, relation)
+        elif lacks_columns(statement):
             statement, edits = with_found_columns(self.source, statement, self.connectors)
             self.edits += edits
         table = create_table(self.source, statement, self.connectors)
         self.tables[table.name], self.created[table.name] = table, statement
         self.relations[table.name] = table.relation
+        if relation:
+            insert = Insert(statement.name, (), statement.query)
+            self._sink(table_sink(self.source, insert, table, relation), tokens)
+
+    def _alike(self, name: Name) -> CreateTable:
+        """The statement that made a table; one that would make a table with the columns of a view."""
+        found = pick(name, self.relations)
+        if not found:
+            raise unknown_table(self.source, name, self.relations)
+        known = list(self.relations)[found[0]]
+        if known in self.created:
+            return self.created[known]
+        return CreateTable(name, columns_as_clauses(self.source, self.relations[known], name.span))
+
+    def _with_columns_of(self, statement: CreateTable, relation: Relation) -> CreateTable:
+        declared = [column for column in statement.columns if not column.expression]
+        if declared or statement.star:
+            at = declared[0].name.span if declared else statement.star or statement.name.span
+            raise self.source.error(
+                "the columns of CREATE TABLE ... AS are those of the query", at, "declare none, or INSERT INTO a table"
+            )
+        columns = columns_as_clauses(self.source, relation, statement.name.span)
+        return replace(statement, columns=(*columns, *statement.columns))
 
     def _description(self, subject: Name | Select) -> Listing:
         if isinstance(subject, Select):
