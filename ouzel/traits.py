@@ -88,6 +88,7 @@ def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:
         at_rest=reads.at_rest,
         changelog=reads.changelog(options),
         by_token=reads.replay is Replay.TOKEN,
+        kept=reads.replay is Replay.OFFSET or reads.kept(options),
         spark=reads.spark,
     )
 

@@ -26,6 +26,7 @@ class SourceTraits:
         at_rest: reading it twice gives the same rows and costs little.
         changelog: its rows carry weights, as rows may be taken back.
         by_token: after a crash it gives single records again that were not acknowledged, and not all from an offset on.
+        kept: a batch can read it, be it by token: what a run has handled is kept.
         spark: import path of the function that makes Spark's own reader of a Scan; empty if there is none.
     """
 
@@ -33,6 +34,7 @@ class SourceTraits:
     at_rest: bool
     changelog: bool
     by_token: bool
+    kept: bool
     spark: str
 
 
@@ -59,11 +61,16 @@ def load_named(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-UNREAD = SourceTraits(shared=False, at_rest=False, changelog=False, by_token=False, spark="")
+UNREAD = SourceTraits(shared=False, at_rest=False, changelog=False, by_token=False, kept=False, spark="")
 """Of a table that is only written."""
 
 ONE_ROW = SourceTraits(
-    shared=True, at_rest=True, changelog=False, by_token=False, spark="ouzel.spark.lowering.tables:read_values"
+    shared=True,
+    at_rest=True,
+    changelog=False,
+    by_token=False,
+    kept=True,
+    spark="ouzel.spark.lowering.tables:read_values",
 )
 """Of VALUES."""
 

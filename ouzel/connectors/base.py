@@ -96,6 +96,30 @@ class Reader(Protocol):
         """Let go of files and sockets."""
 
 
+class ItemReader(Reader, Protocol):
+    """Reads a queue, whose row says `Replay.TOKEN`: its offsets number the items that it has been handed, from 0 on.
+
+    It is read from the first item it is handed, never with `until`, and each item until it is acknowledged or given back. What is handed
+    out again, to whomever, is a new item with a new number. It says END only when no item is in its hands.
+    """
+
+    def acknowledge(self, start: int, end: int) -> int:
+        """These items are wholly handled: close them at the server, soon. How many it had taken back before, so that they come again.
+
+        Raises:
+            ConnectorError: what was handled is to be kept, and cannot be.
+        """
+
+    def give_back(self, start: int, end: int) -> None:
+        """Have the server hand these items out again."""
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these items the server has not taken back."""
+
+    def kept(self) -> tuple[int, int] | None:
+        """Under which offsets of this partition a batch reads what was acknowledged since this reader began; None if nothing keeps it."""
+
+
 @dataclass(frozen=True)
 class SourceRequest:
     """What the plan asks of a source.
@@ -104,7 +128,8 @@ class SourceRequest:
     connector, the others from the data. `required` may not be NULL: a record that lacks one is bad. `predicate` is a boolean Polars
     expression over the columns (or None): a source that declares `filters` must apply it, and only it. `directory` is where relative
     paths start. `name` is the topology's, for a consumer group. `again` says that the task has been started before in this run, so that
-    what cannot be reached has been there: it is waited for. `weight` is what a changelog calls the column of its weights.
+    what cannot be reached has been there: it is waited for. `weight` is what a changelog calls the column of its weights. Unless it is
+    `tracked` nothing is ever acknowledged: a queue takes each item for good.
     """
 
     table: str
@@ -118,6 +143,7 @@ class SourceRequest:
     tasks: int = 1
     again: bool = False
     weight: str = "$weight"
+    tracked: bool = True
 
 
 @dataclass(frozen=True)
@@ -153,7 +179,7 @@ class Source(Protocol):
         """
 
     def reader(self, partition: Partition, offset: int | None) -> Reader:
-        """Start reading at `offset`; None is where the options say the first reading starts."""
+        """Start reading at `offset`; None is where the options say the first reading starts. Of a queue it is an ItemReader."""
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """How far a reading of at most `rows` rows from `offset` on would come now, without decoding; None is where the options say.
@@ -338,6 +364,7 @@ class Reads:
         bounded: the table ends.
         batch: what a Spark batch job reads of it.
         replay: what can be read again after a crash.
+        kept: of a queue, whether a batch can read what a run has handled.
         changelog: its batches carry weights, as rows may be taken back.
         ordered: the rows of a partition follow those of the partition before; so they are read in turn, as the files of a folder are.
         grows: partitions may be added while it is read; they are asked for again, every few seconds.
@@ -372,6 +399,7 @@ class Reads:
     seeks: Trait
     shared: bool
     at_rest: bool
+    kept: Trait = never
     filters: bool = False
     metadata: Mapping[str, pl.DataType] = field(default_factory=dict)
     spark: str = ""

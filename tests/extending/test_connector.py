@@ -7,14 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ouzel.connectors import CONNECTORS
-from ouzel.connectors.base import Replay
-from ouzel.errors import NotSupported, QueryError
+from ouzel.errors import QueryError
 from ouzel.session import load_text
 
 FILE = Path(__file__).parent / "toy_connector.py"
@@ -72,12 +70,3 @@ def test_what_its_row_does_not_take_is_refused(toy: Path) -> None:
     counted = QUERY.replace("SELECT n * 10 FROM numbers WHERE n > 3", "SELECT COUNT(*) FROM numbers")
     with pytest.raises(QueryError, match=r"lines \(toy\) only takes new rows"):
         load_text(counted, toy.parent, "query")
-
-
-def test_a_queue_that_acknowledges_single_records_is_refused(toy: Path) -> None:
-    row = CONNECTORS["toy"]
-    assert row.reads
-    CONNECTORS["toy"] = replace(row, reads=replace(row.reads, replay=Replay.TOKEN))
-    with pytest.raises(NotSupported, match="'toy' gives single records again, by token, and no engine") as refused:
-        load_text(QUERY, toy.parent, "query")
-    assert "FROM numbers" in str(refused.value), "the message shows the place"

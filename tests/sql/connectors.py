@@ -22,7 +22,7 @@ def check_file(options: Mapping[str, str]) -> None:
 
 def read(options: Mapping[str, str]) -> SourceTraits:
     """Any table that is read."""
-    return SourceTraits(shared=True, at_rest=True, changelog=False, by_token=False, spark="")
+    return SourceTraits(shared=True, at_rest=True, changelog=False, by_token=False, kept=True, spark="")
 
 
 WRITTEN = SinkTraits(alone=False, returned=False, spark="")

@@ -36,7 +36,6 @@ from ouzel.compiler.sql.statements import (
 )
 from ouzel.compiler.sql.tables import Table, create_table
 from ouzel.compiler.written import NodeLocation
-from ouzel.errors import NotSupported
 
 
 def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits], functions: Functions | None = None) -> Program:
@@ -243,13 +242,6 @@ class _Compiler:
                 f"{known} cannot be read: the connector {table.traits.name} is only written",
                 name.span,
                 "read another table",
-            )
-        if table and table.is_queue:
-            raise self.source.error(
-                f"the connector '{table.traits.name}' gives single records again, by token, and no engine takes them back singly",
-                name.span,
-                "read a table of a connector that is read by offsets",
-                NotSupported,
             )
         if table and table.is_log_of_keys:
             self.source.note(

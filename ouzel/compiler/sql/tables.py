@@ -11,7 +11,7 @@ from sqlglot.tokenizer_core import TokenType
 from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
-from ouzel.compiler.plan import Node, Project, Scan, Watermark, walk
+from ouzel.compiler.plan import Node, Project, Scan, Watermark
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.literals import interval_us
 from ouzel.compiler.sql.queries import parse_expression
@@ -35,11 +35,6 @@ class Table:
     writable: Schema
     keys: tuple[str, ...]
     secrets: tuple[Secret, ...] = ()
-
-    @property
-    def is_queue(self) -> bool:
-        """Whether it gives single records again, and not all from an offset on."""
-        return any(isinstance(node, Scan) and node.traits.by_token for node in walk(self.relation.node))
 
     @property
     def is_log_of_keys(self) -> bool:

@@ -137,6 +137,10 @@ class Acker:
         self.pending_rows -= held.rows
         return self.pending.pop(ack.root.sequence)
 
+    def abandon(self, held: PendingBatch) -> None:
+        """Hold this batch no more, nor send it again: its rows come another way. Acks of it are void."""
+        self.pending_rows -= self.pending.pop(held.sequence).rows
+
     def stalled(self, now_ms: float) -> None:
         """A sink waits for what it writes to: meanwhile no time runs against what is pending."""
         self._time.stalled(now_ms)

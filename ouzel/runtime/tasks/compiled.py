@@ -11,7 +11,7 @@ from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark
 from ouzel.connectors import open_sink, open_source, reads_of
 from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
-from ouzel.planner.settings import BadRecordPolicy
+from ouzel.planner.settings import BadRecordPolicy, Delivery
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
@@ -20,6 +20,7 @@ from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.context import Results, TaskContext
 from ouzel.runtime.tasks.partitions import Partitions, Ways
+from ouzel.runtime.tasks.queue import QueueSpout
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.source import SourceSpout
@@ -43,6 +44,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
+    spout = QueueSpout if scan.traits.by_token else SourceSpout
     beside_us = _closed_beside(component, context) if ways.resumes else BEGINNING_OF_TIME
     partitions = Partitions(
         task,
@@ -59,7 +61,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
     refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
-    return SourceSpout(task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
+    return spout(task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
 
 
 def _closed_beside(component: Component, context: TaskContext) -> int:
@@ -97,6 +99,7 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
         tasks=tasks,
         again=context.epoch > 0,
         weight=WEIGHT,
+        tracked=context.topology.settings.delivery is Delivery.AT_LEAST_ONCE,
     )
 
 

@@ -25,11 +25,12 @@ from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
 
 @dataclass(slots=True)
 class Emitted:
-    """A batch that was sent: its end offset, the partition's watermark and newest row at that offset, whether it is wholly acked.
+    """A batch that was sent: its offsets, the partition's watermark and newest row at its end, whether it is wholly acked.
 
     It holds `read` records, of which `rows` could be read, and `bad` could not be, or not be computed.
     """
 
+    start: int
     end: int
     time_us: int
     newest_us: int

@@ -196,7 +196,8 @@ class SourceSpout(TaskMachine):
         if progress.first < 0:
             progress.first = batch.start
         bad = self.counts.rows_bad - bad_before
-        emitted = Emitted(batch.end, progress.watermark_us, progress.newest_us, read, batch.frame.height, bad)
+        time_us, newest_us = progress.watermark_us, progress.newest_us
+        emitted = Emitted(batch.start, batch.end, time_us, newest_us, read, batch.frame.height, bad)
         progress.emitted.append(emitted)
         self.emit_root(made, batch.frame.height, (progress, emitted), frame_id)
 

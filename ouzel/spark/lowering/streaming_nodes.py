@@ -265,6 +265,11 @@ def _read_stream(scan: Scan, *more: str) -> str:
             instead="use 'file', or --engine heron",
         )
     refuse_changelog(scan)
+    if scan.traits.by_token:
+        raise NotSupported(
+            f"table '{scan.table}': Structured Streaming goes by offsets, and connector '{scan.connector}' is acknowledged item by item",
+            instead="run it on --engine heron",
+        )
     return call_reader("read_stream", scan, "folder", *more)
 
 

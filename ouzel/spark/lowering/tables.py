@@ -43,6 +43,7 @@ def lower_scan(scan: Scan) -> list[str]:
             instead="use 'file'",
         )
     _refuse_maps_of_changelog(scan)
+    refuse_unkept(scan)
     return _read_by_spark(scan, None) or [_read_by_ouzel(scan)]
 
 
@@ -70,6 +71,19 @@ def refuse_changelog(scan: Scan) -> None:
         raise NotSupported(
             f"table '{scan.table}': a stream of Spark cannot read a table whose rows may be taken back",
             instead="run it on --engine heron",
+        )
+
+
+def refuse_unkept(scan: Scan) -> None:
+    """See that what the table has given is still there to be read.
+
+    Raises:
+        NotSupported: it is a queue, and nothing keeps what a run has handled.
+    """
+    if not scan.traits.kept:
+        raise NotSupported(
+            f"table '{scan.table}': connector '{scan.connector}' hands out each item once, and nothing keeps what was handled",
+            instead="add 'items.path' = 'DIR' to its WITH: what a run has handled is kept there, and a batch reads that",
         )
 
 
@@ -111,6 +125,7 @@ def read_range(scan: Scan, parts: Range) -> list[str]:
         NotSupported: rows of it may be taken back.
     """
     _refuse_maps_of_changelog(scan)
+    refuse_unkept(scan)
     return _read_by_spark(scan, parts) or [_read_by_ouzel(scan, f"offsets={OFFSETS}[{quote(scan.table)}]")]
 
 
