@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words reconcile test test-servers test-spark test-others quick attack law faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka kestrel-wire reconcile test test-servers test-spark test-others quick attack law faults check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,6 +18,15 @@ run: $(INSTALLED) $(DATA) ## Answer a question over the 336,776 flights that lef
 
 run-words: $(INSTALLED) $(DATA) ## Count the words of the same year's announcements, live
 	@$(BIN)/ouzel run sql_examples/word_count.sql
+
+word-count-kestrel: $(INSTALLED) $(DATA) jdk ## Count words from a Kestrel queue: start a server, fill it, run, compare with Spark, stop it
+	@$(BIN)/python sql_examples/spouts/word_count.py kestrel
+
+word-count-kafka: $(INSTALLED) $(DATA) jdk ## The same from a Kafka topic
+	@$(BIN)/python sql_examples/spouts/word_count.py kafka
+
+kestrel-wire: $(INSTALLED) jdk ## Hold our Kestrel client and test server to Twitter's test server, fetched with Maven
+	$(BIN)/python -m pytest tests/connectors/test_kestrel_wire.py -rs
 
 reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology and as a Spark job, and compare
 	@$(BIN)/ouzel reconcile sql_examples/flight_delays.sql

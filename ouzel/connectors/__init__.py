@@ -15,6 +15,7 @@ from ouzel.connectors.blackhole import CONNECTOR as BLACKHOLE
 from ouzel.connectors.datagen import CONNECTOR as DATAGEN
 from ouzel.connectors.file import CONNECTOR as FILE
 from ouzel.connectors.kafka import CONNECTOR as KAFKA
+from ouzel.connectors.kestrel import CONNECTOR as KESTREL
 from ouzel.connectors.memory import CONNECTOR as MEMORY
 from ouzel.connectors.nexmark import CONNECTOR as NEXMARK
 from ouzel.connectors.options import check_options
@@ -52,7 +53,7 @@ class Connectors(dict[str, Connector]):
 CONNECTORS = Connectors(
     {
         connector.name: connector
-        for connector in (FILE, KAFKA, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, VALUES, RESULT)
+        for connector in (FILE, KAFKA, KESTREL, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, VALUES, RESULT)
     }
 )
 

@@ -26,7 +26,7 @@ def jars() -> Path:
 
     Without Java or Maven the test is skipped on a developer's machine, and fails where CI=true.
     """
-    return _fetched(POM, JARS)
+    return fetched(POM, JARS)
 
 
 def spark_jars() -> list[Path]:
@@ -39,16 +39,17 @@ def spark_jars() -> list[Path]:
         return sorted(own.glob("*.jar"))
     own.mkdir(parents=True, exist_ok=True)
     failed.touch()
-    return sorted(_fetched(pom, older).glob("*.jar"))
+    return sorted(fetched(pom, older).glob("*.jar"))
 
 
-def _fetched(pom: Path, folder: Path) -> Path:
+def fetched(pom: Path, folder: Path) -> Path:
+    """The folder with the jars that the pom names, filled the first time; see `jars`."""
     for tool in ("java", "mvn"):
         if not shutil.which(tool):
-            _unavailable(f"Kafka tests need '{tool}' on the PATH")
+            _unavailable(f"{folder.name} needs '{tool}' on the PATH")
     reason = _fetch(pom, folder)
     if reason:
-        _unavailable(f"Kafka's jars cannot be fetched with Maven: {reason}")
+        _unavailable(f"{folder.name}'s jars cannot be fetched with Maven: {reason}")
     return folder
 
 

@@ -175,7 +175,7 @@ NOT_OF_SPARK = re.compile(r",|\*\*")
 OFFSETS, BAD_RECORDS = "OFFSETS", "bad_records"
 """Names that a job uses for what Ouzel's own reader reads."""
 
-PATHS = frozenset({"path", "dead-letter.path"})
+PATHS = frozenset({"path", "dead-letter.path", "items.path"})
 """Options that are paths, relative to the query's file."""
 
 

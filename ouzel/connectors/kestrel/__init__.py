@@ -1,0 +1,126 @@
+"""kestrel: queues on servers that speak Kestrel's memcache protocol, read reliably and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ouzel.connectors.base import (
+    BatchView,
+    Connector,
+    Option,
+    Options,
+    Reads,
+    Replay,
+    SinkDelivery,
+    Writers,
+    Writes,
+    always,
+    never,
+)
+from ouzel.errors import QueryError
+
+KEPT = "$kept"
+"""The option that a batch puts in: what runs have kept is read, and not the queue."""
+
+_FORBIDDEN = frozenset("/~. \t\r\n")
+_NAME_MAX = 200
+
+
+def _check(options: Mapping[str, str]) -> None:
+    for server in options.get("servers", "").split(","):
+        host, _, port = server.strip().rpartition(":")
+        if not (host and port.isdecimal() and 0 < int(port) < 1 << 16):
+            raise QueryError(f"'servers' cannot hold '{server.strip()}'", instead="write 'host:22133, other:22133'")
+    queue = options.get("queue", "")
+    if _FORBIDDEN & set(queue) or not queue.strip("+") or queue.count("+") > 1 or len(queue) > _NAME_MAX:
+        raise QueryError(
+            f"'queue' cannot be '{queue}'",
+            instead="write 'name', or 'name+child' for a queue that gets a copy of each item",
+        )
+    for name in ("connections", "pending.items", "item.max.bytes"):
+        if options.get(name, "1").strip() == "0":
+            raise QueryError(f"'{name}' cannot be 0", instead="write a number from 1 on")
+
+
+def _as_kept(options: Options) -> dict[str, str]:
+    return {**options, KEPT: "true"}
+
+
+def _is_kept(options: Options) -> bool:
+    return "items.path" in options
+
+
+def _nothing_kept(options: Options) -> tuple[str, str] | None:
+    if _is_kept(options):
+        return None
+    return (
+        "is a queue, which hands out each item once, and nothing keeps what was handled",
+        "add 'items.path' = 'DIR' to its WITH: what a run has handled is kept there, and a batch reads that",
+    )
+
+
+CONNECTOR = Connector(
+    "kestrel",
+    "A queue on servers that speak Kestrel's memcache protocol. Items are opened and not taken: each is closed when all that came of it "
+    "has been handled, and goes back when that fails, when a connection breaks or a task dies; at most once they are taken for good. Each "
+    "task reads some of the servers, by the rule of Twitter's Kestrel spout; one that does not answer is left alone, longer and longer. "
+    "`queue+child` is a queue of its own that gets a copy of each item from when it is first read. As a sink it takes new rows; a "
+    "batch that comes again is written again, and a server that is full or away is waited for.",
+    (
+        Option("servers", "All servers that have the queue, host:port separated by commas.", required=True),
+        Option("queue", "The queue, or `queue+child`.", required=True),
+        Option("format", "What an item holds.", required=True, choices=("json", "csv", "raw")),
+        Option("connections", "Source: how many connections a task keeps to each of its servers.", "2", kind="integer"),
+        Option(
+            "pending.items",
+            "Source: how many items a connection has open at most. More than one needs MONITOR and CONFIRM of Kestrel 2; with `1` items "
+            "are opened by GET, one a connection, so that many connections are needed.",
+            "5000",
+            kind="integer",
+        ),
+        Option(
+            "linger.ms", "Source: how long items wait for others to come into the same batch.", "10", kind="integer"
+        ),
+        Option("item.max.bytes", "Source: an item that is larger stops the topology.", "16777216", kind="integer"),
+        Option(
+            "connect.timeout.ms",
+            "How long to wait for a server that does not answer. At the start one of them must.",
+            "5000",
+            kind="integer",
+        ),
+        Option(
+            "end",
+            "Source: whether reading ends when the queue is found empty on all servers, and nothing is open; one that is away holds the "
+            "end back.",
+            "none",
+            choices=("none", "empty"),
+        ),
+        Option(
+            "items.path",
+            "Source: a directory in which what was handled is kept before the servers forget it, a file for each task. A batch reads "
+            "that, and so does `ouzel reconcile`.",
+        ),
+        Option(
+            "expiry.seconds",
+            "Sink: after how long an item that nobody has read is dropped; `0` is never.",
+            "0",
+            kind="integer",
+        ),
+    ),
+    Reads(
+        "ouzel.connectors.kestrel.source:open_queue",
+        bounded=lambda options: KEPT in options or options.get("end") == "empty",
+        batch=BatchView(_as_kept, refusal=_nothing_kept),
+        replay=Replay.TOKEN,
+        changelog=never,
+        ordered=never,
+        grows=never,
+        resumes=never,
+        seeks=always,
+        shared=True,
+        at_rest=False,
+        kept=_is_kept,
+    ),
+    Writes("ouzel.connectors.kestrel.sink:KestrelSink", ("append",), Writers.MANY, SinkDelivery.AT_LEAST_ONCE),
+    check=_check,
+)

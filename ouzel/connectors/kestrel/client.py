@@ -1,0 +1,284 @@
+"""Connections to Kestrel's servers: one thread with an event loop, which keeps several to each host and takes in what they hand out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock, Thread
+
+from ouzel.connectors.kestrel.custody import Blacklist, Custody, OpenItems
+from ouzel.connectors.kestrel.protocol import Replies, confirm_command, get_command, monitor_command
+from ouzel.errors import ConnectorError
+
+MONITOR_S = 1
+"""A MONITOR ends after so long; meanwhile its connection confirms nothing."""
+
+WAIT_MS = 250
+"""A GET waits so long for an item."""
+
+BYTES_MAX = 64 << 20
+"""With more than this taken in and not read, no connection takes in more."""
+
+_CHUNK = 256 << 10
+_FAREWELL_S = 5.0
+LOOK_S = 0.02
+"""A connection that can take in nothing looks so often whether it can."""
+
+
+@dataclass(frozen=True)
+class QueueReading:
+    """What is read, and how: of each host `connections`, of each of these at most `pending` items open."""
+
+    queue: str
+    hosts: Sequence[str]
+    connections: int
+    pending: int
+    tracked: bool
+    item_bytes_max: int
+    timeout_s: float
+
+
+class KestrelConnection:
+    """A connection on which one command is sent, and its replies are read, at a time."""
+
+    def __init__(self, host: str, wanted: QueueReading) -> None:
+        self.host, self._wanted = host, wanted
+        self._replies = Replies(host, wanted.item_bytes_max)
+        self._ready: list[bytes | str] = []
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            OSError: there is nobody.
+        """
+        name, _, port = self.host.rpartition(":")
+        connecting = asyncio.open_connection(name, int(port), limit=_CHUNK)
+        self._reader, self._writer = await asyncio.wait_for(connecting, self._wanted.timeout_s)
+
+    def send(self, command: bytes) -> None:
+        """Write a command."""
+        assert self._writer is not None
+        self._writer.write(command)
+
+    async def replies(self, timeout_s: float) -> list[bytes | str]:
+        """What comes next, one reply at least.
+
+        Raises:
+            OSError: the connection broke, or nothing came for so long.
+            ConnectorError: what came cannot be taken.
+        """
+        while True:
+            data = await asyncio.wait_for(self._reader.read(_CHUNK), timeout_s)
+            if not data:
+                raise ConnectionResetError(f"Kestrel at {self.host} closed the connection")
+            if found := list(self._replies.feed(data)):
+                return found
+
+    async def ask(self, command: bytes) -> str:
+        """A command that one line answers."""
+        self.send(command)
+        line = (await self.replies(self._wanted.timeout_s))[0]
+        return line if isinstance(line, str) else ""
+
+    def close(self) -> None:
+        """Let go of it; what is open goes back."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+class Client(Thread):
+    """Takes in items of one queue from some hosts, into `custody`, of which it has the `lock`. `failure` ends it."""
+
+    def __init__(self, wanted: QueueReading, custody: Custody) -> None:
+        super().__init__(name="kestrel", daemon=True)
+        self.lock, self.custody, self.blacklist = Lock(), custody, Blacklist()
+        self.failure: ConnectorError | None = None
+        self._wanted = wanted
+        self._takes, self._runs = True, True
+        self._connected = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._decided = asyncio.Event()
+        self._used: dict[OpenItems, asyncio.Task[None]] = {}
+        self.start()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether every connection is there."""
+        return self._connected == len(self._wanted.hosts) * self._wanted.connections
+
+    def decided(self) -> None:
+        """It is known of items what becomes of them: have that looked at now."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        former, self._decided = self._decided, asyncio.Event()
+        former.set()
+
+    def take_no_more(self) -> None:
+        """Ask for no more items; what is handled is still confirmed."""
+        self._takes = False
+
+    def close(self) -> None:
+        """Confirm what is handled, then let go of all connections."""
+        self._takes = self._runs = False
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                self._loop.call_soon_threadsafe(self._end_idle)
+        self.join(_FAREWELL_S)
+
+    def _end_idle(self) -> None:
+        """Connections that have nothing to confirm need not wait for what was asked on them."""
+        with self.lock:
+            idle = [task for hand, task in self._used.items() if not hand.has_handled]
+        for task in idle:
+            task.cancel()
+
+    def run(self) -> None:
+        """The thread's work."""
+        try:
+            asyncio.run(self._serve())
+        except ConnectorError as error:
+            self.failure = error
+        except Exception as error:
+            self.failure = ConnectorError(f"reading Kestrel failed: {type(error).__name__}: {error}")
+
+    async def _serve(self) -> None:
+        hosts = [host for host in self._wanted.hosts for _ in range(self._wanted.connections)]
+        self._loop, self._decided = asyncio.get_running_loop(), asyncio.Event()
+        await asyncio.gather(*map(self._keep, hosts))
+
+    async def _keep(self, host: str) -> None:
+        """Keep one connection, through all its lives."""
+        while self._runs:
+            await asyncio.sleep(min(self.blacklist.wait_s(host, time.monotonic()), 0.1))
+            if self.blacklist.wait_s(host, time.monotonic()):
+                continue
+            hand, connection = OpenItems(host), KestrelConnection(host, self._wanted)
+            try:
+                await connection.open()
+                with self.lock:
+                    self.custody.hands.append(hand)
+                    self._connected += 1
+                self._used[hand] = asyncio.create_task(self._use(connection, hand))
+                await self._used[hand]
+            except asyncio.CancelledError:
+                return
+            except (OSError, EOFError) as error:
+                reason = f"Kestrel at {host} cannot be read: {_said(error)}"
+                self.blacklist.failed(host, reason, time.monotonic())
+            finally:
+                connection.close()
+                self._used.pop(hand, None)
+                with self.lock:
+                    if hand in self.custody.hands:
+                        self._connected -= 1
+                        self.custody.end(hand)
+
+    async def _use(self, connection: KestrelConnection, hand: OpenItems) -> None:
+        """Take in and confirm, until the connection is to go."""
+        while True:
+            await self._confirm(connection, hand)
+            with self.lock:
+                room = self._wanted.pending - len(hand.open) if self._wanted.tracked else self._wanted.pending
+                full = self.custody.bytes >= BYTES_MAX or (not self._wanted.tracked and len(hand.waiting) >= room)
+                goes = hand.may_go
+            if goes or not self._runs:
+                return
+            if full or room <= 0 or hand.goes or not self._takes:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._decided.wait(), LOOK_S)
+            elif self._wanted.tracked and self._wanted.pending > 1:
+                await self._monitor(connection, hand, room)
+            else:
+                await self._get(connection, hand)
+
+    async def _confirm(self, connection: KestrelConnection, hand: OpenItems) -> None:
+        """Close what is handled."""
+        with self.lock:
+            count = hand.confirm()
+        if not count:
+            return
+        single = self._wanted.pending == 1
+        command = get_command(self._wanted.queue, "close") if single else confirm_command(self._wanted.queue, count)
+        answer = await connection.ask(command)
+        if answer != "END":
+            raise ConnectionResetError(f"to a confirmation it says {answer!r}")
+        with self.lock:
+            hand.confirmed(count)
+
+    async def _monitor(self, connection: KestrelConnection, hand: OpenItems, room: int) -> None:
+        """Take in items as they come, until the server says that the time is over."""
+        connection.send(monitor_command(self._wanted.queue, MONITOR_S, room))
+        taken = 0
+        while True:
+            replies = await connection.replies(MONITOR_S + self._wanted.timeout_s)
+            self.blacklist.answered(hand.host)
+            with self.lock:
+                for reply in replies:
+                    if isinstance(reply, bytes):
+                        self.custody.take(hand, reply)
+                        taken += 1
+                ended = [reply for reply in replies if isinstance(reply, str)]
+                hand.is_empty = bool(ended) and not taken
+            if ended:
+                return _check(ended[0], hand.host, "MONITOR", "'pending.items' = '1'")
+
+    async def _get(self, connection: KestrelConnection, hand: OpenItems) -> None:
+        """Take in one item."""
+        options = ("open",) if self._wanted.tracked else ()
+        connection.send(get_command(self._wanted.queue, f"t={WAIT_MS}", *options))
+        (reply, *_) = await connection.replies(WAIT_MS / 1000 + self._wanted.timeout_s)
+        self.blacklist.answered(hand.host)
+        with self.lock:
+            if isinstance(reply, bytes):
+                self.custody.take(hand, reply)
+            else:
+                hand.is_empty = True
+        if isinstance(reply, str):
+            _check(reply, hand.host, "GET", "the name of a queue that the server has")
+
+
+def _check(line: str, host: str, command: str, instead: str) -> None:
+    if line in ("ERROR", "CLIENT_ERROR") or line.startswith(("CLIENT_ERROR ", "ERROR ")):
+        raise ConnectorError(f"Kestrel at {host} refuses {command} with {line!r}; write {instead}")
+    if line != "END":
+        raise ConnectionResetError(f"to {command} it says {line!r}")
+
+
+def _said(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def greet(hosts: Sequence[str], wanted: QueueReading) -> None:
+    """See that one of the hosts, at least, is there.
+
+    Raises:
+        ConnectorError: none is; the text says what each says.
+    """
+    reasons = asyncio.run(_reasons(hosts, wanted))
+    if len(reasons) == len(hosts):
+        raise ConnectorError(f"no Kestrel server answers: {'; '.join(reasons)}")
+
+
+async def _reasons(hosts: Sequence[str], wanted: QueueReading) -> list[str]:
+    async def reason(host: str) -> str:
+        connection = KestrelConnection(host, wanted)
+        try:
+            await connection.open()
+            await connection.ask(b"version\r\n")
+        except (OSError, EOFError) as error:
+            return f"{host}: {_said(error)}"
+        finally:
+            with contextlib.suppress(OSError):
+                connection.close()
+        return ""
+
+    return [found for found in await asyncio.gather(*map(reason, hosts)) if found]

@@ -1,0 +1,209 @@
+"""Which items a task has in its hands, by the number that each got as it was read, and of which connection. Knows no sockets and no clock.
+
+A connection's items are confirmed in the order in which they were opened, as the protocol has it: so one that is acknowledged waits for
+those before it. One that is given back can only go back with its connection: that takes no more, and is closed when of all its items it is
+known what becomes of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from enum import Enum, auto
+
+
+class Fate(Enum):
+    """What is known of an item."""
+
+    UNKNOWN = auto()
+    HANDLED = auto()
+    RETURNED = auto()
+    LOST = auto()
+
+
+class Item:
+    """One item that was handed out, in the hands of one connection."""
+
+    __slots__ = ("data", "fate")
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.fate = data, Fate.UNKNOWN
+
+
+class OpenItems:
+    """What one connection has open, from its beginning to its end, in the order in which it was opened."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.open: deque[Item] = deque()
+        self.waiting: deque[Item] = deque()
+        self.is_empty = False
+        self.goes = False
+        self._confirming = 0
+
+    def take(self, data: bytes, stays_open: bool) -> None:
+        """An item came, and waits to be read, or to go back with the others."""
+        item = Item(data)
+        if stays_open:
+            self.open.append(item)
+        if self.goes:
+            item.fate = Fate.RETURNED
+        else:
+            self.waiting.append(item)
+        self.is_empty = False
+
+    def confirm(self) -> int:
+        """How many items, from the first open one on, are to be confirmed now."""
+        count = 0
+        while self.open and self.open[0].fate is Fate.HANDLED:
+            self.open.popleft()
+            count += 1
+        self._confirming += count
+        return count
+
+    def confirmed(self, count: int) -> None:
+        """The server has forgotten so many."""
+        self._confirming -= count
+
+    @property
+    def has_handled(self) -> bool:
+        """Whether there is something to confirm."""
+        return any(item.fate is Fate.HANDLED for item in self.open)
+
+    @property
+    def may_go(self) -> bool:
+        """Whether something is to go back, and of everything before and behind it is known what becomes of it."""
+        return self.goes and all(item.fate is not Fate.UNKNOWN for item in self.open)
+
+    def end(self) -> int:
+        """The connection is gone: the server hands out again what was open; how many of these were handled."""
+        handled = self._confirming + sum(item.fate is Fate.HANDLED for item in self.open)
+        for item in self.open:
+            if item.fate is Fate.UNKNOWN:
+                item.fate = Fate.LOST
+        self.open.clear()
+        self.waiting.clear()
+        self._confirming = 0
+        return handled
+
+
+class Custody:
+    """All hands of one task. Items are dealt from them in turn, so that no host is read before the others."""
+
+    def __init__(self, tracked: bool) -> None:
+        self._tracked = tracked
+        self.hands: deque[OpenItems] = deque()
+        self.numbered: dict[int, tuple[Item, OpenItems]] = {}
+        self.handed = 0
+        self.bytes = 0
+        self._again = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is in any hand, and each has found its queue empty since."""
+        return bool(self.hands) and not self.numbered and all(hand.is_empty and not hand.open for hand in self.hands)
+
+    @property
+    def waiting(self) -> int:
+        """How many items wait to be read."""
+        return sum(len(hand.waiting) for hand in self.hands)
+
+    def take(self, hand: OpenItems, data: bytes) -> None:
+        """An item came."""
+        hand.take(data, self._tracked)
+        self.bytes += 0 if hand.goes else len(data)
+
+    def read(self, rows: int) -> tuple[int, list[Item], list[str]]:
+        """At most `rows` items, the number of the first, and the host of each."""
+        start, items, hosts = self.handed, list[Item](), list[str]()
+        share = max(1, rows // max(1, len(self.hands)))
+        while len(items) < rows and any(hand.waiting for hand in self.hands):
+            hand = self.hands[0]
+            self.hands.rotate(-1)
+            taken = [hand.waiting.popleft() for _ in range(min(share, rows - len(items), len(hand.waiting)))]
+            items += taken
+            hosts += [hand.host] * len(taken)
+            self.numbered.update(
+                (start + len(items) - len(taken) + place, (item, hand)) for place, item in enumerate(taken)
+            )
+        self.handed += len(items)
+        self.bytes -= sum(len(item.data) for item in items)
+        return start, items, hosts
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these the server has not taken back."""
+        return sum(
+            found is not None and found[0].fate is not Fate.LOST for found in map(self.numbered.get, range(start, end))
+        )
+
+    def data(self, start: int, end: int) -> list[bytes]:
+        """The bytes of those that the server has not taken back."""
+        found = (self.numbered[number][0] for number in range(start, end))
+        return [item.data for item in found if item.fate is not Fate.LOST]
+
+    def acknowledge(self, start: int, end: int) -> int:
+        """These are handled; how many items, of these and of earlier ones, come again although they are."""
+        again, self._again = self._again, 0
+        for number in range(start, end):
+            item, _ = self.numbered.pop(number)
+            item.data = b""
+            if item.fate is Fate.LOST:
+                again += 1
+            else:
+                item.fate = Fate.HANDLED
+        return again
+
+    def give_back(self, start: int, end: int) -> None:
+        """These are to be handed out again."""
+        for number in range(start, end):
+            item, hand = self.numbered.pop(number)
+            if item.fate is not Fate.LOST:
+                self._returned(item, hand)
+
+    def _returned(self, item: Item, hand: OpenItems) -> None:
+        item.fate = Fate.RETURNED
+        if not hand.goes:
+            hand.goes = True
+            for other in hand.waiting:
+                other.fate = Fate.RETURNED
+                self.bytes -= len(other.data)
+            hand.waiting.clear()
+
+    def end(self, hand: OpenItems) -> None:
+        """A connection is gone. What was taken for good is still here."""
+        if self._tracked:
+            self.bytes -= sum(len(item.data) for item in hand.waiting)
+            self._again += hand.end()
+        elif hand.waiting:
+            return
+        self.hands.remove(hand)
+
+
+class Blacklist:
+    """When each host may be tried again: later and later while it does not answer."""
+
+    def __init__(self, first_s: float = 0.1, most_s: float = 10.0) -> None:
+        self._first_s, self._most_s = first_s, most_s
+        self._failures: dict[str, int] = {}
+        self._until: dict[str, float] = {}
+        self.reasons: dict[str, str] = {}
+
+    def failed(self, host: str, reason: str, now_s: float) -> None:
+        """It did not answer, or broke off; several connections that fail together count once."""
+        self.reasons[host] = reason
+        if now_s >= self._until.get(host, now_s):
+            failures = self._failures[host] = self._failures.get(host, 0) + 1
+            self._until[host] = now_s + min(self._most_s, self._first_s * 2.0 ** min(failures - 1, 30))
+
+    def answered(self, host: str) -> None:
+        """It is there, and speaks the protocol."""
+        for known in (self._failures, self._until, self.reasons):
+            known.pop(host, None)
+
+    def wait_s(self, host: str, now_s: float) -> float:
+        """How long to leave it alone."""
+        return max(0.0, self._until.get(host, now_s) - now_s)
+
+    def away(self, hosts: Sequence[str]) -> str:
+        """Why none of the hosts can be read; empty if one can."""
+        return "" if not hosts or any(host not in self.reasons for host in hosts) else self.reasons[hosts[0]]

@@ -1,0 +1,172 @@
+"""Reading a queue: each task from the hosts that the rule gives it, in batches that wait for more items only for a moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ouzel.connectors.base import (
+    Committed,
+    OffsetRange,
+    Partition,
+    ReadBatch,
+    ReadState,
+    Source,
+    SourceRequest,
+    Unreachable,
+)
+from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
+from ouzel.connectors.kestrel import CONNECTOR, KEPT
+from ouzel.connectors.kestrel.assignment import assign_hosts, hosts_of
+from ouzel.connectors.kestrel.client import Client, QueueReading, greet
+from ouzel.connectors.kestrel.custody import Custody
+from ouzel.connectors.options import TableOptions
+from ouzel.errors import ConnectorError
+
+
+def open_queue(request: SourceRequest) -> Source:
+    """The queue itself, or what runs have kept of it.
+
+    Raises:
+        ConnectorError: the format cannot hold these columns.
+    """
+    options = TableOptions(CONNECTOR, request.options)
+    if KEPT not in request.options:
+        return KestrelSource(request, options)
+    return KeptItems(request, request.directory / options.text("items.path"), options.text("format"))
+
+
+class KestrelSource:
+    """A queue on some hosts: a partition for each task."""
+
+    def __init__(self, request: SourceRequest, options: TableOptions) -> None:
+        self._request, self._options = request, options
+        self._decoder = ItemDecoder(request, options.text("format"))
+        self._readers: list[KestrelReader] = []
+        self._greeted = request.again
+
+    def _wanted(self, hosts: Sequence[str]) -> QueueReading:
+        options = self._options
+        return QueueReading(
+            options.text("queue"),
+            hosts,
+            options.integer("connections"),
+            options.integer("pending.items"),
+            self._request.tracked,
+            options.integer("item.max.bytes"),
+            options.integer("connect.timeout.ms") / 1000,
+        )
+
+    def partitions(self) -> Sequence[Partition]:
+        """What each task reads of the queue; on the first call some server must answer."""
+        if not self._greeted:
+            hosts = self._options.names("servers")
+            greet(hosts, self._wanted(hosts))
+            self._greeted = True
+        ends = self._options.text("end") == "empty"
+        return [Partition(f"{self._options.text('queue')}-{task}", ends) for task in range(self._request.tasks)]
+
+    def reader(self, partition: Partition, offset: int | None) -> KestrelReader:
+        """Read one task's part."""
+        readers = assign_hosts(self._options.names("servers"), self._request.tasks)
+        hosts = hosts_of(readers, int(partition.id.rpartition("-")[2]))
+        kept = self._options.get("items.path")
+        log = ItemLog(self._request.directory / Path(kept), partition.id) if kept else None
+        linger_s = self._options.integer("linger.ms") / 1000
+        reader = KestrelReader(self._wanted(hosts), partition.bounded, self._decoder, log, linger_s)
+        self._readers.append(reader)
+        return reader
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
+        """A queue has no offsets."""
+        raise ConnectorError("the connector 'kestrel' has no offsets to reach")
+
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """A queue has no offsets."""
+        return ""
+
+    def committed(self) -> Mapping[str, Committed]:
+        """A queue has no offsets."""
+        return {}
+
+    def close(self) -> None:
+        """Confirm what is handled and let go of the rest, which goes back."""
+        for reader in self._readers:
+            reader.end()
+
+
+class KestrelReader:
+    """Reads the queue from some of its hosts, item by item; see base.ItemReader."""
+
+    def __init__(
+        self, wanted: QueueReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None, linger_s: float
+    ) -> None:
+        self._wanted, self._ends, self._decoder, self._log = wanted, ends, decoder, log
+        self._custody = Custody(wanted.tracked)
+        self._client = Client(wanted, self._custody)
+        self._linger_s, self._since_s = linger_s, 0.0
+
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
+        """What has come, at most `rows` items; fewer wait for others, but not for long."""
+        if self._client.failure:
+            raise self._client.failure
+        with self._client.lock:
+            if not self._is_due(rows):
+                return self._nothing()
+            self._since_s = 0.0
+            start, items, hosts = self._custody.read(rows)
+        data, queue = [item.data for item in items], self._wanted.queue
+        return self._decoder.decode(data, start, lambda row: f"queue '{queue}' at {hosts[row]}")
+
+    def _is_due(self, rows: int) -> bool:
+        waiting = self._custody.waiting
+        if not waiting:
+            return False
+        now_s = time.monotonic()
+        self._since_s = self._since_s or now_s
+        return waiting >= rows or now_s - self._since_s >= self._linger_s
+
+    def _nothing(self) -> ReadState | Unreachable:
+        if self._custody.waiting:
+            return ReadState.WAIT
+        if self._ends and self._client.is_connected and self._custody.is_empty:
+            return ReadState.END
+        if not self._wanted.hosts:
+            return ReadState.END if self._ends else ReadState.WAIT
+        away = self._client.blacklist.away(self._wanted.hosts)
+        return Unreachable(away) if away else ReadState.WAIT
+
+    def acknowledge(self, start: int, end: int) -> int:
+        """Keep what is to be kept, then have it closed."""
+        with self._client.lock:
+            if self._log:
+                self._log.append(self._custody.data(start, end))
+            again = self._custody.acknowledge(start, end)
+        self._client.decided()
+        return again
+
+    def give_back(self, start: int, end: int) -> None:
+        """Have these handed out again, with all else that came on their connections and is not handled."""
+        with self._client.lock:
+            self._custody.give_back(start, end)
+        self._client.decided()
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these are still ours."""
+        with self._client.lock:
+            return self._custody.held(start, end)
+
+    def kept(self) -> tuple[int, int] | None:
+        """What was appended to the log."""
+        return (self._log.first, self._log.end) if self._log else None
+
+    def close(self) -> None:
+        """Take in no more; what is handled is still confirmed."""
+        self._client.take_no_more()
+
+    def end(self) -> None:
+        """Let go of everything."""
+        self._client.close()
+        if self._log:
+            self._log.close()
