@@ -179,7 +179,7 @@ class Session(asyncio.Protocol):
     def _feed(self) -> None:
         """Give what is there to this connection, if it waits."""
         wait = self._wait
-        while wait is not None and wait.left and (item := self._server.take(wait.queue)) is not None:
+        while wait and wait.left and not self._transport.is_closing() and (item := self._server.take(wait.queue)):
             wait.left -= 1
             self._server.counts["get_hits"] += 1
             self._give(wait.queue, item, wait.opens)
