@@ -8,9 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ouzel.runtime import warm
 from tests.servers.warm import WarmServers
+
+# What is drawn at random has no limit of time: on a busy machine the shortest example took longer than Hypothesis allows.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -36,9 +36,12 @@ PROVIDED = ("BadRecords", "python_function", "read_table", "write_table")
 
 STANDARD = {
     "argparse": "import argparse",
+    "json": "import json",
     "re": "import re",
+    "Collection": "from collections.abc import Collection",
     "Sequence": "from collections.abc import Sequence",
     "reduce": "from functools import reduce",
+    "Any": "from typing import Any",
     "unquote": "from urllib.parse import unquote",
 }
 """What a job imports of Python's library, if it needs it."""

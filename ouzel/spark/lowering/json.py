@@ -1,5 +1,8 @@
 """JSON in a job's text: Spark goes by the case of fields' names, and SQL does not.
 
+Files are looked through once, and written anew by a Python function if there is another case, at any depth. Kafka's records come but once, so
+there it is Spark's own functions, and the fields of the record only.
+
 The rule is that of connectors/formats/json_names.py, in Spark's terms; a test compares the two.
 """
 
@@ -11,7 +14,7 @@ from ouzel.compiler.types import ArrayType, DataType, MapType, RowType, Schema
 from ouzel.spark.lowering.text import quote
 
 SPELL, READ_JSON = "spell", "read_json"
-"""The functions to call: of records as text, and the names of columns; of a session, a path, the columns in DDL, and their names."""
+"""The functions to call: of records as text, and the names of columns; of a session, a path, the columns in DDL, and whose case counts."""
 
 _SPELL = r'''def spell(text: Column, names: list[str], exact: Sequence[str] = ()) -> Column:
     """JSON records with their fields written as these columns are: Spark goes by their case, SQL does not."""
@@ -34,21 +37,76 @@ _SPELL = r'''def spell(text: Column, names: list[str], exact: Sequence[str] = ()
     return F.when(odd, F.aggregate(F.array(*map(F.lit, names)), text, put)).otherwise(text)
 '''
 
-_READ = '''def read_json(spark: SparkSession, path: str, schema: str, names: list[str], exact: Sequence[str] = ()) -> DataFrame:
+_READ = r'''def read_json(spark: SparkSession, path: str, schema: str, *exact: str) -> DataFrame:
     """The columns of JSON records, by Spark's own reader unless there are fields whose names differ from a column's in case."""
-    reader, strictly = spark.read.schema(schema), {"mode": "FAILFAST", "allowSingleQuotes": False}
-    lines, spelt = spark.read.text(path), spell(F.col("value"), names, exact)
-    if lines.where(spelt != F.col("value")).isEmpty():
-        return reader.json(path, **strictly)
+    columns, strictly = spark.createDataFrame([], schema).schema, {"mode": "FAILFAST", "allowSingleQuotes": False}
+    names, lines, text = names_in(columns), spark.read.text(path), F.col("value")
+    certain = [name for name in names if [fold(other) for other in names].count(fold(name)) == 1]
+    alike, same = ("|".join(map(re.escape, some)) for some in (names, certain))
+    odd = text.rlike(rf'"(?!(?:{same})")(?i:{alike})"\s*:|\\.[^"\\]*"\s*:')  # a name with an escape may be any
+    if lines.where(odd).isEmpty():
+        return spark.read.schema(schema).json(path, **strictly)
+    spelt = F.when(odd, F.udf(lambda record: spell_record(record, columns, exact))(text)).otherwise(text)
     records = lines.select(F.from_json(spelt, schema, strictly).alias("_record"))
     return records.where("_record IS NOT NULL").select("_record.*")
+
+
+def names_in(kind: T.DataType) -> set[str]:
+    """The names of all fields inside a type."""
+    fields = kind.fields if isinstance(kind, T.StructType) else []
+    parts = [getattr(kind, part) for part in ("elementType", "valueType") if hasattr(kind, part)]
+    return {field.name for field in fields}.union(*map(names_in, [*parts, *(field.dataType for field in fields)]))
+
+
+def fold(name: str) -> bytes:
+    """The name with A to Z small, and its other letters as they are."""
+    return name.encode(errors="replace").lower()
+
+
+def spell_record(text: str, columns: T.StructType, exact: Collection[str]) -> str:
+    """A JSON record with its fields written as the columns are: Spark goes by their case, SQL does not."""
+    number = "\0number {}".format  # which stay as they are
+    try:
+        record = json.loads(text, parse_float=number, parse_int=number, parse_constant=number)
+    except ValueError:  # Spark says what is wrong with it
+        return text
+    return re.sub(r'"\\u0000number (.+?)"', r"\1", json.dumps(spell_fields(record, columns, exact)))
+
+
+def spell_fields(value: Any, kind: T.DataType, exact: Collection[str], column: str = "") -> Any:
+    """What a record holds of this type, likewise; `exact` are the columns, and `column.field` inside them, whose case counts."""
+    if isinstance(kind, T.ArrayType) and isinstance(value, list):
+        return [spell_fields(each, kind.elementType, exact, column) for each in value]
+    if isinstance(kind, T.MapType) and isinstance(value, dict):
+        return {key: spell_fields(each, kind.valueType, exact, column) for key, each in value.items()}
+    if not isinstance(kind, T.StructType) or not isinstance(value, dict):
+        return value
+    found = {}
+    for field in kind:
+        loose = (f"{column}.{field.name}" if column else field.name) not in exact
+        alike = [key for key in value if loose and key not in kind.names and fold(key) == fold(field.name)]
+        keys = [field.name] if field.name in value else alike
+        if len(keys) > 1:
+            raise ValueError(f"fields {keys[0]!r} and {keys[1]!r} differ in case, and either may be {field.name!r}")
+        if keys:
+            found[field.name] = spell_fields(value[keys[0]], field.dataType, exact, column or field.name)
+    return found
 '''
 
 
 def json_reader(names: Iterable[str]) -> str:
     """The functions of a job that reads JSON, of those it calls by name."""
-    called = {SPELL, READ_JSON} & set(names)
-    return "\n\n".join([*([_SPELL] if called else []), *([_READ] if READ_JSON in called else [])])
+    functions = {SPELL: _SPELL, READ_JSON: _READ}
+    return "\n\n".join(text for name, text in functions.items() if name in names)
+
+
+def exact_names(columns: Schema, options: Mapping[str, str]) -> list[str] | None:
+    """Arguments: the columns, and `column.field` inside them, that find only fields of their very name; None if all are such."""
+    said = _said(options)
+    names = [name for column in columns for name in (column.name, *(f"{column.name}.{x}" for x in _fields(column.type)))]
+    if "*" in said or said.issuperset(names):
+        return None
+    return [quote(name) for name in dict.fromkeys(names) if name in said]
 
 
 def shown_names(columns: Schema, options: Mapping[str, str]) -> list[str]:
@@ -60,7 +118,7 @@ def shown_names(columns: Schema, options: Mapping[str, str]) -> list[str]:
 
 
 def has_fields_in_any_case(columns: Schema, options: Mapping[str, str]) -> bool:
-    """Whether a field inside a ROW is to be found whatever its case, which Spark cannot do."""
+    """Whether a field inside a ROW is to be found whatever its case, which SPELL cannot do."""
     said = _said(options)
     inside = (f"{column.name}.{field}" for column in columns for field in _fields(column.type))
     return "*" not in said and any(path not in said for path in inside)

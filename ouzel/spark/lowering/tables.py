@@ -13,7 +13,7 @@ from ouzel.compiler.types import MapType, VarcharType, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
 from ouzel.spark.lowering.csv import CLOSED, READ_CSV
-from ouzel.spark.lowering.json import READ_JSON, has_fields_in_any_case, shown_names
+from ouzel.spark.lowering.json import READ_JSON, exact_names
 from ouzel.spark.lowering.parquet import READ_PARQUET
 from ouzel.spark.lowering.text import (
     Range,
@@ -88,8 +88,7 @@ def refuse_unkept(scan: Scan) -> None:
 
 
 def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
-    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, leaving bad records out, and
-    fields inside a ROW in any case.
+    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, leaving bad records out.
 
     Raises:
         NotSupported: the format cannot be read in batch.
@@ -103,8 +102,6 @@ def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
             f"table '{scan.table}': a Spark job cannot read format '{shape}'",
             instead=f"use one of {', '.join(FORMATS)}",
         )
-    if shape == "json" and has_fields_in_any_case(scan.columns, options):
-        return None
     return FORMATS[shape](scan, options) + not_null(scan.table, scan.columns)
 
 
@@ -199,9 +196,9 @@ COLUMNS_LINE = 90
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
-    names, path, schema = shown_names(scan.columns, options), path_text(scan.table, options), json_schema(scan.columns)
-    if names:
-        return [call(READ_JSON, ["spark", path, quote(schema), *names]), *read_json_times(scan.columns)]
+    exact, path, schema = exact_names(scan.columns, options), path_text(scan.table, options), json_schema(scan.columns)
+    if exact is not None:
+        return [call(READ_JSON, ["spark", path, quote(schema), *exact]), *read_json_times(scan.columns)]
     given = ", ".join(f"{name}={value}" for name, value in JSON_READER.items())
     read = [
         f"spark.read.schema({quote(schema)})",

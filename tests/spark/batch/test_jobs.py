@@ -93,7 +93,9 @@ def inputs(kafka: KafkaBroker, tmp_path_factory: pytest.TempPathFactory) -> Inpu
     shutil.copy(EXAMPLES / "claims.csv", folder)
     random = Random(1)
     for number in range(2):
-        (folder / f"orders/{number}.json").write_text("".join(json.dumps(order(random)) + "\n" for _ in range(200)))
+        lines = "".join(json.dumps(order(random)) + "\n" for _ in range(200))
+        lines = lines.replace('"city"', '"City"').replace('"sku"', '"SKU"') if number else lines
+        (folder / f"orders/{number}.json").write_text(lines)
     rows = [
         {
             "a b": random.randint(0, 9),

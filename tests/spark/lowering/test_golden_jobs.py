@@ -31,6 +31,12 @@ def test_the_job_of_a_query(query: Path, update_golden: bool) -> None:
     assert text == golden.read_text(encoding="utf-8")
 
 
+def test_only_what_spark_cannot_do_needs_the_wheel() -> None:
+    """Records that are bad, rows that are made up, and Kafka without a jar."""
+    needing = {path.stem for path in JOBS.glob("*.py") if "from ouzel" in path.read_text(encoding="utf-8")}
+    assert needing == {"claims", "datagen", "kafka_window", "two_sinks"}
+
+
 def test_no_job_is_left_over() -> None:
     assert {path.stem for path in JOBS.glob("*.py")} == {query.stem for query in QUERIES}
 
