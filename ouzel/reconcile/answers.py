@@ -11,13 +11,13 @@ from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import Program, Scan, Sink, SinkMode, walk
-from ouzel.compiler.types import Schema
+from ouzel.compiler.types import BIGINT, Field, Schema
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, QueryError
 from ouzel.job import Job
 from ouzel.reconcile.forms import comparable_form
 from ouzel.reconcile.lineage import batch_sink
-from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written
+from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written, weight_of
 from ouzel.reconcile.record import RESULTS, read_record
 from ouzel.spark.batch.run import BatchRun, batch_run
 from ouzel.spark.io.bounds import Ranges
@@ -93,9 +93,26 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
         return spark.createDataFrame([], shape)
     options = {**dict(sink.options), "path": str(parts_glob(sink, Path(), run))}
     traits = source_traits(reads_of(sink.connector, sink.table), options)
-    scan = Scan(sink.table, sink.connector, tuple(options.items()), columns, traits=traits)
-    reading = Program((Sink(scan, "written", RESULT, (), SinkMode.APPEND, columns=columns, traits=RETURNED),))
-    return run_job(spark_job(reading, job.directory), spark, "written")
+    weight = weight_of(sink)
+    written = Schema((*columns, Field(weight, BIGINT))) if weight else columns
+    scan = Scan(sink.table, sink.connector, tuple(options.items()), written, traits=traits)
+    reading = Program((Sink(scan, "written", RESULT, (), SinkMode.APPEND, columns=written, traits=RETURNED),))
+    rows = run_job(spark_job(reading, job.directory), spark, "written")
+    return _added_up(rows, columns, weight, sink.table) if weight else rows
+
+
+def _added_up(changes: DataFrame, columns: Schema, weight: str, table: str) -> DataFrame:
+    """The table that changes add up to: each row as often as it was put in and not taken back."""
+    from pyspark.sql import functions as F
+
+    names = [column_name(name) for name in columns.names]
+    often = F.sum(column_name(weight))
+    row = F.to_json(F.struct(*names), {"ignoreNullFields": "false"})
+    why = F.concat(F.lit(f"'{table}' takes a row back more often than it was put in, which no run does: "), row)
+    counted = changes.groupBy(*names).agg(F.when(often < 0, F.raise_error(why)).otherwise(often).alias("$times"))
+    return counted.select(*names, F.explode(F.array_repeat(F.lit(0), F.col("$times").cast("int"))).alias("$copy")).drop(
+        "$copy"
+    )
 
 
 def comparable(frame: DataFrame, schema: Schema, names: Sequence[str]) -> list[Column]:

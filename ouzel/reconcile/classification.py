@@ -111,7 +111,8 @@ def _with_late(differences: DataFrame, groups: DataFrame | None, facts: Lineage)
 def _with_gone(differences: DataFrame, without: LateExclusion | None, facts: Lineage) -> DataFrame:
     """A column GONE: whether the difference is no more once the batch job leaves the late rows out.
 
-    Differences are told apart by what pairs rows; of several alike as many are gone as there are fewer.
+    Differences are told apart by what pairs rows; of several alike as many are gone as there are fewer, rows that are missing first
+    and rows that are too many last.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -122,7 +123,7 @@ def _with_gone(differences: DataFrame, without: LateExclusion | None, facts: Lin
     alike = F.struct(*(either(name).alias(name) for name in exact))
     unequal = F.col(STREAM).isNull() | F.col(BATCH).isNull() | (F.size(DIFFERING) > 0)
     left = without.differences.where(unequal).groupBy(alike.alias("_left")).agg(F.count("*").alias("_number_left"))
-    order = Window.partitionBy("_alike").orderBy(F.col(STREAM).isNull())
+    order = Window.partitionBy("_alike").orderBy(F.col(STREAM).isNull(), F.col(BATCH).isNotNull())
     numbered = differences.withColumn("_alike", alike).withColumn("_number", F.row_number().over(order))
     joined = numbered.join(left, F.col("_alike").eqNullSafe(F.col("_left")), "left")
     gone = F.col("_number") > F.coalesce("_number_left", F.lit(0))

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 from ouzel.reconcile.answers import comparable
 from ouzel.reconcile.checksums import BUCKET, differs, sums, with_hashes
 from ouzel.reconcile.lineage import Lineage
-from ouzel.reconcile.pairs import BATCH_ROWS, DIFFERING, STREAM, STREAM_ROWS, carried, names_of, paired, settled
+from ouzel.reconcile.pairs import (
+    BATCH_ROWS,
+    DIFFERING,
+    EQUAL,
+    STREAM,
+    STREAM_ROWS,
+    carried,
+    equal_rows,
+    names_of,
+    paired,
+    settled,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -72,11 +83,16 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
 
 
 def stream_side(found: Comparison, facts: Lineage) -> DataFrame:
-    """The rows of the stream's answer that differ, as an answer."""
+    """The rows of the stream's answer that differ, and those of their keys that do not, as an answer."""
     from pyspark.sql import functions as F
 
-    ours = found.differences.where(F.col(STREAM).isNotNull())
-    return ours.select(*(F.col(f"{STREAM}.{name}") for name in names_of(facts)))
+    names = names_of(facts)
+    ours = found.differences.where(F.col(STREAM).isNotNull()).select(*(F.col(f"{STREAM}.{name}") for name in names))
+    if EQUAL not in found.differences.columns:
+        return ours
+    both = F.least(STREAM_ROWS, BATCH_ROWS).cast("int")
+    copies = equal_rows(found.differences).select("row.*").withColumn("copy", F.explode(F.sequence(F.lit(1), both)))
+    return ours.unionAll(copies.select(*names))
 
 
 def _signed(ours: DataFrame, theirs: DataFrame, facts: Lineage) -> DataFrame:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.compiler.plan import Scan, Sink, SinkMode, walk
-from ouzel.connectors import writes_of
+from ouzel.compiler.plan import Scan, Sink, walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.reconcile.marks import describe_edit
-from ouzel.reconcile.parts import parts_glob, parts_written
+from ouzel.reconcile.parts import parts_glob, parts_written, weight_of
 from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.spelling import misspelt
 from ouzel.reconcile.topics import find_recreated, ids_of
@@ -81,9 +80,8 @@ def _grown(path: str, size: int) -> str:
 def _check_columns(sink: Sink, parts: Sequence[Path]) -> None:
     """Parquet says what it holds."""
     expected = (sink.columns or sink.input.schema).polars()
-    read_back = writes_of(sink.connector, sink.table).read_back
-    if sink.mode is not SinkMode.APPEND and read_back is not None:
-        expected[read_back.weight] = pl.Int64()
+    if weight := weight_of(sink):
+        expected[weight] = pl.Int64()
     wrong = [f"{problem} in {part.name}" for part in parts for problem in _problems(_schema(part), expected)]
     if wrong:
         raise QueryError(

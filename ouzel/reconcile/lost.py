@@ -11,7 +11,7 @@ from ouzel.compiler.plan import EmitRule
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
 from ouzel.reconcile.classes import Evidence
 from ouzel.reconcile.lineage import CARRIED, Direction, Joined, Lineage, Padded
-from ouzel.reconcile.pairs import BATCH, EQUAL, STREAM, either, names_of
+from ouzel.reconcile.pairs import BATCH, EQUAL, STREAM, either, equal_rows, names_of
 from ouzel.reconcile.record import Loss
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _with_equal(differences: DataFrame) -> DataFrame:
     marked = differences.withColumn(_DIFFERS, F.lit(True))
     if EQUAL not in differences.columns:
         return marked
-    rows = differences.select(F.explode(F.array_distinct(EQUAL)).alias("equal")).select("equal.*").distinct()
+    rows = equal_rows(differences)
     both = [F.col("row").alias(side) for side in (STREAM, BATCH)]
     others = rows.select(*both, *(name for name in rows.columns if name != "row"), F.lit(False).alias(_DIFFERS))
     return marked.unionByName(others, allowMissingColumns=True)

@@ -99,6 +99,13 @@ def pairing(facts: Lineage) -> list[str] | None:
     return exact if 0 < len(exact) < len(pairs) else None
 
 
+def equal_rows(differences: DataFrame) -> DataFrame:
+    """What EQUAL has, once each: `row`, with how often either answer has it, and what is carried."""
+    from pyspark.sql import functions as F
+
+    return differences.select(F.explode(F.array_distinct(EQUAL)).alias(EQUAL)).select(f"{EQUAL}.*").distinct()
+
+
 def _groups(rows: DataFrame, facts: Lineage, keys: Sequence[str]) -> DataFrame:
     """Each key with the number of its rows on either side, and where that is one its values; without the pairs that are equal."""
     from pyspark.sql import functions as F

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ouzel.compiler.plan import Sink
+from ouzel.compiler.plan import Sink, SinkMode
 from ouzel.connectors import writes_of
 
 
 def can_be_read_back(sink: Sink) -> bool:
     """Whether the rows that the sink has been given can be had again from its connector."""
     return writes_of(sink.connector, sink.table).read_back is not None
+
+
+def weight_of(sink: Sink) -> str | None:
+    """The column of +1 and -1 in what was written; None where rows are never taken back, or there are no files."""
+    read_back = writes_of(sink.connector, sink.table).read_back
+    return read_back.weight if read_back and sink.mode is not SinkMode.APPEND else None
 
 
 def parts_glob(sink: Sink, directory: Path, run: str) -> Path:

@@ -20,7 +20,7 @@ from ouzel.reconcile.answers import batch_answer, choose_sink
 from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.session import Job
-from tests.reconcile.planting import DAYS, ORIGINS, classes, drop_late, edit, flights, found, kept, parts_in, run, seal
+from tests.reconcile.planting import DAYS, classes, drop_late, edit, flights, found, kept, parts_in, run, seal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -339,106 +339,3 @@ def test_what_befell_files_is_explained_by_nothing_that_happened_besides(
         assert bool(result.tampered) == bool(fault.said)
         expected = fault.lost if fault.lost and event == "rows-lost" else fault.found
         assert classes(result) == {kind: rows if number < 0 else number for kind, number in expected.items()}
-
-
-CHANGES: Mapping[str, tuple[Callable[[int], list[int]], set[Class]]] = {
-    "told by two tasks": (lambda n: [3, n - 3], {Class.LOST}),
-    "told by two tasks, and what was sent again by both": (lambda n: [n - 3, 200], {Class.LOST}),
-    "told by two tasks, and all of it by the second": (lambda n: [3, n], {Class.LOST}),
-    "told by two tasks, each of all of it": (lambda n: [n, n], {Class.ONLY_STREAM}),
-    "more than was sent again": (lambda n: [n - 3, n - 4], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
-    "told by three tasks": (lambda n: [3, n - 3, n - 3], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
-    "told by two tasks, and not all": (lambda n: [3, n - 9], {Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
-    "one row counted twice": (lambda n: [n + 1], {Class.VALUE_DIFFERS}),
-    "one row missing": (lambda n: [n - 1], {Class.VALUE_DIFFERS}),
-    "never told of": (lambda n: [], {Class.ONLY_BATCH}),
-}
-"""Counts that a group has instead of its one, and what is found if the state of its task died once: it had told of all its groups."""
-
-
-def planted_in(
-    query: str,
-    told: Mapping[str, Callable[[Row], list[dict[str, object]]]],
-    directory: Path,
-    spark: SparkSession,
-    component: str = "count_by_origin",
-    sent_again: int = 250,
-) -> Mapping[str, set[Class]]:
-    """The classes of these groups where they have other rows than the run gave them, and the state of LOST_TASK died."""
-    job, home = run(TWO_TASKS + query, directory, traffic())
-    happened("replayed", SENT_AGAIN, sent_again)(lost(component)(read_record(home))).save(home)
-
-    def change(answer: Row) -> Row:
-        parts = [pl.DataFrame(told[key](part), answer.schema) if key in told else part
-                 for (key,), part in answer.partition_by("origin", as_dict=True).items()]  # fmt: skip
-        return pl.concat(parts)
-
-    edit(home, change)
-    rows = found(job, home, spark).differences.selectExpr("class", "coalesce(stream, batch).origin").collect()
-    return {name: {Class(kind) for kind, origin in rows if origin == name} for name in told}
-
-
-def counts(change: Callable[[int], list[int]]) -> Callable[[Row], list[dict[str, object]]]:
-    """The group's rows with these counts."""
-    return lambda row: [{**row.to_dicts()[0], "flights": count} for count in change(row["flights"][0])]
-
-
-def test_a_task_that_told_of_changes_lost_nothing_that_it_told(tmp_path: Path, spark: SparkSession) -> None:
-    planted = {origins[number]: name for number, name in enumerate(CHANGES) for origins in (LOSERS, OTHERS)}
-    classes = planted_in(
-        ORIGINS, {origin: counts(CHANGES[name][0]) for origin, name in planted.items()}, tmp_path, spark
-    )
-    for origin, name in planted.items():
-        if origin in LOSERS:
-            assert classes[origin] == CHANGES[name][1], name
-        else:
-            assert not any(kind.explained for kind in classes[origin]), name
-            assert classes[origin], name
-
-
-def test_groups_count_no_more_twice_than_was_sent_again_to_all_of_them(tmp_path: Path, spark: SparkSession) -> None:
-    again = counts(lambda n: [n - 3, 200])  # 197 too many, in each of two
-    told = {LOSERS[0]: again, LOSERS[1]: again, LOSERS[2]: counts(lambda n: [3, n - 3])}
-    classes = planted_in(ORIGINS, told, tmp_path, spark)
-    assert classes == {
-        LOSERS[0]: {Class.VALUE_DIFFERS, Class.ONLY_STREAM},
-        LOSERS[1]: {Class.VALUE_DIFFERS, Class.ONLY_STREAM},
-        LOSERS[2]: {Class.LOST},
-    }
-
-
-TWICE = ORIGINS.replace("FROM flights", "FROM (SELECT origin FROM flights UNION ALL SELECT origin FROM flights)")
-
-
-@pytest.mark.parametrize(("sent_again", "found"), [(0, {Class.VALUE_DIFFERS, Class.ONLY_STREAM}), (1, {Class.LOST})])
-def test_where_nothing_was_sent_again_nothing_counts_twice_however_many_rows_come_of_one(
-    sent_again: int, found: set[Class], tmp_path: Path, spark: SparkSession
-) -> None:
-    told = {LOSERS[0]: counts(lambda n: [3, n - 3]), LOSERS[1]: counts(lambda n: [4, n - 3])}
-    classes = planted_in(TWICE, told, tmp_path, spark, sent_again=sent_again)
-    assert classes == {LOSERS[0]: {Class.LOST}, LOSERS[1]: found}
-
-
-VALUES = "SELECT origin, COUNT(*) AS flights, MAX(delay) AS worst, MIN(delay) AS best, SUM(id) AS ids, SUM(miles) AS miles FROM flights GROUP BY origin EMIT CHANGES;"  # noqa: E501
-
-
-def apart(**by: float) -> Callable[[Row], list[dict[str, object]]]:
-    """The group told by two tasks, with something added to what the second says."""
-
-    def told(row: Row) -> list[dict[str, object]]:
-        (whole,) = row.to_dicts()
-        first = {**whole, "flights": 3, "ids": 7, "miles": 0.5}
-        second = {**whole, **{name: whole[name] - first[name] for name in ("flights", "ids", "miles")}}
-        return [first, {**second, **{name: second[name] + more for name, more in by.items()}}]
-
-    return told
-
-
-def test_what_two_tasks_told_of_is_together_what_there_is(tmp_path: Path, spark: SparkSession) -> None:
-    def all_less(row: Row) -> list[dict[str, object]]:
-        return [{**part, "worst": part["worst"] - 1} for part in apart()(row)]  # type: ignore[operator]
-
-    told = [apart(), apart(worst=-1), apart(best=1), apart(ids=1), apart(miles=0.01), apart(flights=2, ids=5), all_less]
-    classes = planted_in(VALUES, dict(zip(LOSERS, told, strict=False)), tmp_path, spark, "aggregate_by_origin")
-    no = {Class.VALUE_DIFFERS, Class.ONLY_STREAM}
-    assert list(classes.values()) == [{Class.LOST}] * 3 + [no, no, {Class.LOST}, no]

@@ -1,7 +1,7 @@
 """JSON in a job's text: Spark goes by the case of fields' names, and SQL does not.
 
-Files are looked through once, and written anew by a Python function if there is another case, at any depth. Kafka's records come but once, so
-there it is Spark's own functions, and the fields of the record only.
+Files are looked through once, and if there is another case, at any depth, a Python function writes their records anew. Kafka's records come
+but once, so there it is Spark's own functions, and the fields of the record only.
 
 The rule is that of connectors/formats/json_names.py, in Spark's terms; a test compares the two.
 """
@@ -103,7 +103,9 @@ def json_reader(names: Iterable[str]) -> str:
 def exact_names(columns: Schema, options: Mapping[str, str]) -> list[str] | None:
     """Arguments: the columns, and `column.field` inside them, that find only fields of their very name; None if all are such."""
     said = _said(options)
-    names = [name for column in columns for name in (column.name, *(f"{column.name}.{x}" for x in _fields(column.type)))]
+    names = [
+        name for column in columns for name in (column.name, *(f"{column.name}.{x}" for x in _fields(column.type)))
+    ]
     if "*" in said or said.issuperset(names):
         return None
     return [quote(name) for name in dict.fromkeys(names) if name in said]
