@@ -110,7 +110,7 @@ class Joined:
     Attributes:
         matched: of the columns carried those that are NULL in a row without a match; empty if each row has one.
         padded: what rows without a match look like, for each input that may lack one; empty where that does not show.
-        times: of the columns carried the event times of both rows of a match, and how many microseconds to add; empty without such times.
+        times: of the columns carried the event times of both rows of a match, and how many microseconds to add; empty if either has none.
     """
 
     matched: tuple[str, ...]
@@ -233,8 +233,13 @@ def _keys(join: Join) -> Schema:
 
 
 def _times(join: Join) -> tuple[RowTime, ...]:
-    """Where a join is bounded by time, the times of both rows of a match."""
-    return join.times if isinstance(join, IntervalJoin) and join.kind not in LEFT_ONLY else ()
+    """The event times of both rows of a match, if both have one."""
+    if join.kind in LEFT_ONLY:
+        return ()
+    if isinstance(join, IntervalJoin):
+        return join.times
+    left, right = (node.time_column for node in join.inputs)
+    return (RowTime(left), RowTime(right)) if left and right else ()
 
 
 def _joined(join: Join, top: Node, names: Mapping[str, str]) -> Joined:

@@ -243,8 +243,8 @@ def _in_time(loss: Loss, facts: Lineage) -> Column:
         end_us = _micros(facts.window_end)
         start_us = end_us - F.lit(facts.window_us)
     elif facts.joined and facts.joined.times:
-        times = [_micros(time.column) + F.lit(time.shift_us + 1) for time in facts.joined.times]
-        start_us, end_us = F.least(*times), F.greatest(*times)
+        times = [_micros(time.column) + F.lit(time.shift_us) for time in facts.joined.times]
+        start_us, end_us = F.least(*times), F.greatest(*times) + 1
     else:
         return F.lit(True)
     after = F.lit(True) if loss.since_us is None else end_us > F.lit(loss.since_us + 1)

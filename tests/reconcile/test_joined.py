@@ -176,9 +176,16 @@ NEAR = """SELECT a.id, a.origin, a.ts, b.id AS other FROM flights AS a JOIN flig
 ON a.origin = b.origin AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR AND a.id < b.id;"""
 
 
-def test_a_match_is_lost_only_if_its_task_died_between_its_rows(tmp_path: Path, spark: SparkSession) -> None:
+AWAY = """SELECT a.id, a.origin, a.ts, b.id AS other FROM flights AS a JOIN flights AS b
+ON a.origin = b.origin AND b.id = a.id + 100;"""
+
+
+@pytest.mark.parametrize("query", [NEAR, AWAY], ids=["within a span of time", "at any time"])
+def test_a_match_is_lost_only_if_its_task_died_between_its_rows(
+    query: str, tmp_path: Path, spark: SparkSession
+) -> None:
     data = flights(4_000).with_columns(origin=pl.Series([CARRIERS[number % 4] for number in range(4_000)]))
-    job, home = run(TWO_TASKS + NEAR, tmp_path, data)
+    job, home = run(TWO_TASKS + query, tmp_path, data)
     (component,) = (part.name for part in job.topology.components if part.name.startswith("join"))
     happened("replayed", SENT_AGAIN, 250)(lost(component)(read_record(home))).save(home)
     (loser,), (other,) = ([origin for origin in CARRIERS[:4] if origin in some][:1] for some in (LOSERS, OTHERS))
