@@ -100,7 +100,7 @@ def json_reader(names: Iterable[str]) -> str:
     return "\n\n".join(text for name, text in functions.items() if name in names)
 
 
-def exact_names(columns: Schema, options: Mapping[str, str]) -> list[str] | None:
+def shown_exact(columns: Schema, options: Mapping[str, str]) -> list[str] | None:
     """Arguments: the columns, and `column.field` inside them, that find only fields of their very name; None if all are such."""
     said = _said(options)
     names = [

@@ -13,7 +13,7 @@ from ouzel.compiler.types import MapType, VarcharType, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.columns import JSON_READER, from_csv, has_empty_texts, json_schema, not_null, read_json_times
 from ouzel.spark.lowering.csv import CLOSED, READ_CSV
-from ouzel.spark.lowering.json import READ_JSON, exact_names
+from ouzel.spark.lowering.json import READ_JSON, shown_exact
 from ouzel.spark.lowering.parquet import READ_PARQUET
 from ouzel.spark.lowering.text import (
     Range,
@@ -196,7 +196,7 @@ COLUMNS_LINE = 90
 
 
 def _json(scan: Scan, options: Mapping[str, str]) -> list[str]:
-    exact, path, schema = exact_names(scan.columns, options), path_text(scan.table, options), json_schema(scan.columns)
+    exact, path, schema = shown_exact(scan.columns, options), path_text(scan.table, options), json_schema(scan.columns)
     if exact is not None:
         return [call(READ_JSON, ["spark", path, quote(schema), *exact]), *read_json_times(scan.columns)]
     given = ", ".join(f"{name}={value}" for name, value in JSON_READER.items())
