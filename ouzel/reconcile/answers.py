@@ -17,7 +17,7 @@ from ouzel.errors import NotSupported, QueryError
 from ouzel.job import Job
 from ouzel.reconcile.forms import comparable_form
 from ouzel.reconcile.lineage import batch_sink
-from ouzel.reconcile.parts import can_be_read_back, parts_glob, parts_written, weight_of
+from ouzel.reconcile.parts import can_be_read_back, find_weight, parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, read_record
 from ouzel.spark.batch.run import BatchRun, batch_run
 from ouzel.spark.io.bounds import Ranges
@@ -93,7 +93,7 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
         return spark.createDataFrame([], shape)
     options = {**dict(sink.options), "path": str(parts_glob(sink, Path(), run))}
     traits = source_traits(reads_of(sink.connector, sink.table), options)
-    weight = weight_of(sink)
+    weight = find_weight(sink)
     written = Schema((*columns, Field(weight, BIGINT))) if weight else columns
     scan = Scan(sink.table, sink.connector, tuple(options.items()), written, traits=traits)
     reading = Program((Sink(scan, "written", RESULT, (), SinkMode.APPEND, columns=written, traits=RETURNED),))

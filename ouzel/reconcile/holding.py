@@ -11,7 +11,7 @@ from ouzel.compiler.plan import Scan, Sink, walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.reconcile.marks import describe_edit
-from ouzel.reconcile.parts import parts_glob, parts_written, weight_of
+from ouzel.reconcile.parts import find_weight, parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.spelling import misspelt
 from ouzel.reconcile.topics import find_recreated, ids_of
@@ -80,7 +80,7 @@ def _grown(path: str, size: int) -> str:
 def _check_columns(sink: Sink, parts: Sequence[Path]) -> None:
     """Parquet says what it holds."""
     expected = (sink.columns or sink.input.schema).polars()
-    if weight := weight_of(sink):
+    if weight := find_weight(sink):
         expected[weight] = pl.Int64()
     wrong = [f"{problem} in {part.name}" for part in parts for problem in _problems(_schema(part), expected)]
     if wrong:

@@ -13,7 +13,7 @@ def can_be_read_back(sink: Sink) -> bool:
     return writes_of(sink.connector, sink.table).read_back is not None
 
 
-def weight_of(sink: Sink) -> str | None:
+def find_weight(sink: Sink) -> str | None:
     """The column of +1 and -1 in what was written; None where rows are never taken back, or there are no files."""
     read_back = writes_of(sink.connector, sink.table).read_back
     return read_back.weight if read_back and sink.mode is not SinkMode.APPEND else None
