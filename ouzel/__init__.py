@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ouzel.compiler.functions.python import function
+    from ouzel.dsl import Expr, Sink, Source, StepOptions, Store, Stream, col, column_function, fn, lit
     from ouzel.entry import query, run, start, table
     from ouzel.errors import (
         BadRecord,
@@ -46,6 +47,7 @@ __all__ = [
     "ConnectorError",
     "Context",
     "Delivery",
+    "Expr",
     "Grouping",
     "GroupingKind",
     "Handle",
@@ -59,12 +61,21 @@ __all__ = [
     "RowSpout",
     "RunState",
     "Settings",
+    "Sink",
+    "Source",
     "Spout",
     "Status",
+    "StepOptions",
+    "Store",
+    "Stream",
     "Topology",
     "TopologyBuilder",
     "TopologyError",
+    "col",
+    "column_function",
+    "fn",
     "function",
+    "lit",
     "query",
     "run",
     "schema",
@@ -74,6 +85,7 @@ __all__ = [
 
 _HOMES = {
     "compiler.functions.python": ("function",),
+    "dsl": ("Expr", "Sink", "Source", "StepOptions", "Store", "Stream", "col", "column_function", "fn", "lit"),
     "entry": ("query", "run", "start", "table"),
     "errors": ("BadRecord", "ConnectorError", "NotSupported", "OuzelError", "PlanError", "QueryError", "TopologyError"),
     "planner.api": (

@@ -452,6 +452,7 @@ class Connector:
         functions: names of functions that give a table in FROM, as `read_csv`.
         opens: import path of a function of (one of these names, or none; what the query has in quotes; named arguments; directory)
             giving the table's options, or None if another connector reads it; raises QueryError. Empty if there are none.
+        subject: the option that says what is read or written, a path or a topic, which a program in Python gives first; empty if none does.
     """
 
     name: str
@@ -463,3 +464,4 @@ class Connector:
     check: Any = None
     functions: tuple[str, ...] = ()
     opens: str = ""
+    subject: str = ""

@@ -53,6 +53,7 @@ CONNECTOR = Connector(
         metadata={"row": pl.Int64()},
     ),
     Writes("ouzel.connectors.memory:MemorySink", ("append", "retract", "upsert"), Writers.ONE, SinkDelivery.IDEMPOTENT),
+    subject="name",
 )
 
 

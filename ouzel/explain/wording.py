@@ -11,6 +11,7 @@ from ouzel.compiler.expressions import Call, Case, Cast, Expression, GetField, L
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
+    ApplyPython,
     AsofJoin,
     AssignSession,
     AssignWindow,
@@ -227,6 +228,7 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         Project: _project,
         Filter: lambda node: expression_text(node.predicate),
         Unnest: _unnest,
+        ApplyPython: lambda node: node.label.removeprefix("Python "),
         AssignSession: _session,
         AssignWindow: _window,
         Aggregate: _aggregate,

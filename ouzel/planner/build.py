@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.plan import Program, Scan, Sink
+from ouzel.compiler.plan import ApplyPython, Program, Scan, Sink
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.components import Part, cut_components
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
@@ -34,7 +34,8 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     check_names(program.hints, parts)
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
-    return Topology(settings.query_name or name, components, settings, bool(program.functions))
+    calls_python = any(isinstance(node, ApplyPython) for part in parts for node in part.chain)
+    return Topology(settings.query_name or name, components, settings, bool(program.functions) or calls_python)
 
 
 def _check_changelogs(dag: Dag) -> None:

@@ -108,7 +108,7 @@ def exact(place: Path) -> list[tuple[str, int]]:
 
 
 def test_the_readme_counts_words_in_plain_python(place: Path) -> None:
-    plain, _ = blocks(ROOT / "README.md", "python")
+    plain, _, _ = blocks(ROOT / "README.md", "python")
     assert said_by(plain, place) == str(exact(place)[:3])
 
 
@@ -120,7 +120,7 @@ def test_the_readme_counts_words_in_sql(place: Path) -> None:
 
 @pytest.mark.server
 def test_the_readme_counts_words_in_a_topology(place: Path) -> None:
-    _, topology = blocks(ROOT / "README.md", "python")
+    _, _, topology = blocks(ROOT / "README.md", "python")
     most_frequent(ast.literal_eval(said_by(topology, place)), place)
 
 

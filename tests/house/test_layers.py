@@ -25,6 +25,9 @@ MAY_IMPORT = {
     "job": {"compiler", "planner", "explain", "connectors", "traits", "listings", "runtime"},
     "spark": {"compiler", "planner", "connectors", "runtime", "spark.lowering", "job", "traits"},
     "session": {"job", "planner", "runtime", "spark"},  # starts a job on any engine
+    "dsl": {
+        "compiler", "planner", "connectors", "runtime", "monoid", "explain", "spark", "spark.lowering", "job", "entry",
+    },
     "reconcile": {
         "compiler", "planner", "connectors", "runtime", "spark", "spark.lowering", "explain", "job", "session", "traits",
     },

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.house.source import listed, package, short, tree
 
-SEVERAL = {"Watermark", "explain", "main", "reconcile", "run", "start"}
-"""A node of the plan and the message that carries its time; commands, and what a Python program calls for the same."""
+SEVERAL = {"Sink", "Source", "Stream", "Watermark", "explain", "main", "reconcile", "run", "start"}
+"""A node of the plan and the message that carries its time; commands, and what a Python program calls for the same, and for its tables."""
 
 
 def defined(path: Path) -> Iterator[str]:

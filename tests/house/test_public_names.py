@@ -13,10 +13,10 @@ from ouzel import errors
 from tests.house.source import ROOT, tree
 
 PUBLIC = {
-    "BadRecord", "BadRecordPolicy", "BasicBolt", "Batch", "Bolt", "Collector", "ConnectorError", "Context", "Delivery",
+    "BadRecord", "BadRecordPolicy", "BasicBolt", "Batch", "Bolt", "Collector", "ConnectorError", "Context", "Delivery", "Expr",
     "Grouping", "GroupingKind", "Handle", "Job", "NotSupported", "OuzelError", "PlanError", "QueryError", "Resources",
-    "RowBolt", "RowSpout", "RunState", "Settings", "Spout", "Status", "Topology", "TopologyBuilder", "TopologyError",
-    "function", "query", "run", "schema", "start", "table",
+    "RowBolt", "RowSpout", "RunState", "Settings", "Sink", "Source", "Spout", "Status", "StepOptions", "Store", "Stream", "Topology",
+    "TopologyBuilder", "TopologyError", "col", "column_function", "fn", "function", "lit", "query", "run", "schema", "start", "table",
 }  # fmt: skip
 """Whoever takes a name out of here breaks somebody's program."""
 

@@ -41,6 +41,7 @@ from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, SortKey, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
+from ouzel.compiler.plan.python_steps import ApplyPython, PythonStep, StepKind, StepPart
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
@@ -62,6 +63,7 @@ __all__ = [
     "WEIGHTED",
     "Aggregate",
     "AggregateCall",
+    "ApplyPython",
     "AsofJoin",
     "AssignSession",
     "AssignWindow",
@@ -85,6 +87,7 @@ __all__ = [
     "PartialAggregate",
     "Program",
     "Project",
+    "PythonStep",
     "Reconcile",
     "RowTime",
     "RowWise",
@@ -95,6 +98,8 @@ __all__ = [
     "Sink",
     "SinkMode",
     "SortKey",
+    "StepKind",
+    "StepPart",
     "TopN",
     "Unary",
     "Union",

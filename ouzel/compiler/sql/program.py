@@ -38,25 +38,34 @@ from ouzel.compiler.sql.tables import Table, create_table
 from ouzel.compiler.written import NodeLocation
 
 
-def compile_sql(text: str, connectors: Mapping[str, ConnectorTraits], functions: Functions | None = None) -> Program:
+def compile_sql(
+    text: str,
+    connectors: Mapping[str, ConnectorTraits],
+    functions: Functions | None = None,
+    relations: Mapping[str, Relation] | None = None,
+) -> Program:
     """The logical plan of a file of statements, which may call `functions`; by default those of the registries.
+
+    It may read `relations` as if they were views.
 
     Raises:
         QueryError: the text is wrong; with line, place and advice.
         NotSupported: a construct outside the subset.
     """
-    return _Compiler(QueryText(text, functions or Functions()), connectors).run()
+    return _Compiler(QueryText(text, functions or Functions()), connectors, relations or {}).run()
 
 
 class _Compiler:
     """What the statements so far have made."""
 
-    def __init__(self, source: QueryText, connectors: Mapping[str, ConnectorTraits]) -> None:
+    def __init__(
+        self, source: QueryText, connectors: Mapping[str, ConnectorTraits], relations: Mapping[str, Relation]
+    ) -> None:
         self.source, self.connectors = source, connectors
         self.tables: dict[str, Table] = {}
         self.created: dict[str, CreateTable] = {}
         self.listings: list[Listing] = []
-        self.relations: dict[str, Relation] = {}
+        self.relations: dict[str, Relation] = dict(relations)
         self.scopes: list[tuple[Span, dict[str, str]]] = []
         self.sinks: list[Sink] = []
         self.settings: list[tuple[str, str]] = []

@@ -118,4 +118,5 @@ CONNECTOR = Connector(
     check=_check,
     functions=("read_csv", "read_json", "read_parquet", "read_text"),
     opens="ouzel.connectors.file.named:open_named",
+    subject="path",
 )

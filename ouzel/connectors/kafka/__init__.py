@@ -192,4 +192,5 @@ CONNECTOR = Connector(
     Writes("ouzel.connectors.kafka.sink:KafkaSink", ("append", "upsert"), Writers.MANY, SinkDelivery.AT_LEAST_ONCE),
     extra="kafka",
     check=_check,
+    subject="topic",
 )  # fmt: skip

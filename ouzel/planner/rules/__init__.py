@@ -12,6 +12,7 @@ from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.distribute_over_unions import distribute_over_unions
 from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
 from ouzel.planner.rules.fuse_projections import fuse_projections
+from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.push_filters_to_sources import push_filters_to_sources
@@ -29,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     distribute_over_unions,
     prune_columns,  # after the filters: what only a lower filter reads need not go further up
     fuse_projections,
+    fuse_python_steps,
     remove_trivial_projects,
     combine_before_shuffle,  # partial aggregates before a fields grouping
     share_panes,  # of partial aggregates

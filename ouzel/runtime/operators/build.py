@@ -7,6 +7,7 @@ from typing import Any
 
 from ouzel.compiler.plan import (
     Aggregate,
+    ApplyPython,
     AsofJoin,
     AssignSession,
     AssignWindow,
@@ -38,6 +39,7 @@ from ouzel.runtime.operators.chain import Chain, Edges
 from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.over import over
+from ouzel.runtime.operators.python_steps import PythonSteps
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.sessions import SessionAssignment
 from ouzel.runtime.operators.sets import Comparing
@@ -52,6 +54,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Filter: lambda node, _seed: Selection(node.predicate),
         Watermark: lambda node, _seed: WatermarkAssigner(node),
         Unnest: lambda node, _seed: Unnesting(node),
+        ApplyPython: lambda node, _seed: PythonSteps(node),
         AssignSession: lambda node, seed: SessionAssignment(node, seed),
         AssignWindow: lambda node, _seed: WindowAssignment(node),
         Aggregate: lambda node, seed: aggregation(node, seed, partial=False),

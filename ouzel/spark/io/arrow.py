@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import polars as pl
 import pyarrow as pa
 
+from ouzel.compiler.types import ArrayType, BytesType, DataType, MapType, RowType, Schema, VarcharType, to_polars
+
 
 def polars_types(schema: pa.Schema) -> dict[str, pl.DataType]:
     """What a connector is asked for, so that its rows fit the schema; a map is a list of keys and values there."""
@@ -25,6 +27,26 @@ def _without_maps(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_without_maps(field.type)) for field in kind])
     return kind
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """Columns as Spark has them in Arrow."""
+    return pa.schema([pa.field(field.name, _arrow_type(field.type)) for field in schema])
+
+
+def _arrow_type(kind: DataType) -> pa.DataType:
+    match kind:
+        case ArrayType(element):
+            return pa.list_(_arrow_type(element))
+        case MapType(key, value):
+            return pa.map_(_arrow_type(key), _arrow_type(value))
+        case RowType(fields):
+            return pa.struct([(name, _arrow_type(inner)) for name, inner in fields])
+        case VarcharType():
+            return pa.string()
+        case BytesType():
+            return pa.binary()
+    return pl.Series([], dtype=to_polars(kind)).to_arrow().type
 
 
 def record_batches(frame: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

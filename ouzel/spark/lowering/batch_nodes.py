@@ -11,6 +11,7 @@ from ouzel.compiler.functions.lowering import backtick, parenthesize
 from ouzel.compiler.functions.spark import column_name, is_path, to_spark
 from ouzel.compiler.plan import (
     Aggregate,
+    ApplyPython,
     AsofJoin,
     AssignSession,
     AssignWindow,
@@ -38,6 +39,7 @@ from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, Ro
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
 from ouzel.spark.lowering.asof import lower_asof
 from ouzel.spark.lowering.over_nodes import lower_over, lower_top
+from ouzel.spark.lowering.python_steps import lower_python
 from ouzel.spark.lowering.tables import lower_scan
 from ouzel.spark.lowering.text import call, comment, quote, select
 
@@ -64,6 +66,7 @@ BATCH: NodeTable[Lowering] = NodeTable(
     {
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        ApplyPython: lower_python,
         Over: lower_over,
         TopN: lower_top,
     },

@@ -12,6 +12,7 @@ from ouzel.planner.rules.align_union_branches import align_union_branches
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
 from ouzel.planner.rules.fuse_projections import fuse_projections
+from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
 
@@ -178,6 +179,7 @@ RULES: tuple[Callable[[Dag], Dag], ...] = (
     align_union_branches,  # by name from here on
     prune_columns,
     fuse_projections,
+    fuse_python_steps,
     remove_trivial_projects,
     name_results,
     remove_trivial_projects,  # those that gave names to what has them by now

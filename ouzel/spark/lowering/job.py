@@ -20,6 +20,7 @@ from ouzel.spark.lowering.csv import CLOSED, CLOSED_QUOTES, CSV, READ_CSV
 from ouzel.spark.lowering.json import json_reader
 from ouzel.spark.lowering.layout import assignment, statement
 from ouzel.spark.lowering.parquet import READ_PARQUET, parquet_reader
+from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.sinks import lower_sink
 from ouzel.spark.lowering.statements import write_function
 from ouzel.spark.lowering.tables import BAD_RECORDS, OFFSETS, is_read_by_spark, read_range, starts_at_folder
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 JobRanges = Mapping[str, Range]
 """Table -> partition id -> [first offset, offset to stop before)."""
 
-PROVIDED = ("BadRecords", "python_function", "read_table", "write_table")
+PROVIDED = ("BadRecords", "python_function", "python_steps", "read_table", "write_table")
 """What a job imports of Ouzel, if it needs it."""
 
 STANDARD = {
@@ -68,7 +69,7 @@ def spark_job(
     ours = {table: parts for table, parts in sorted((offsets or {}).items()) if table in scans}
     try:
         body = write_function(dag, partial(_lower, ours), query)
-        text = _Job(program, directory, title, query, ours, scans, body).text()
+        text = _Job(program, directory, title, query, ours, scans, body, steps_text(dag)).text()
         compile(text, "job.py", "exec")
     except SyntaxError as error:
         raise OuzelError(f"the job of this query would be no Python ({error.msg}); please report the query") from error
@@ -86,6 +87,7 @@ class _Job:
     ours: JobRanges
     scans: Mapping[str, Scan]
     body: str
+    steps: str
 
     def text(self) -> str:
         functions = {CLOSED: CLOSED_QUOTES, READ_CSV: CSV}
@@ -105,7 +107,7 @@ class _Job:
             note = comment("What is read of each partition: from the first offset to just before the second.")
             constants = "\n".join([note, *assignment(OFFSETS, [_ranges(self.ours)]), "", ""])
         run = 'if __name__ == "__main__":\n    main()\n'
-        return f"{self._header()}\n{self._imports(constants + rest)}\n{constants}\n{rest}\n\n{run}"
+        return f"{self._header()}\n{self._imports(constants + rest)}\n{constants}\n{rest}\n\n{self.steps}{run}"
 
     def _header(self) -> str:
         meaning = "It means what the topology means: ANSI mode, and UTC as the session's time zone."

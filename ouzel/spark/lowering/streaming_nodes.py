@@ -16,6 +16,7 @@ from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,
+    ApplyPython,
     AsofJoin,
     AssignSession,
     AssignWindow,
@@ -213,6 +214,9 @@ STREAMING: NodeTable[Lowering] = NodeTable(
     "Structured Streaming",
     {
         **{kind: BATCH[kind] for kind in AS_IN_BATCH},
+        ApplyPython: Refused(
+            "only the text of a batch job holds the functions of a program", "run it as a topology, or as a batch job"
+        ),
         Watermark: Refused("EventTime stands for it where something waits"),
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),

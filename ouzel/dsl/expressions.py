@@ -1,0 +1,152 @@
+"""Expressions over columns, in Python: `col("price") * 2`, `fn.upper(col("name"))`. They are SQL's, by the same registry of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from ouzel.compiler.coercion import cast_to
+from ouzel.compiler.expressions import Column, Expression, Literal
+from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.records import PLAIN, Hint, type_of
+from ouzel.compiler.types import NULL, TIMESTAMP_LTZ, DataType, DecimalType, Schema
+from ouzel.errors import QueryError
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """An expression; `bind` gives it types, once it is known what columns there are."""
+
+    bind: Callable[[Schema], Expression]
+    shown: str
+
+    def __str__(self) -> str:
+        return self.shown
+
+    def __add__(self, other: object) -> Expr:
+        return _call("add", self, other)
+
+    def __radd__(self, other: object) -> Expr:
+        return _call("add", other, self)
+
+    def __sub__(self, other: object) -> Expr:
+        return _call("subtract", self, other)
+
+    def __rsub__(self, other: object) -> Expr:
+        return _call("subtract", other, self)
+
+    def __mul__(self, other: object) -> Expr:
+        return _call("multiply", self, other)
+
+    def __rmul__(self, other: object) -> Expr:
+        return _call("multiply", other, self)
+
+    def __truediv__(self, other: object) -> Expr:
+        return _call("divide", self, other)
+
+    def __rtruediv__(self, other: object) -> Expr:
+        return _call("divide", other, self)
+
+    def __mod__(self, other: object) -> Expr:
+        return _call("modulo", self, other)
+
+    def __neg__(self) -> Expr:
+        return _call("negate", self)
+
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        return _call("eq", self, other)
+
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        return _call("ne", self, other)
+
+    def __lt__(self, other: object) -> Expr:
+        return _call("lt", self, other)
+
+    def __le__(self, other: object) -> Expr:
+        return _call("le", self, other)
+
+    def __gt__(self, other: object) -> Expr:
+        return _call("gt", self, other)
+
+    def __ge__(self, other: object) -> Expr:
+        return _call("ge", self, other)
+
+    def __and__(self, other: object) -> Expr:
+        return _call("and", self, other)
+
+    def __or__(self, other: object) -> Expr:
+        return _call("or", self, other)
+
+    def __invert__(self) -> Expr:
+        return _call("not", self)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"whether ({self.shown}) is true is known of each record only; write & for and, | for or, ~ for not"
+        )
+
+    __hash__ = object.__hash__
+
+    def is_null(self) -> Expr:
+        """Whether there is no value."""
+        return _call("is_null", self)
+
+    def cast(self, to: Hint) -> Expr:
+        """The value as another type: Python's, or SQL's as a text."""
+        from typing import Annotated
+
+        kind = type_of(Annotated[object, to] if isinstance(to, str) else to)
+        return Expr(lambda schema: cast_to(self.bind(schema), kind), f"CAST({self.shown} AS {kind})")
+
+
+def col(name: str) -> Expr:
+    """A column of the record."""
+
+    def bind(schema: Schema) -> Expression:
+        if name not in schema:
+            raise QueryError(f"there is no column {name}", instead=f"there are {', '.join(schema.names)}")
+        return Column(schema[name].type, name)
+
+    return Expr(bind, name)
+
+
+def lit(value: object) -> Expr:
+    """A constant."""
+    return Expr(lambda schema: Literal(_type(value), value), repr(value))
+
+
+class RegistryFunctions:
+    """SQL's functions by name, and those of `ouzel.function`: `fn.substring(col("word"), 1, 3)`."""
+
+    def __getattr__(self, name: str) -> Callable[..., Expr]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *arguments: _call(name, *arguments)
+
+
+fn = RegistryFunctions()
+"""SQL's functions."""
+
+
+def _call(function: str, *arguments: object) -> Expr:
+    parts = [one if isinstance(one, Expr) else lit(one) for one in arguments]
+    shown = f"{function.upper()}({', '.join(part.shown for part in parts)})"
+    return Expr(lambda schema: resolve_call(function, [part.bind(schema) for part in parts]), shown)
+
+
+def _type(value: Any) -> DataType:
+    if value is None:
+        return NULL
+    if isinstance(value, Decimal):
+        digits = value.as_tuple()
+        scale = max(0, -int(digits.exponent))
+        return DecimalType(max(len(digits.digits), scale, 1), scale)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return TIMESTAMP_LTZ
+    for kind in (bool, int, float, str, bytes, datetime, date, timedelta):
+        if isinstance(value, kind):
+            return PLAIN[kind]
+    raise QueryError(f"{value!r} is no constant of SQL", instead="use a text, a number, a time, or None")

@@ -1,0 +1,144 @@
+"""The user's functions: where they were written, what they are called, by what they are known again, and whether they can be sent."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import cloudpickle
+
+from ouzel.compiler.plan.identity import digest
+from ouzel.errors import QueryError
+
+UserFunction = Callable[..., Any]
+
+OURS = str(Path(__file__).parent.parent)
+"""The folder of the package."""
+
+LONGEST = 60
+"""Characters of a lambda that a message shows."""
+
+
+def users_line() -> str:
+    """File and line of the nearest call that is not ours."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def function_name(function: UserFunction) -> str:
+    """What a function is called; of a lambda what it says."""
+    if isinstance(function, functools.partial):
+        return f"partial({function_name(function.func)})"
+    name = getattr(function, "__name__", type(function).__name__)
+    return _lambda(function) or name if name == "<lambda>" else str(name)
+
+
+def _lambda(function: UserFunction) -> str:
+    code: CodeType = function.__code__
+    spans = [
+        (start, end)
+        for line, last, start, end in code.co_positions()
+        if line == last == code.co_firstlineno and start is not None and end is not None and end > start
+    ]
+    text = linecache.getline(code.co_filename, code.co_firstlineno)
+    if not spans or not text:
+        return ""
+    encoded = text.encode()
+    body = encoded[min(start for start, _ in spans) : max(end for _, end in spans)].decode(errors="replace")
+    told = f"lambda {', '.join(code.co_varnames[: code.co_argcount])}: {body}"
+    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+
+
+def function_id(function: UserFunction) -> str:
+    """By what a function is known again: its module and name, if it can be imported; else what its code says and what it has closed over.
+
+    So a named function may be mended and keeps the state behind it, and a lambda is another one when it says something else.
+    """
+    if isinstance(function, functools.partial):
+        return digest(
+            "partial", function_id(function.func), *map(_value_id, function.args), *_of_mapping(function.keywords)
+        )
+    if inspect.ismethod(function):
+        return digest("method", function_id(function.__func__), type(function.__self__).__qualname__)
+    name, module = getattr(function, "__qualname__", ""), getattr(function, "__module__", "") or ""
+    if name and "<" not in name and module != "__main__":
+        return f"{module}:{name}"
+    if inspect.isfunction(function):
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        return digest("code", *_of_code(function.__code__), *map(_value_id, (*cells, *(function.__defaults__ or ()))))
+    return digest("object", type(function).__module__, type(function).__qualname__, name)
+
+
+def _of_code(code: CodeType) -> Iterator[object]:
+    yield code.co_code
+    yield from code.co_names
+    for constant in code.co_consts:
+        yield digest(*_of_code(constant)) if isinstance(constant, CodeType) else _value_id(constant)
+
+
+def _of_mapping(values: dict[str, Any]) -> Iterator[object]:
+    for name, value in sorted(values.items()):
+        yield from (name, _value_id(value))
+
+
+def _value_id(value: object) -> str:
+    if callable(value):
+        return function_id(value)
+    if isinstance(value, str | bytes | int | float | bool | None):
+        return repr(value)
+    if isinstance(value, tuple | list):
+        return digest(type(value).__name__, *map(_value_id, value))
+    if isinstance(value, dict):
+        return digest("dict", *(part for pair in value.items() for part in map(_value_id, pair)))
+    if isinstance(value, frozenset | set):
+        return digest("set", *sorted(map(_value_id, value)))
+    return type(value).__qualname__
+
+
+def check_sendable(function: UserFunction, called: str, place: str) -> None:
+    """See that a function can be sent to the processes that call it.
+
+    Raises:
+        QueryError: it cannot; names the variable.
+    """
+    try:
+        cloudpickle.dumps(function)
+    except Exception as error:
+        culprit = next((found for found in _used(function) if not _is_sendable(found[1])), None)
+        what = f"the variable '{culprit[0]}', a {type(culprit[1]).__name__}," if culprit else f"something ({error})"
+        raise QueryError(
+            f"{called} (at {place}) uses {what} which cannot be sent to other processes",
+            instead="make it inside the function, or use a function of a module that can be imported",
+        ) from None
+
+
+def _used(function: UserFunction) -> Iterator[tuple[str, object]]:
+    """Variables that a function uses, with their values."""
+    if isinstance(function, functools.partial):
+        yield from ((f"argument {place}", value) for place, value in enumerate(function.args, 1))
+        yield from function.keywords.items()
+        function = function.func
+    if inspect.ismethod(function):
+        yield "self", function.__self__
+        yield from vars(function.__self__).items() if hasattr(function.__self__, "__dict__") else ()
+    elif inspect.isfunction(function):
+        variables = inspect.getclosurevars(function)
+        yield from (*variables.nonlocals.items(), *variables.globals.items())
+    else:
+        yield from getattr(function, "__dict__", {}).items()
+
+
+def _is_sendable(value: object) -> bool:
+    try:
+        cloudpickle.dumps(value)
+    except Exception:
+        return False
+    return True

@@ -1,0 +1,120 @@
+"""Which type a function gives: what it says, what the user says, or what it gives for the first records of a source that can be read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_type_hints
+
+from ouzel.compiler.plan import StepKind
+from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of
+from ouzel.errors import OuzelError, QueryError
+
+MOST = 100
+"""So many records a function is tried on."""
+
+KNOWN: Mapping[Any, Hint] = {
+    len: int, str.split: list[str], str.rsplit: list[str], str.splitlines: list[str], str.strip: str, str.lower: str, str.upper: str,
+    str.title: str, str.capitalize: str, str.casefold: str, str.encode: bytes, bytes.decode: str, repr: str, hash: int, ord: int, chr: str,
+}  # fmt: skip
+"""What functions give that have no annotations."""
+
+
+def result_hint(
+    function: Callable[..., Any],
+    kind: StepKind,
+    returns: Hint | None,
+    samples: Callable[[], Iterable[Any] | None],
+    called: str,
+) -> Hint:
+    """The type of the records that come of a function.
+
+    Args:
+        function: the user's.
+        kind: what becomes of what it gives.
+        returns: what the user says of the records; None if nothing.
+        samples: gives the first records that the function will see; None if they cannot be read now.
+        called: the step, for messages.
+
+    Raises:
+        QueryError: it cannot be known; says what to write.
+    """
+    if returns is not None:
+        type_of(returns)
+        return returns
+    said = _said(function, kind)
+    if said is not None and _holds(said):
+        return said
+    found = samples()
+    seen = hint_of_values(islice(_tried(function, kind, found), MOST)) if found is not None else None
+    if is_whole(seen):
+        return seen
+    why = "its source cannot be read before it runs" if found is None else "the first records do not show it"
+    raise QueryError(
+        f"it is not known which type {called} gives: it has no annotation, and {why}",
+        instead=f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
+    )
+
+
+def _said(function: Callable[..., Any], kind: StepKind) -> Hint | None:
+    """What the function itself says of the records that come of it."""
+    if isinstance(function, type):
+        return function if kind is not StepKind.FLAT_MAP else None
+    hashable = getattr(function, "__hash__", None) is not None
+    hint = KNOWN.get(function) if hashable else None
+    if hint is None:
+        hint = _annotation(function)
+    if hint is None:
+        return None
+    return _element(hint) if kind is StepKind.FLAT_MAP else _without_none(hint)
+
+
+def _annotation(function: Callable[..., Any]) -> Hint | None:
+    called = function if inspect.isroutine(function) else getattr(function, "func", None) or type(function).__call__
+    try:
+        return get_type_hints(called, include_extras=True).get("return")
+    except (NameError, TypeError, AttributeError):
+        return None
+
+
+def _element(hint: Hint) -> Hint | None:
+    """What an iterable of this type gives."""
+    hint = _without_none(hint)
+    if hint is str:
+        return str
+    origin, parts = origin_of(hint), get_args(hint)
+    if origin is None or not parts or not issubclass(origin, Iterable):
+        return None
+    if origin is tuple and Ellipsis not in parts:
+        return parts[0] if all(part == parts[0] for part in parts) else None
+    return parts[0]
+
+
+def _without_none(hint: Hint) -> Hint:
+    if origin_of(hint) in (Union, UnionType):
+        left = [part for part in get_args(hint) if part is not NoneType]
+        return left[0] if len(left) == 1 else hint
+    return hint
+
+
+def _holds(hint: Hint) -> bool:
+    """Whether columns hold such values."""
+    if isinstance(hint, TypeVar):
+        return False
+    try:
+        type_of(hint)
+    except (OuzelError, NameError, TypeError):
+        return False
+    return True
+
+
+def _tried(function: Callable[..., Any], kind: StepKind, samples: Iterable[Any]) -> Iterator[Any]:
+    """What the function gives for these; of what it cannot take nothing."""
+    for sample in samples:
+        try:
+            made = function(sample)
+            yield from made if kind is StepKind.FLAT_MAP else (made,)
+        except Exception:
+            continue

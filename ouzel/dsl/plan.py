@@ -1,0 +1,400 @@
+"""From producers to the logical plan that SQL compiles to, and to a job that every engine runs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from ouzel.compiler.catalog import ONE_ROW, RESULT, RETURNED, VALUES
+from ouzel.compiler.coercion import cast_to
+from ouzel.compiler.expressions import Column, Expression, GetField
+from ouzel.compiler.plan import (
+    Aggregate,
+    ApplyPython,
+    Emit,
+    EmitRule,
+    Filter,
+    Hints,
+    Node,
+    Program,
+    Project,
+    PythonStep,
+    Scan,
+    Sink,
+    SinkMode,
+    StepKind,
+    StepPart,
+    Union,
+    walk,
+)
+from ouzel.compiler.plan.identity import digest
+from ouzel.compiler.records import KEY, VALUE, Form, RecordType
+from ouzel.compiler.sql import compile_sql
+from ouzel.compiler.sql.scope import Relation, relation_of
+from ouzel.compiler.types import BIGINT, BOOLEAN, Field, Schema
+from ouzel.compiler.written import NodeLocation
+from ouzel.dsl.functions import check_sendable
+from ouzel.dsl.producers import (
+    AlsoPlanned,
+    ConnectorTable,
+    Filtered,
+    GivenRecords,
+    Merged,
+    NamedAs,
+    Producer,
+    Queried,
+    Selected,
+    StepTaken,
+    Summed,
+    Swapped,
+    TableRead,
+    Written,
+    entire_graph,
+)
+from ouzel.errors import NotSupported, PlanError, QueryError
+from ouzel.job import Job, connector_traits
+from ouzel.planner.build import plan_topology
+from ouzel.planner.packing import pack
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Component, Topology
+
+if TYPE_CHECKING:
+    from ouzel.dsl.options import StepOptions
+
+ONE = Schema((Field("one", BIGINT),))
+"""The column of the table of one row, of which records that the program holds are made."""
+
+
+@dataclass(frozen=True)
+class HeldRecords:
+    """HeldRecords that a program holds, as a function of the only row there is."""
+
+    records: tuple[Any, ...]
+
+    def __call__(self, _one: object) -> tuple[Any, ...]:
+        """All of them."""
+        return self.records
+
+
+class Builder:
+    """Makes the nodes of producers, each once, and gathers the sinks on the way."""
+
+    def __init__(self, end: Producer) -> None:
+        self.sinks: list[Sink] = []
+        self._nodes: dict[int, Node] = {}
+        self._names: dict[int, str] = {}
+        self._tables: dict[str, object] = {}
+        for producer in entire_graph(end):
+            if isinstance(producer, NamedAs):
+                self._names[id(_unnamed(producer))] = producer.name
+
+    def node(self, producer: Producer) -> Node:
+        """What gives its records: the columns of the record, and behind them what is carried along."""
+        for below in entire_graph(producer):
+            if id(below) not in self._nodes:
+                self._nodes[id(below)] = self._named(below, self._made(below))
+        return self._nodes[id(producer)]
+
+    def result(self, producer: Producer) -> Sink:
+        """The sink that hands its records to whoever starts the run."""
+        node = _only(self.node(producer), producer.record.schema.names)
+        mode = SinkMode.RETRACT if node.retracts else SinkMode.APPEND
+        return Sink(node, RESULT, RESULT, (), mode, columns=node.schema, traits=RETURNED)
+
+    def _named(self, producer: Producer, node: Node) -> Node:
+        name = self._names.get(id(producer))
+        if not name:
+            return node
+        if isinstance(node, ApplyPython):
+            node = replace(node, steps=tuple(replace(step, name=name) for step in node.steps))
+        return replace(node, written=replace(node.written, name=name))
+
+    def _below(self, producer: Producer) -> Node:
+        return self._nodes[id(producer)]
+
+    def _made(self, producer: Producer) -> Node:
+        match producer:
+            case TableRead():
+                return self._read(producer)
+            case GivenRecords():
+                return _given(producer)
+            case StepTaken(below=below, step=step):
+                return _apply(self._below(below), below.record, producer.record, step)
+            case Swapped(below=below, places=places):
+                return _swap(self._below(below), below.record, producer.record, places)
+            case Filtered(below=below, condition=condition):
+                return Filter(self._below(below), _condition(condition.bind(below.record.schema)))
+            case Selected(below=below, items=items):
+                bound = tuple((name, one.bind(below.record.schema)) for name, one in items)
+                return Project(self._below(below), (*bound, *_carried(self._below(below), below.record)))
+            case Merged(parts=parts):
+                return _union([(self._below(part), part.record) for part in parts])
+            case NamedAs(below=below) | AlsoPlanned(below=below):
+                return self._below(below)
+            case Summed():
+                return self._sum(producer)
+            case Written(below=below, table=table):
+                self._sink(self._below(below), below.record, table, producer.place)
+                return self._below(below)
+            case Queried(text=text, tables=tables):
+                given = {
+                    name: relation_of(_only(self._below(one), one.record.schema.names), name)
+                    for name, one in tables.items()
+                }
+                return _query(text, given)
+        raise PlanError(f"{type(producer).__name__} has no plan")
+
+    def _read(self, producer: TableRead) -> Node:
+        table, fields = producer.table, producer.record.columns
+        assert table.traits.reads is not None, "one that cannot be read was refused"
+        names = table.columns or producer.record.schema.names
+        if len(names) != len(fields):
+            raise QueryError(
+                f"{len(names)} columns are named of a record of {len(fields)}, at {producer.place}",
+                instead=f"name one for each of {', '.join(producer.record.schema.names)}",
+            )
+        traits = table.traits.reads(dict(table.options))
+        if traits.by_token:
+            raise NotSupported(
+                f"the connector '{table.traits.name}' gives single records again, by token, and no engine takes them back singly",
+                instead="read from a connector that is read by offsets",
+            )
+        columns = Schema(tuple(Field(name, field.type) for name, field in zip(names, fields, strict=True)))
+        scan = Scan(self._free(table), table.traits.name, table.options, columns, traits=traits)
+        return _renamed(scan, producer.record.schema.names)
+
+    def _free(self, table: ConnectorTable) -> str:
+        """The table's name, or the first like it that no other table has."""
+        names = (table.name if number < 2 else f"{table.name}_{number}" for number in range(1, len(self._tables) + 2))
+        name = next(name for name in names if self._tables.get(name, table) is table)
+        self._tables[name] = table
+        return name
+
+    def _sum(self, producer: Summed) -> Node:
+        below, monoid = self._below(producer.below), producer.monoid
+        kind = producer.below.record.columns[1].type
+        signature = monoid.signature(kind)
+        if below.retracts and not monoid.aggregate(kind).takes_back:
+            raise NotSupported(
+                f"sum_by_key (at {producer.place}): {type(monoid).__name__} cannot take back what it has added, and the values change",
+                instead="add up values that are only added, or take a monoid with an inverse",
+            )
+        value: Expression = Column(kind, VALUE)
+        if signature.parameter is not None and signature.parameter != kind:
+            value = cast_to(value, signature.parameter)
+        key = Column(producer.below.record.columns[0].type, KEY)
+        given = Project(below, ((KEY, key), (VALUE, value)))
+        node = Aggregate(given, (KEY,), (monoid.call(VALUE, VALUE, value.type),), Emit(EmitRule.CHANGES))
+        if producer.store is not None:
+            self._sink(node, producer.record, producer.store, producer.place, (KEY,))
+        return node
+
+    def _sink(
+        self, node: Node, record: RecordType, table: ConnectorTable, place: str, keys: tuple[str, ...] | None = None
+    ) -> None:
+        names = table.columns or record.schema.names
+        if len(names) != len(record.columns):
+            raise QueryError(
+                f"'{table.name}' names {len(names)} columns of a record of {len(record.columns)}, at {place}",
+                instead=f"name one for each of {', '.join(record.schema.names)}",
+            )
+        wanted = keys or ((KEY,) if record.is_pair and frozenset({KEY}) in node.unique_keys else ())
+        mode = _mode(node, table, bool(wanted), keys is not None, place)
+        fitted = _renamed(_only(node, record.schema.names), names)
+        called = dict(zip(record.schema.names, names, strict=True))
+        written = tuple(called[key] for key in wanted) if mode is SinkMode.UPSERT else ()
+        traits = table.traits.writes
+        assert traits is not None, "one that cannot be written was refused"
+        self.sinks.append(
+            Sink(
+                fitted, self._free(table), table.traits.name, table.options, mode, written, fitted.schema, traits=traits
+            )
+        )
+
+
+def _mode(node: Node, table: ConnectorTable, keyed: bool, is_store: bool, place: str) -> SinkMode:
+    """How a table takes what a node gives.
+
+    Raises:
+        QueryError: it cannot.
+    """
+    modes, writes = table.traits.modes, table.traits.writes
+    assert writes is not None, "one that cannot be written was refused"
+    if not node.retracts and "append" in modes and not is_store:
+        return SinkMode.APPEND
+    if keyed and "upsert" in modes:
+        return SinkMode.UPSERT
+    if "retract" in modes and writes.changes_by in (None, *table.options):
+        return SinkMode.RETRACT
+    option = (
+        f", or give it {writes.changes_by[0]}='{writes.changes_by[1]}'"
+        if writes.changes_by and "retract" in modes
+        else ""
+    )
+    raise QueryError(
+        f"'{table.name}' ({table.traits.name}) only takes new records, and these change (at {place})",
+        instead=f"write to a connector that replaces rows by key or takes them back{option}",
+    )
+
+
+def _unnamed(producer: Producer) -> Producer:
+    """What a name speaks of: the last thing that computes."""
+    while isinstance(producer, NamedAs | Written | AlsoPlanned):
+        producer = producer.below
+    return producer
+
+
+def _given(producer: GivenRecords) -> Node:
+    one = Scan(VALUES, VALUES, (), ONE, traits=ONE_ROW)
+    content = digest("records", *map(repr, producer.records))
+    step = PythonStep(
+        StepKind.FLAT_MAP,
+        StepPart.RECORD,
+        HeldRecords(producer.records),
+        content,
+        f"Source.of {producer.name}",
+        producer.place,
+    )
+    row = RecordType(Form.VALUE, ONE.fields, (int,))
+    return ApplyPython(one, (step,), row, producer.record, written=NodeLocation(name=producer.name))
+
+
+def _carried(node: Node, record: RecordType) -> tuple[tuple[str, Expression], ...]:
+    """The columns that are no part of the record."""
+    own = record.schema.names
+    return tuple((field.name, Column(field.type, field.name)) for field in node.schema if field.name not in own)
+
+
+def _apply(node: Node, takes: RecordType, gives: RecordType, step: PythonStep) -> Node:
+    return ApplyPython(node, (step,), takes, gives, tuple(name for name, _ in _carried(node, takes)))
+
+
+def _swap(node: Node, pair: RecordType, gives: RecordType, places: tuple[int, ...]) -> Node:
+    columns: list[Expression] = [Column(pair.columns[place].type, pair.columns[place].name) for place in places]
+    if len(columns) == 1 and gives.form is not Form.VALUE:
+        columns = [GetField(one.type, columns[0], one.name) for one in gives.columns]
+    return Project(node, (*zip(gives.schema.names, columns, strict=True), *_carried(node, pair)))
+
+
+def _condition(expression: Expression) -> Expression:
+    if expression.type != BOOLEAN:
+        raise QueryError(f"{expression} is {expression.type}, and a filter needs a condition", instead="compare it")
+    return expression
+
+
+def _union(parts: list[tuple[Node, RecordType]]) -> Node:
+    """All rows, under the first part's names; what is carried goes along if all carry it."""
+    first, record = parts[0]
+    carried = [name for name, _ in _carried(first, record) if all(name in node.schema for node, _ in parts)]
+    aligned = []
+    for node, own in parts:
+        names = (*own.schema.names, *carried)
+        aligned.append(_renamed(_only(node, names), (*record.schema.names, *carried)))
+    return Union(tuple(aligned))
+
+
+def _only(node: Node, names: Iterable[str]) -> Node:
+    """The node with these columns."""
+    names = tuple(names)
+    if node.schema.names == names:
+        return node
+    return Project(node, tuple((name, Column(node.schema[name].type, name)) for name in names))
+
+
+def _renamed(node: Node, names: tuple[str, ...]) -> Node:
+    if node.schema.names == names:
+        return node
+    pairs = zip(names, node.schema, strict=True)
+    return Project(node, tuple((name, Column(field.type, field.name)) for name, field in pairs))
+
+
+def _query(text: str, given: Mapping[str, Relation]) -> Node:
+    """What a query makes of these relations.
+
+    Raises:
+        QueryError: it is wrong, or does more than SELECT.
+    """
+    program = compile_sql(text, connector_traits(), relations=given)
+    result = program.result
+    if (
+        result is None
+        or len(program.sinks) > 1
+        or program.settings
+        or program.reconciles
+        or program.explain is not None
+    ):
+        raise QueryError(
+            "sql() takes one SELECT, and the tables and views that it reads", instead="leave the rest to the program"
+        )
+    return result.input
+
+
+def schema_of_query(text: str, tables: Mapping[str, Producer]) -> Schema:
+    """The columns of what a query makes of these.
+
+    Raises:
+        QueryError: it is wrong.
+    """
+    relations = {
+        name: relation_of(_only(Builder(producer).node(producer), producer.record.schema.names), name)
+        for name, producer in tables.items()
+    }
+    return _query(text, relations).schema
+
+
+def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, given: Mapping[str, object]) -> Job:
+    """The job of a program; with `answers` the records of its end are handed to whoever starts it.
+
+    Raises:
+        QueryError: a function cannot be sent, a sink cannot take what it is given, an option speaks of nothing.
+    """
+    builder = Builder(end)
+    builder.node(end)
+    sinks = (*builder.sinks, *([builder.result(end)] if answers else []))
+    program = Program(sinks)
+    for sink in sinks:
+        for node in walk(sink):
+            for step in node.steps if isinstance(node, ApplyPython) else ():
+                check_sendable(step.function, step.called, step.place)
+    settings = Settings().updated([(key, str(getattr(value, "value", value))) for key, value in given.items()])
+    name = settings.query_name or re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem) or "program"
+    filters = frozenset(key for key, traits in connector_traits().items() if traits.filters)
+    topology = plan_topology(program, settings, name, filters)
+    if options:
+        known = {producer.name for producer in entire_graph(end) if isinstance(producer, NamedAs)}
+        hints = Hints(tuple((_component(one, known, topology), told.parallelism) for one, told in options.items()))
+        program = replace(program, hints=hints)
+        topology = plan_topology(program, settings, name, filters)
+    return Job("", Path.cwd(), program, topology, pack(topology))
+
+
+def _component(name: str, known: set[str], topology: Topology) -> str:
+    """The component that computes what has this name.
+
+    Raises:
+        QueryError: nothing has.
+    """
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1)
+        advice = (
+            f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(known)) or 'none: call name()'}"
+        )
+        raise QueryError(f"there are options for '{name}', and nothing has this name", instead=advice)
+    for component in topology.components:
+        if name in _names_in(component):
+            return component.name
+    raise QueryError(
+        f"there are options for '{name}', of which nothing is left to compute", instead="name another step"
+    )
+
+
+def _names_in(component: Component) -> set[str]:
+    found = set[str]()
+    for node in component.chain:
+        found |= {node.written.name, getattr(node, "aggregate", node).written.name}
+        found |= {step.name for step in node.steps} if isinstance(node, ApplyPython) else set()
+    return found

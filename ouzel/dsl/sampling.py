@@ -1,0 +1,236 @@
+"""The first records of a stream, where its source can be read at once: they show what functions give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ouzel.compiler.plan import PythonStep, StepKind, StepPart
+from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
+from ouzel.compiler.types import to_polars
+from ouzel.connectors import open_source
+from ouzel.connectors.base import ReadBatch, SourceRequest
+from ouzel.dsl.inference import MOST
+from ouzel.dsl.producers import (
+    Filtered,
+    GivenRecords,
+    Merged,
+    NamedAs,
+    OfOne,
+    Producer,
+    Queried,
+    Selected,
+    StepTaken,
+    Summed,
+    Swapped,
+    TableRead,
+    Written,
+)
+from ouzel.errors import OuzelError, QueryError
+from ouzel.monoid import Monoid
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A mapping as a function: what it has, or None."""
+
+    found: Mapping[Any, Any]
+
+    def __call__(self, record: Any) -> Any:
+        """What it has for the record."""
+        return self.found.get(record)
+
+
+def hint_of_mapping(mapping: Mapping[Any, Any]) -> Hint:
+    """The type of what a mapping holds.
+
+    Raises:
+        QueryError: it does not show.
+    """
+    hint = hint_of_values(mapping.values())
+    if not is_whole(hint):
+        raise QueryError("collect() takes a mapping whose values are of one type that columns hold")
+    return hint
+
+
+def on_the_left(record: Any) -> Any:
+    """The record and None."""
+    return record, None
+
+
+def on_the_right(record: Any) -> Any:
+    """None and the record."""
+    return None, record
+
+
+def identified(step: PythonStep, known_by: str) -> PythonStep:
+    """The step with the id of its function; of a mapping with what it holds."""
+    if isinstance(step.function, Lookup):
+        known_by = f"{known_by}:{sorted(map(repr, step.function.found.items()))}"
+    return replace(step, id=known_by)
+
+
+def given(producer: Producer, step: PythonStep) -> Iterable[Any] | None:
+    """What a step behind the producer is given first; None if its source cannot be read now."""
+    found = samples(producer)
+    if found is None or step.part is StepPart.RECORD:
+        return found
+    return [pair[0 if step.part is StepPart.KEY else 1] for pair in found]
+
+
+def samples(producer: Producer) -> list[Any] | None:
+    """The first records that it gives; None if they cannot be known before it runs."""
+    if "samples" not in producer.cache:
+        producer.cache["samples"] = _samples(producer)
+    found: list[Any] | None = producer.cache["samples"]
+    return found
+
+
+def _samples(producer: Producer) -> list[Any] | None:
+    match producer:
+        case GivenRecords(records=records):
+            return list(records[:MOST])
+        case TableRead():
+            return _read(producer)
+        case Merged(parts=parts):
+            known = [one for one in map(samples, parts) if one is not None]
+            return [record for one in known for record in one] if known else None
+        case NamedAs(below=below) | Written(below=below):
+            return samples(below)
+        case Swapped(below=below, places=places):
+            pairs = samples(below)
+            return None if pairs is None else [_picked(pair, places) for pair in pairs]
+        case StepTaken(below=below, step=step) if not step.by_columns:
+            given_first = samples(below)
+            return None if given_first is None else list(islice(_tried(step, given_first), MOST))
+        case Summed(below=below, monoid=monoid):
+            pairs = samples(below)
+            return None if pairs is None else totals(monoid, pairs)
+        case Filtered(below=below) | Selected(below=below) | StepTaken(below=below):
+            return _computed(producer, {"below": below})
+        case Queried(tables=tables):
+            return _computed(producer, tables)
+    return None
+
+
+def _computed(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | None:
+    """What it makes of the first records of those below, where only an engine can tell."""
+    from ouzel import entry
+    from ouzel.dsl.plan import plan_job
+
+    first = {name: samples(one) for name, one in below.items()}
+    given = {
+        name: GivenRecords(record=one.record, place=one.place, name=name, records=tuple(found))
+        for name, one in below.items()
+        if (found := first[name]) is not None
+    }
+    if len(given) < len(below):
+        return None
+    match producer:
+        case Queried():
+            trial: Producer = replace(producer, tables=given, cache={})
+        case OfOne():
+            trial = replace(producer, below=given["below"], cache={})
+        case _:
+            return None
+    try:
+        rows = entry.table(plan_job(trial, {}, True, {"error_policy": "skip"}), "memory")
+    except OuzelError:
+        return None
+    return [made_of(producer.record, row) for row in rows.head(MOST).iter_rows(named=True)]
+
+
+def totals(monoid: Monoid[Any, Any, Any], pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Each key with what its values add up to."""
+    found: dict[Any, Any] = {}
+    for key, value in pairs:
+        added = monoid.prepare(value)
+        found[key] = monoid.plus(found[key], added) if key in found else added
+    return [(key, monoid.present(total)) for key, total in found.items()]
+
+
+def _picked(pair: Any, places: tuple[int, ...]) -> Any:
+    return pair[places[0]] if len(places) == 1 else tuple(pair[place] for place in places)
+
+
+def _tried(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
+    """What the step makes of these records, but for those that it cannot take."""
+    for record in records:
+        try:
+            yield from applied(step, record)
+        except Exception:
+            continue
+
+
+def applied(step: PythonStep, record: Any) -> list[Any]:
+    """The records that a step makes of one."""
+    if step.part is StepPart.RECORD:
+        return _made(step, record, record)
+    key, value = record
+    if step.part is StepPart.KEY:
+        return [(made, value) for made in _made(step, key, key)]
+    return [(key, made) for made in _made(step, value, value)]
+
+
+def _made(step: PythonStep, argument: Any, itself: Any) -> list[Any]:
+    match step.kind:
+        case StepKind.MAP:
+            return [step.function(argument)]
+        case StepKind.FLAT_MAP:
+            return list(step.function(argument))
+        case StepKind.FILTER:
+            return [itself] if step.function(argument) else []
+    made = step.function(argument)
+    return [] if made is None else [made]
+
+
+def request_of(producer: TableRead) -> SourceRequest:
+    """What is asked of the source of a table."""
+    names = producer.table.columns or producer.record.schema.names
+    kinds = [to_polars(field.type) for field in producer.record.columns]
+    return SourceRequest(
+        producer.table.name, dict(producer.table.options), dict(zip(names, kinds, strict=True)), Path.cwd()
+    )
+
+
+def can_be_read_now(producer: TableRead) -> bool:
+    """Whether it is a table at rest, which ends."""
+    from ouzel.connectors import reads_of
+
+    reads = reads_of(producer.table.traits.name, producer.table.name)
+    options = dict(producer.table.options)
+    return reads.at_rest and reads.bounded(options)
+
+
+def read_records(producer: TableRead, most: int | None = None) -> Iterator[Any]:
+    """The records of a table at rest, up to so many.
+
+    Raises:
+        ConnectorError: it cannot be read.
+    """
+    source = open_source(producer.table.traits.name, request_of(producer))
+    try:
+        for partition in source.partitions():
+            reader = source.reader(partition, None)
+            try:
+                while isinstance(batch := reader.read(most or 10_000), ReadBatch):
+                    frame = batch.frame.rename(
+                        dict(zip(batch.frame.columns, producer.record.schema.names, strict=True))
+                    )
+                    yield from (made_of(producer.record, row) for row in frame.iter_rows(named=True))
+            finally:
+                reader.close()
+    finally:
+        source.close()
+
+
+def _read(producer: TableRead) -> list[Any] | None:
+    if not can_be_read_now(producer):
+        return None
+    try:
+        return list(islice(read_records(producer, MOST), MOST))
+    except OuzelError:
+        return None

@@ -1,0 +1,372 @@
+"""Streams of records, as a program in Python spells them. Each method gives a new one; nothing runs before `run`, `batch` or `memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ouzel.compiler.plan import PythonStep, StepKind, StepPart
+from ouzel.compiler.records import Hint, RecordType, hint_of_type, pair_of, record_of, tuple_of, type_of
+from ouzel.dsl import sampling
+from ouzel.dsl.expressions import Expr, col
+from ouzel.dsl.functions import function_id, function_name, users_line
+from ouzel.dsl.inference import result_hint
+from ouzel.dsl.options import StepOptions
+from ouzel.dsl.producers import (
+    AlsoPlanned,
+    ConnectorTable,
+    Filtered,
+    Merged,
+    NamedAs,
+    Producer,
+    Queried,
+    Selected,
+    StepTaken,
+    Summed,
+    Swapped,
+    Written,
+)
+from ouzel.errors import QueryError
+from ouzel.monoid import Monoid
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ouzel.job import Job
+    from ouzel.runtime.run import Handle, Status
+
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
+K = TypeVar("K")
+V = TypeVar("V")
+L = TypeVar("L")
+R = TypeVar("R")
+
+
+class Stream(Generic[T_co]):
+    """Records, one after the other, for ever or to the end of their source. Of pairs the first half is the key."""
+
+    def __init__(self, producer: Producer) -> None:
+        self.producer = producer
+
+    @property
+    def record(self) -> RecordType:
+        """What a record is, and its columns."""
+        return self.producer.record
+
+    # What becomes of each record
+
+    def map(self, function: Callable[[T_co], U], *, returns: type[U] | None = None) -> Stream[U]:
+        """What the function gives for each record."""
+        return self._step("map", StepKind.MAP, StepPart.RECORD, function, returns)
+
+    def flat_map(self, function: Callable[[T_co], Iterable[U]], *, returns: type[U] | None = None) -> Stream[U]:
+        """Each of the things that the function gives for each record: none, one or many."""
+        return self._step("flat_map", StepKind.FLAT_MAP, StepPart.RECORD, function, returns)
+
+    def option_map(self, function: Callable[[T_co], U | None], *, returns: type[U] | None = None) -> Stream[U]:
+        """What the function gives for each record, unless that is None."""
+        return self._step("option_map", StepKind.OPTION_MAP, StepPart.RECORD, function, returns)
+
+    def collect(self, mapping: Mapping[Any, U]) -> Stream[U]:
+        """What the mapping has for each record, of those for which it has something."""
+        hint = sampling.hint_of_mapping(mapping)
+        return self._step("collect", StepKind.OPTION_MAP, StepPart.RECORD, sampling.Lookup(dict(mapping)), hint)
+
+    def filter(self, condition: Callable[[T_co], object] | Expr) -> Stream[T_co]:
+        """The records for which the function, or the expression, is true."""
+        if isinstance(condition, Expr):
+            self._bound(condition)
+            return Stream(Filtered(self.producer, condition, record=self.record, place=users_line()))
+        return self._step("filter", StepKind.FILTER, StepPart.RECORD, condition, None)
+
+    def select(self, *names: str, **items: Expr) -> Stream[Any]:
+        """Records of these columns: some that there are, and what expressions make of them."""
+        from ouzel.compiler.records import row_record
+        from ouzel.compiler.types import Field, Schema
+
+        given = ({name: col(name) for name in names} | items).items()
+        bound = [(name, self._bound(expression)) for name, expression in given]
+        record = row_record(Schema(tuple(Field(name, one.type) for name, one in bound)))
+        return Stream(Selected(self.producer, tuple(given), record=record, place=users_line()))
+
+    # Several streams
+
+    def merge(self, *others: Stream[T_co]) -> Stream[T_co]:
+        """The records of all; `a + b` says the same."""
+        parts = [self, *others]
+        for other in others:
+            if [one.type for one in other.record.columns] != [one.type for one in self.record.columns]:
+                raise QueryError(
+                    f"a stream of {self.record} cannot be merged with one of {other.record}",
+                    instead="map both to the same type, or use either()",
+                )
+        return Stream(Merged(tuple(one.producer for one in parts), record=self.record, place=users_line()))
+
+    def __add__(self, other: Stream[T_co]) -> Stream[T_co]:
+        return self.merge(other)
+
+    def either(self, other: Stream[U]) -> Stream[tuple[T_co | None, U | None]]:
+        """The records of both as pairs, one half of which is None."""
+        hint = tuple_of(self.record.hint, other.record.hint)
+        left: Stream[Any] = self.map(sampling.on_the_left, returns=hint)
+        right: Stream[Any] = other.map(sampling.on_the_right, returns=hint)
+        return left.merge(right)
+
+    def also(self, *others: Stream[Any]) -> Stream[T_co]:
+        """This stream, and in the same topology whatever the others write."""
+        from ouzel.dsl.producers import is_tail
+
+        for other in others:
+            if not is_tail(other.producer):
+                raise QueryError(
+                    "also() takes what writes, and one of these streams writes nothing",
+                    instead="end it with write(sink)",
+                )
+        return Stream(
+            AlsoPlanned(self.producer, tuple(one.producer for one in others), record=self.record, place=users_line())
+        )
+
+    def name(self, name: str) -> Stream[T_co]:
+        """The same stream, and a name for what makes it, by which `run(options={name: StepOptions(...)})` speaks of it."""
+        return Stream(NamedAs(self.producer, name, record=self.record, place=users_line()))
+
+    def write(self, sink: ConnectorTable) -> Stream[T_co]:
+        """The same stream, and every record goes to the sink."""
+        return Stream(Written(self.producer, sink, record=self.record, place=users_line()))
+
+    def sql(self, text: str, **tables: Stream[Any]) -> Stream[Any]:
+        """What SQL makes of this stream, which it calls `this`, and of others by the names given here; records are named tuples."""
+        from ouzel.compiler.records import row_record
+        from ouzel.dsl.plan import schema_of_query
+
+        given = {"this": self.producer, **{name: stream.producer for name, stream in tables.items()}}
+        record = row_record(schema_of_query(text, given))
+        return Stream(Queried(text, given, record=record, place=users_line()))
+
+    # Pairs: the half that a function does not see stays where it is
+
+    def map_values(
+        self: Stream[tuple[K, V]], function: Callable[[V], U], *, returns: type[U] | None = None
+    ) -> Stream[tuple[K, U]]:
+        """Pairs of the same key and what the function gives for the value. The partitioning by key stays."""
+        return self._step("map_values", StepKind.MAP, StepPart.VALUE, function, returns)
+
+    def flat_map_values(
+        self: Stream[tuple[K, V]], function: Callable[[V], Iterable[U]], *, returns: type[U] | None = None
+    ) -> Stream[tuple[K, U]]:
+        """Pairs of the same key and each thing that the function gives for the value. The partitioning by key stays."""
+        return self._step("flat_map_values", StepKind.FLAT_MAP, StepPart.VALUE, function, returns)
+
+    def filter_values(self: Stream[tuple[K, V]], condition: Callable[[V], object]) -> Stream[tuple[K, V]]:
+        """The pairs for whose value the function is true."""
+        return self._step("filter_values", StepKind.FILTER, StepPart.VALUE, condition, None)
+
+    def map_keys(
+        self: Stream[tuple[K, V]], function: Callable[[K], L], *, returns: type[L] | None = None
+    ) -> Stream[tuple[L, V]]:
+        """Pairs of what the function gives for the key and the same value."""
+        return self._step("map_keys", StepKind.MAP, StepPart.KEY, function, returns)
+
+    def flat_map_keys(
+        self: Stream[tuple[K, V]], function: Callable[[K], Iterable[L]], *, returns: type[L] | None = None
+    ) -> Stream[tuple[L, V]]:
+        """Pairs of each thing that the function gives for the key and the same value."""
+        return self._step("flat_map_keys", StepKind.FLAT_MAP, StepPart.KEY, function, returns)
+
+    def filter_keys(self: Stream[tuple[K, V]], condition: Callable[[K], object]) -> Stream[tuple[K, V]]:
+        """The pairs for whose key the function is true."""
+        return self._step("filter_keys", StepKind.FILTER, StepPart.KEY, condition, None)
+
+    def keys(self: Stream[tuple[K, V]]) -> Stream[K]:
+        """The keys."""
+        return self._swapped("keys", (0,))
+
+    def values(self: Stream[tuple[K, V]]) -> Stream[V]:
+        """The values."""
+        return self._swapped("values", (1,))
+
+    def swap(self: Stream[tuple[K, V]]) -> Stream[tuple[V, K]]:
+        """Pairs of the value and the key."""
+        return self._swapped("swap", (1, 0))
+
+    def sum_by_key(
+        self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R], store: ConnectorTable | None = None
+    ) -> Stream[tuple[K, R]]:
+        """The values of each key, added up: pairs of a key and its total, which change as values come.
+
+        Whatever follows sees each new total, and that the former one is taken back.
+
+        Args:
+            monoid: how values add up.
+            store: where the totals are kept for others to read.
+
+        Raises:
+            QueryError: there are no pairs, or the monoid does not take such values.
+        """
+        self._pairs("sum_by_key")
+        key, value = self.record.hints
+        kind = self.record.columns[1].type
+        result = monoid.signature(kind).result
+        record = pair_of(key, value if result == kind else hint_of_type(result))
+        return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
+
+    # What runs it
+
+    def job(self, *, options: Mapping[str, StepOptions] | None = None, answers: bool = True, **settings: Any) -> Job:
+        """The compiled topology, for `ouzel.start`, `ouzel.run`, `ouzel.table` and `ouzel.explain`.
+
+        Args:
+            options: of steps, by their names.
+            answers: whether the records of this stream are handed to whoever starts it, beside what is written.
+            settings: as in docs/settings.md, with underscores for dots.
+
+        Raises:
+            QueryError: a function cannot be sent, or a sink cannot take what the stream gives.
+        """
+        from ouzel.dsl.plan import plan_job
+
+        return plan_job(self.producer, options or {}, answers, settings)
+
+    def run(
+        self, engine: str = "heron", *, options: Mapping[str, StepOptions] | None = None, **settings: Any
+    ) -> Status:
+        """Run the topology until its sources end, and drop what is not written.
+
+        Raises:
+            QueryError: nothing is written.
+            OuzelError: it could not be started, or it failed.
+        """
+        from ouzel import entry
+        from ouzel.dsl.producers import is_tail
+
+        if not is_tail(self.producer):
+            raise QueryError(
+                "this stream writes nothing", instead="end it with write(sink), or call table() for its records"
+            )
+        return entry.run(self.job(options=options, answers=False, **settings), engine)
+
+    def start(
+        self, engine: str = "heron", *, options: Mapping[str, StepOptions] | None = None, **settings: Any
+    ) -> Handle:
+        """Run the topology and return at once; `with stream.start() as run: for row in run: ...` sees its changes.
+
+        Raises:
+            OuzelError: it could not be started.
+        """
+        from ouzel import entry
+
+        return entry.start(self.job(options=options, **settings), engine)
+
+    def table(
+        self, engine: str = "heron", *, options: Mapping[str, StepOptions] | None = None, **settings: Any
+    ) -> pl.DataFrame:
+        """Run the topology until its sources end: the records that its changes add up to.
+
+        Raises:
+            OuzelError: it could not be started, or it failed.
+        """
+        from ouzel import entry
+
+        return entry.table(self.job(options=options, **settings), engine)
+
+    def batch(self, **settings: Any) -> pl.DataFrame:
+        """The same by a PySpark job.
+
+        Raises:
+            OuzelError: it has no Spark form, or it failed.
+        """
+        from ouzel.dsl.batch import batch_table
+
+        return batch_table(self.job(**settings))
+
+    def spark_job(self, title: str = "This stream") -> str:
+        """The text of the PySpark job.
+
+        Raises:
+            NotSupported: it has no Spark form.
+        """
+        from ouzel.dsl.batch import job_text
+
+        return job_text(self.job(), title)
+
+    def memory(self, **inputs: Iterable[Any]) -> list[T_co]:
+        """The same in plain Python, dictionaries and lists, without any engine: what the program means, for tests.
+
+        Args:
+            inputs: records of its sources, by their names, in place of those that they read.
+        """
+        from ouzel.dsl.memory import Memory
+
+        return Memory(inputs).records(self.producer)
+
+    def explain(self, **settings: Any) -> str:
+        """The plan, the topology and its packing, as text."""
+        from ouzel.explain import explain
+
+        job = self.job(**settings)
+        return explain(job.program, job.topology, job.packing)
+
+    def show(self, n: int = 20, engine: str = "memory") -> None:
+        """Print the first `n` records."""
+        print(self.table(engine).head(n))
+
+    def __repr__(self) -> str:
+        return f"Stream[{self.record}]"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.explain())}</pre>"
+
+    # How steps are made
+
+    def _step(
+        self, verb: str, kind: StepKind, part: StepPart, function: Callable[..., Any], returns: Hint | None
+    ) -> Stream[Any]:
+        from ouzel.dsl.column_functions import ColumnFunction
+
+        place, called = users_line(), f"{verb} {function_name(function)}"
+        if not callable(function):
+            raise QueryError(f"{verb} takes a function, not {function!r}", instead="write lambda record: …")
+        if part is not StepPart.RECORD:
+            self._pairs(verb)
+        by_columns = isinstance(function, ColumnFunction)
+        step = PythonStep(
+            kind,
+            part,
+            getattr(function, "function", function) if by_columns else function,
+            "",
+            called,
+            place,
+            by_columns,
+        )
+        step = sampling.identified(step, function_id(step.function))
+        if kind is StepKind.FILTER:
+            return Stream(StepTaken(self.producer, step, record=self.record, place=place))
+        said = returns if returns is not None else getattr(function, "returns", None) if by_columns else None
+        made = result_hint(step.function, kind, said, lambda: sampling.given(self.producer, step), called)
+        return Stream(StepTaken(self.producer, step, record=self._made(part, made), place=place))
+
+    def _made(self, part: StepPart, hint: Hint) -> RecordType:
+        if part is StepPart.RECORD:
+            return record_of(hint)
+        type_of(hint)
+        key, value = self.record.hints
+        return pair_of(hint, value) if part is StepPart.KEY else pair_of(key, hint)
+
+    def _pairs(self, verb: str) -> None:
+        if not self.record.is_pair:
+            raise QueryError(
+                f"{verb} needs pairs of a key and a value, and these records are {self.record}",
+                instead="map them to (key, value) first",
+            )
+
+    def _swapped(self, verb: str, places: tuple[int, ...]) -> Stream[Any]:
+        self._pairs(verb)
+        hints = [self.record.hints[place] for place in places]
+        record = record_of(hints[0] if len(hints) == 1 else tuple[tuple(hints)])  # type: ignore[misc]
+        return Stream(Swapped(self.producer, places, record=record, place=users_line()))
+
+    def _bound(self, expression: Expr) -> Any:
+        return expression.bind(self.record.schema)

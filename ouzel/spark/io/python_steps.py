@@ -1,0 +1,53 @@
+"""The user's Python functions in a PySpark job, record by record: the loop of the topology on Spark's batches."""
+
+from __future__ import annotations
+
+import pickle
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ouzel.errors import OuzelError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ouzel.runtime.operators.python_steps import PythonSteps
+
+Batches = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+
+
+def python_steps(text: str) -> Batches:
+    """What `mapInArrow` calls: the functions that the text holds, as the job has them."""
+
+    def compute(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from ouzel.runtime.operators.python_steps import PythonSteps
+
+        operator = PythonSteps(pickle.loads(b64decode(text)))
+        for batch in batches:
+            yield from _computed(operator, batch)
+
+    return compute
+
+
+def _computed(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch through the steps.
+
+    Raises:
+        OuzelError: a function has raised: the job fails, as it does when an expression fails.
+    """
+    import polars as pl
+    import pyarrow as pa
+
+    from ouzel.spark.io.arrow import arrow_schema, record_batches
+
+    frame = pl.from_arrow(pa.Table.from_batches([batch]))
+    assert isinstance(frame, pl.DataFrame)
+    node = operator.node
+    kinds = node.input.schema.polars()
+    made = operator.process(frame.cast({name: kinds[name] for name in frame.columns}))
+    if operator.refused:
+        first = operator.refused[0]
+        raise OuzelError("\n".join(filter(None, [f"{first.reason}: {first.row}", first.detail])))
+    if made is not None:
+        yield from record_batches(made, arrow_schema(node.schema))

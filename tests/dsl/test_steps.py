@@ -1,0 +1,224 @@
+"""What a program is told: of functions that fail, of types that are not known, of what cannot be sent; and what its plan looks like."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+
+import ouzel
+from ouzel import QueryError, Sink, Source, StepOptions, Store, Stream, TopologyError, col, fn, monoid
+from ouzel.compiler.plan import ApplyPython
+from ouzel.connectors.memory import TABLES
+
+LINES = ["the river runs", "", "under the bridge"]
+
+
+@dataclass
+class Word:
+    text: str
+    size: int
+
+
+class Place(NamedTuple):
+    word: Word
+    tags: dict[str, int]
+
+
+def words() -> Stream[tuple[str, int]]:
+    return Source.of(LINES).flat_map(str.split).map(lambda word: (word, len(word)))
+
+
+def chains(stream: Stream[Any], **settings: object) -> dict[str, list[str]]:
+    """The kinds of nodes by component."""
+    return {
+        part.name: [type(node).__name__ for node in part.chain] for part in stream.job(**settings).topology.components
+    }
+
+
+def test_a_function_that_raises_points_at_its_line_and_shows_the_record(tmp_path: Path) -> None:
+    def inverse(size: int) -> float:
+        return 1 / (size - 3)
+
+    halves = words().map_values(inverse).name("inverse")
+    with pytest.raises(TopologyError) as failed:
+        halves.table("memory")
+    text = str(failed.value)
+    line = inverse.__code__.co_firstlineno + 1
+    assert f"map_values inverse raised ZeroDivisionError: division by zero (at {__file__}:{line})" in text
+    assert ": 3\n  return 1 / (size - 3)\n" in text
+    kept = halves.table("memory", error_policy="skip")
+    assert sorted(kept["key"]) == ["bridge", "river", "runs", "under"]
+    halves.table("memory", error_policy="dead-letter", dead_letter_path=str(tmp_path / "letters.json"))
+    letters = [json.loads(text) for text in (tmp_path / "letters.json").read_text().splitlines()]
+    assert len(letters) == 2
+    assert all("ZeroDivisionError" in letter["reason"] for letter in letters)
+
+
+def test_what_a_generator_gave_before_it_raised_is_not_kept() -> None:
+    def pieces(line: str) -> Iterator[str]:
+        for word in line.split():
+            yield word
+            if word == "under":
+                raise ValueError(word)
+
+    made = Source.of(LINES).flat_map(pieces).map(lambda word: (word, 1)).filter_keys(lambda word: word != "runs")
+    assert sorted(made.table("memory", error_policy="skip")["key"]) == ["river", "the"], (
+        "only the line that failed is lost"
+    )
+
+
+def test_a_record_of_another_type_than_was_said_is_refused() -> None:
+    sizes: Stream[int] = Source.of(LINES).map(lambda line: len(line) or "none", returns=int)  # type: ignore[arg-type,return-value]
+    with pytest.raises(TopologyError, match=r'gave what does not fit \(value BIGINT\).*"none"'):
+        sizes.table("memory")
+    assert sorted(sizes.table("memory", error_policy="skip")["value"]) == [14, 16]
+
+
+def test_records_are_what_python_has() -> None:
+    places = words().map(lambda pair: Place(Word(*pair), {pair[0]: pair[1]})).filter(lambda one: one.word.size > 3)
+    longer = places.map(lambda one: Place(Word(one.word.text + "!", one.word.size + 1), {**one.tags, "!": 1}))
+    rows = [
+        Place(Word(row["word"]["text"], row["word"]["size"]), {one["key"]: one["value"] for one in row["tags"]})
+        for row in longer.table("memory").iter_rows(named=True)
+    ]
+    assert sorted(rows, key=repr) == sorted(longer.memory(), key=repr)
+    by_row = words().map(lambda pair: ((pair[1], pair[0][:1]), 1)).sum_by_key(monoid.Sum())
+    assert {(tuple(key.values()), value) for key, value in by_row.table("memory").rows()} == set(by_row.memory())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: Source.kafka("lines", bootstrap_servers="b:1").map(lambda line: (line, 1)),
+         "it is not known which type map lambda line: (line, 1) gives: it has no annotation, and its source "
+         "cannot be read before it runs; write map"),
+        (lambda: Source.of(LINES).map(lambda line: object()), "the first records do not show it"),
+        (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),
+        (lambda: Source.of([]), "write Source.of(records, tuple[str, int])"),
+        (lambda: Source.of(LINES).map_values(len), "map_values needs pairs of a key and a value, and these records are str"),
+        (lambda: words().sum_by_key(monoid.Sum()).swap().sum_by_key(monoid.Sum()), "SUM takes a number, not VARCHAR"),
+        (lambda: words().merge(Source.of(LINES)), "a stream of tuple[str, int] cannot be merged with one of str"),
+        (lambda: words().filter(col("word") == "a"), "there is no column word; there are key, value"),
+        (lambda: words().filter(col("value") + 1).job(), "a filter needs a condition"),
+        (lambda: words().run(), "this stream writes nothing; end it with write(sink)"),
+        (lambda: words().also(words()), "also() takes what writes"),
+        (lambda: Source.fille("x"), "there is no connector 'fille'; did you mean Source.file?"),
+        (lambda: Source.file("x", folow=True), "'folow'"),
+        (lambda: words().sum_by_key(monoid.Sum()).write(Sink.file("out", format="json")).job(), "only takes new records, and these change"),
+        (lambda: words().name("pairs").job(options={"pars": StepOptions(2)}), "options for 'pars', and nothing has this name; did you "
+         "mean 'pairs'?"),
+        (lambda: words().sql("SELECT nokey FROM this"), "there is no column nokey"),
+        (lambda: words().memory(lines=["a"]), "there is no source 'lines'; give records of records"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_refused_and_says_what_to_write(wrong: Callable[[], object], told: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        wrong()
+    assert told in str(refused.value)
+
+
+def test_what_cannot_be_sent_is_named_before_anything_starts() -> None:
+    lock = threading.Lock()
+
+    def guarded(word: str) -> str:
+        with lock:
+            return word
+
+    stream = Source.of(LINES).map(guarded)
+    with pytest.raises(
+        QueryError, match=r"map guarded \(at .*\) uses the variable 'lock', a lock, which cannot be sent"
+    ):
+        stream.job()
+
+
+def test_steps_in_python_are_one_loop_and_values_keep_their_key() -> None:
+    stream = words().map_values(lambda n: n + 1).filter_keys(lambda word: word != "").sum_by_key(monoid.Sum())
+    kept = stream.map_values(lambda n: -n).write(Sink.memory("kept"))
+    parts = chains(kept, answers=False, parallelism=2)
+    assert parts["values"] == ["Scan", "ApplyPython"]
+    assert "map_values lambda n: -n; keeps key" in kept.explain()
+    (node,) = [
+        node for part in kept.job().topology.components for node in part.chain if isinstance(node, ApplyPython) and node.kept
+    ]  # fmt: skip
+    assert node.origins == {"key": (0, "key")}
+
+
+def test_what_keeps_the_key_of_a_sum_is_written_where_it_is_summed() -> None:
+    total, options = words().sum_by_key(monoid.Sum()), {"bootstrap_servers": "b:1", "format": "json"}
+    kept = total.map_values(lambda n: -n).write(Sink.kafka("totals", **options))
+    assert chains(kept, answers=False, parallelism=2)["sum_by_key"][-1] == "Sink", "no hop before it"
+
+
+def test_fused_or_not_steps_and_what_is_above_have_the_same_ids() -> None:
+    from ouzel.planner.rules.dag import Dag
+    from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
+
+    stream = words().map_values(lambda n: n + 1).sum_by_key(monoid.Sum())
+    dag = Dag(stream.job().program.sinks)
+    fused = fuse_python_steps(dag)
+    assert len(list(fused.nodes())) < len(list(dag.nodes()))
+    assert [sink.stable_id for sink in dag.sinks] == [sink.stable_id for sink in fused.sinks]
+    again = words().map_values(lambda n: n + 1).sum_by_key(monoid.Sum())
+    other = words().map_values(lambda n: n + 2).sum_by_key(monoid.Sum())
+    ids = [Dag(one.job().program.sinks).sinks[0].stable_id for one in (stream, again, other)]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_options_speak_of_a_step_by_its_name() -> None:
+    stream = words().sum_by_key(monoid.Sum()).name("total")
+    job = stream.job(options={"total": StepOptions(parallelism=3)})
+    assert job.topology.component("sum_by_key").parallelism == 3
+
+
+def test_everything_that_is_written_is_written_once() -> None:
+    TABLES.pop("all", None), TABLES.pop("totals", None), TABLES.pop("long", None)
+    pairs = words().write(Sink.memory("all"))
+    totals = pairs.sum_by_key(monoid.Sum(), Store.memory("totals"))
+    long = pairs.filter_values(lambda n: n > 4).write(Sink.memory("long"))
+    totals.also(long).run("memory")
+    assert sorted(TABLES["all"].result()["key"]) == sorted(" ".join(LINES).split())
+    assert sorted(TABLES["long"].result()["key"]) == ["bridge", "river", "under"]
+    kept = TABLES["totals"].result()
+    assert kept.group_by("key").agg(pl.col("value").last()).filter(pl.col("key") == "the")["value"].to_list() == [6]
+
+
+def test_sql_and_python_take_turns_in_one_plan() -> None:
+    longest = (
+        words()
+        .sql('SELECT key AS word, MAX("value") AS size FROM this GROUP BY key')
+        .map(lambda row: (row.size, row.word))
+    )
+    assert sorted(longest.table("memory").rows())[0] == (3, "the")
+    joined = words().sql('SELECT this.key, n."value" AS n FROM this JOIN n ON this.key = n.key', n=words())
+    assert joined.table("memory").height == 8
+    upper = words().filter(col("value") > 3).select("key", loud=fn.upper(col("key")), twice=col("value") * 2)
+    assert ("river", "RIVER", 10) in upper.table("memory").rows()
+
+
+def test_functions_of_columns_compute_whole_batches() -> None:
+    @ouzel.column_function(list[str])
+    def split(lines: pl.Series) -> pl.Series:
+        return lines.str.split(" ")
+
+    @ouzel.column_function(str)
+    def words_of(lines: pl.Series) -> pl.Series:
+        return lines.str.split(" ")
+
+    @ouzel.column_function(tuple[str, int])
+    def sized(words: pl.Series) -> tuple[pl.Series, pl.Series]:
+        return words, words.str.len_chars()
+
+    @ouzel.column_function(bool)
+    def some(words: pl.Series) -> pl.Series:
+        return words != ""
+
+    assert Source.of(LINES).map(split).table("memory").height == 3
+    pairs = Source.of(LINES).flat_map(words_of).filter(some).map(sized).sum_by_key(monoid.Sum())
+    assert sorted(pairs.table("memory").rows()) == sorted(words().sum_by_key(monoid.Sum()).memory())
