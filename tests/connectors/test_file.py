@@ -329,8 +329,18 @@ def test_a_followed_file_that_shrinks_is_an_error(tmp_path: Path) -> None:
             r"the header of .*a\.csv names 'id' twice; give .* 'csv.columns' = 'a, b, c'",
         ),
         ("a.csv", b"\xffid,word\n1,a\n", "csv", r"the header of .*a\.csv cannot be read: field 1 is not UTF-8"),
-        ("a.json", gzip.compress(b'{"id": 1}\n' * 99, mtime=0), "json", r"a\.json is compressed, .* unpack it first"),
-        ("a.csv", gzip.compress(b"id,word\n1,a\n", mtime=0), "csv", r"a\.csv is compressed, .* unpack it first"),
+        (
+            "a.json",
+            gzip.compress(b'{"id": 1}\n' * 99, mtime=0),
+            "json",
+            r"a\.json is compressed, and its name does not say how; end it with .gz or .zst, or unpack it first",
+        ),
+        (
+            "a.csv",
+            gzip.compress(b"id,word\n1,a\n", mtime=0),
+            "csv",
+            r"a\.csv is compressed, and its name does not say how",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(

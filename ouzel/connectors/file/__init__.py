@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import polars as pl
@@ -22,11 +23,19 @@ from ouzel.connectors.base import (
 from ouzel.connectors.formats import csv, takes_rows_back
 from ouzel.errors import QueryError
 
+PACKED = re.compile(r"\.(gz|zst)\s*(,|$)")
+"""In a path: a file that is compressed."""
+
 
 def _check(options: Mapping[str, str]) -> None:
     chosen = options.get("format")
     if chosen == "csv":
         csv.check_csv_options(options, headed=True)
+    if options.get("follow") == "true" and PACKED.search(options["path"]):
+        raise QueryError(
+            "a compressed file is written once and cannot be followed",
+            instead="leave out 'follow', or the file out of 'path'",
+        )
     if chosen == "parquet" and options.get("follow") == "true":
         raise QueryError(
             "a Parquet file is written once and cannot be followed",
@@ -59,7 +68,8 @@ def parts_of(run: str) -> str:
 CONNECTOR = Connector(
     "file",
     "Files on this machine or a shared file system. As a source it reads all files of `path` and ends, or follows them for ever. "
-    "Offsets are line numbers (rows of the file for Parquet). As a sink it writes a directory of parts, each under a temporary name "
+    "Offsets are line numbers (rows of the file for Parquet). Text whose name ends with .gz or .zst is unpacked while it is read, from its "
+    "beginning after a crash too. As a sink it writes a directory of parts, each under a temporary name "
     "first and renamed when it is whole; a batch that comes again after a crash is not written again. Runs that write to the "
     "same directory add to it.",
     (

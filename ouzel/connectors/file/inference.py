@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from ouzel.connectors.base import FoundColumns
+from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import parse_column, sql_name
@@ -229,11 +230,9 @@ def _samples(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """The beginnings of the files, up to the end of a line, without those that hold nothing."""
     share = SAMPLE_BYTES // min(len(paths), SAMPLE_FILES)
     for path in paths[:SAMPLE_FILES]:
-        try:
-            with open(path, "rb") as file:
-                data = file.read(share)
-        except OSError as error:
-            raise ConnectorError(f"{path} cannot be read: {error.strerror}") from None
+        content = open_content(path)
+        data = content.read(0, share)
+        content.close()
         if len(data) == share:
             data = data[: data.rfind(b"\n") + 1]
             if not data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from ouzel.connectors.file.content import is_packed
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.formats import FORMATS
 from ouzel.errors import QueryError
@@ -40,7 +41,8 @@ def open_named(function: str, path: str, arguments: Mapping[str, str], directory
 
 
 def _by_ending(path: str) -> dict[str, str]:
-    return _ENDINGS.get(Path(path).suffix.lower(), {})
+    name = Path(path)
+    return _ENDINGS.get((name.with_suffix("") if is_packed(path) else name).suffix.lower(), {})
 
 
 def _option(argument: str, shape: str) -> str:

@@ -5,15 +5,15 @@ A raw line ends where Hadoop's and so Spark's ends: with LF, CR LF, or a CR alon
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.formats import open_decoder
-from ouzel.connectors.formats.base import Records, looks_packed
+from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv import CsvDecoder, Dialect
 from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import TableOptions
@@ -41,6 +41,8 @@ class TextReader:
     def __init__(self, request: SourceRequest, options: TableOptions, path: str, offset: int | None) -> None:
         self._request, self._path = request, path
         self._follow = options.flag("follow")
+        if self._follow and is_packed(path):
+            raise ConnectorError(f"{path} is compressed, and such a file cannot be followed; leave out 'follow'")
         data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
         self._decoder = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
         self._dialect: Dialect | None = None
@@ -49,18 +51,14 @@ class TextReader:
         if isinstance(self._decoder, CsvDecoder):
             self._headed = self._decoder.dialect.header
             self._dialect = self._decoder.dialect if self._decoder.dialect.quote else None
-        self._file = -1  # open from the first block to the last: a process may not have thousands of files open
+        self._content: Content | None = (
+            None  # open from the first block to the last: a process may not have thousands of files open
+        )
         self._block = _Block(b"", 0, np.empty(0, np.int64), np.empty(0, np.int64))
         self._taken = 0  # records of the block that were given out
         self._line = 0  # the line that the next record starts on
         self._sought = offset or 0
         self._ended = False
-
-    def _open(self) -> int:
-        try:
-            return os.open(self._path, os.O_RDONLY)
-        except OSError as error:
-            raise ConnectorError(f"{self._path} cannot be read: {error.strerror}") from None
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next records: always the `rows` that follow, less only at what is the end of the file now."""
@@ -133,22 +131,9 @@ class TextReader:
         return block.at + (int(block.ends[self._taken - 1]) + 1 if self._taken else 0)
 
     def _read(self, at: int) -> bytes:
-        if self._file < 0:
-            self._file = self._open()
-        try:
-            size = os.fstat(self._file).st_size
-            if size < at:
-                raise ConnectorError(
-                    f"{self._path} became shorter ({size} bytes) than what was read of it ({at} bytes)"
-                )
-            data = os.pread(self._file, _BLOCK_BYTES, at)
-        except OSError as error:
-            raise ConnectorError(f"{self._path} cannot be read: {error.strerror}") from None
-        if at == 0 and looks_packed(data):
-            raise ConnectorError(
-                f"{self._path} is compressed, and a compressed file can only be read from its beginning; unpack it first"
-            )
-        return data
+        if self._content is None:
+            self._content = open_content(self._path)
+        return self._content.read(at, _BLOCK_BYTES)
 
     def _index(self, data: bytes, at: int) -> _Block:
         """Where the records of `data` end. Inside quotes a line end is part of a CSV field."""
@@ -206,9 +191,9 @@ class TextReader:
 
     def close(self) -> None:
         """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._content is not None:
+            self._content.close()
+            self._content = None
 
 
 def _raw_lines(data: bytes) -> Records:

@@ -166,8 +166,8 @@ def starts_at_folder(options: Mapping[str, str]) -> bool:
     return any(is_relative(options[name]) for name in PATHS & options.keys())
 
 
-NOT_OF_SPARK = re.compile(r",|\*\*")
-"""What in a path means something else to Spark than to us."""
+NOT_OF_SPARK = re.compile(r",|\*\*|\.zst$")
+"""What in a path means something else to Spark than to us, or needs a library that Spark comes without, as zstd does."""
 
 OFFSETS, BAD_RECORDS = "OFFSETS", "bad_records"
 """Names that a job uses for what Ouzel's own reader reads."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from ouzel.session import Job, load_text
@@ -285,3 +287,25 @@ def test_of_a_json_field_that_comes_twice_spark_takes_the_last(spark: SparkSessi
     job = whole(tmp_path, "json", b'{"v": "a", "v": "b"}\n')
     assert plain_answer(job).rows.rows() in ([("a",)], [("b",)])
     assert spark_answer(job, spark).rows.rows() == [("b",)]
+
+
+PACKED = {"gz": lambda data: gzip.compress(data, mtime=0), "zst": lambda data: pa.compress(data, "zstd", asbytes=True)}
+
+
+@pytest.mark.parametrize("ending", PACKED)
+@pytest.mark.parametrize(
+    ("shape", "parts"),
+    [
+        ("csv", (b'v,w\n"a\nb",', b"1\nc,\n")),
+        ("json", (b'{"v":"a"}\n{"V"', b':"b"}\n')),
+        ("raw", (b"a\r", b"\nb")),
+    ],
+)
+def test_both_unpack_the_same(
+    spark: SparkSession, tmp_path: Path, shape: str, parts: tuple[bytes, ...], ending: str
+) -> None:
+    (tmp_path / f"t.{shape}.{ending}").write_bytes(b"".join(map(PACKED[ending], parts)))
+    given = f"('connector' = 'file', 'path' = 't.{shape}.{ending}', 'format' = '{shape}')"
+    job = load_text(f"CREATE TABLE t (v VARCHAR) WITH {given};\nSELECT * FROM t;", tmp_path, "reader")
+    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    assert found.kind == "same", found
