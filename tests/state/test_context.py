@@ -45,7 +45,7 @@ class Kept:
         key = key_hashes(frame, list(KEYS), SEED)
         slots = self.table.locate(key)
         _, touched, first = self.table.touch(slots)
-        self.table.keep(touched, frame, first)
+        self.table.keep(touched, frame, list(KEYS), first)
         np.add.at(self.counts["n"], slots, 1)
         np.add.at(self.counts["x"], slots, 0.5)
         named = np.flatnonzero(frame["v"].to_numpy()[first] != "a")

@@ -17,7 +17,6 @@ from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.operators.join import LEFT, RIGHT
 from ouzel.runtime.operators.settling import BEGINNING, RowClock
 from ouzel.runtime.state.context import StateContext
-from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
 
 
@@ -87,11 +86,7 @@ class AsofJoining(Operator):
         return pl.concat(frames) if frames else None
 
     def _keep(self, frame: pl.DataFrame, port: int) -> None:
-        keys = self._keys[port]
-        key = key_hashes(frame, keys, self._seed)
-        owners = self._table.locate(key)
-        _, touched, first = self._table.touch(owners)
-        self._table.keep(touched, frame.select(keys).rename(dict(zip(keys, self._keys[LEFT], strict=True))), first)
+        key, owners, _, _ = self._table.enter(frame, self._keys[port])
         slots = self._bags[port].find_or_put(key, owners, frame)
         self._bags[port].add(slots, np.ones(len(slots), np.int64))
         self._clocks[port].keep(slots, self._clocks[port].times(frame))

@@ -117,7 +117,7 @@ class Groups:
         slots = self.table.locate(key)
         groups, touched, first = self.table.touch(slots)
         if self.kept is not None:
-            self.kept.keep(touched, frame, first)
+            self.kept.keep(touched, frame, self.keys, first)
         if ends is not None:
             self.columns["end"][touched] = ends[first]
         return SlottedRows(frame, key, slots, weights, groups, touched, first)

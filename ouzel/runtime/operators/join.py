@@ -20,7 +20,7 @@ from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.operators.rowwise import Selection
 from ouzel.runtime.state.context import StateContext
-from ouzel.runtime.state.hashing import Words, key_hashes
+from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.row_bag import RowBag
 
@@ -100,10 +100,7 @@ class Joining(Operator):
         return pl.concat(made) if made else None
 
     def _met(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
-        key = key_hashes(frame, own.keys, self._seed)
-        owners = self._table.locate(key)
-        groups, touched, first = self._table.touch(owners)
-        self._table.keep(touched, frame.select(own.keys).rename(dict(zip(own.keys, self._keys, strict=True))), first)
+        key, owners, groups, touched = self._table.enter(frame, own.keys)
         kept, begins, counts = self._candidates(other, touched, groups, frame)
         for start, end in _parts(counts):
             cut = slice(start, end)

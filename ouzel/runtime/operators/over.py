@@ -34,7 +34,7 @@ from ouzel.runtime.operators.groups import accumulators_of, row_weights, weights
 from ouzel.runtime.operators.recompute import RecomputeAndDifference
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of
 from ouzel.runtime.state.context import StateContext
-from ouzel.runtime.state.hashing import Words, key_hashes
+from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
 
 _LAST = (1 << 63) - 1
@@ -290,10 +290,7 @@ class PassingOver(Operator):
             frame, moments = frame.filter(in_time), moments[in_time]
             if not frame.height:
                 return None
-        key = key_hashes(frame, list(self._node.partition), self._seed)
-        owners = self._table.locate(key)
-        _, touched, first = self._table.touch(owners)
-        self._table.keep(touched, frame, first)
+        key, owners, _, _ = self._table.enter(frame, self._node.partition)
         slots = self._waiting.find_or_put(key, owners, frame)
         self._waiting.add(slots, row_weights(frame))
         self._moments["us"][slots] = moments

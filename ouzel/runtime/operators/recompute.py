@@ -12,7 +12,6 @@ from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.consolidate import consolidate, weighted
 from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.state.context import StateContext
-from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
 
 
@@ -46,10 +45,7 @@ class RecomputeAndDifference(Operator):
         """What was said of the batch's keys and holds no more with -1, what is new with +1."""
         if not frame.height:
             return None
-        key = key_hashes(frame, self._keys, self._seed)
-        owners = self._table.locate(key)
-        _, touched, first = self._table.touch(owners)
-        self._table.keep(touched, frame, first)
+        key, owners, _, touched = self._table.enter(frame, self._keys)
         before = self._said(touched)
         rows = self._rows.find_or_put(key, owners, frame)
         self._rows.add(rows, row_weights(frame))

@@ -17,7 +17,6 @@ from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of
 from ouzel.runtime.operators.windows import timeless, with_window
 from ouzel.runtime.state.context import StateContext
-from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
 
 _FAR = 1 << 61
@@ -47,7 +46,7 @@ class SessionAssignment(Operator):
 
     def __init__(self, node: AssignSession, seed: int) -> None:
         super().__init__()
-        self._node, self._seed, self._keys, self._gap_us = node, seed, list(node.keys), node.gap_us
+        self._node, self._seed, self._gap_us = node, seed, node.gap_us
         row, kind = node.input.schema.polars(), node.input.schema[node.column].type
         self._names, self._kind = list(row), kind
         self.state = StateContext(node.stable_id, seed, node.keys)
@@ -74,9 +73,7 @@ class SessionAssignment(Operator):
         if not frame.height:
             return None
         weights, frame = row_weights(frame), frame.select(self._names)
-        owners = self._table.locate(key := key_hashes(frame, self._keys, self._seed))
-        _, touched, first = self._table.touch(owners)
-        self._table.keep(touched, frame, first)
+        key, owners, _, touched = self._table.enter(frame, self._node.keys)
         late = self._is_late(owners, touched, self._times(frame))
         if late.any():
             self.late_frames.append(frame.filter(late))

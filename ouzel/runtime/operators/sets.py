@@ -12,7 +12,6 @@ from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.state.context import StateContext
-from ouzel.runtime.state.hashing import key_hashes
 from ouzel.runtime.state.index import Slots
 
 SIDES = ("left", "right")
@@ -37,9 +36,7 @@ class Comparing(Operator):
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What this batch of one input adds to the answer and takes from it."""
         rows = frame.select(self._names).with_columns(pl.col(self._floats) + 0.0)  # -0.0 is the same row as 0.0
-        slots = self._table.locate(key_hashes(rows, self._names, self._seed))
-        _, touched, first = self._table.touch(slots)
-        self._table.keep(touched, rows, first)
+        _, slots, _, touched = self._table.enter(rows, self._names)
         before = self._answered(touched)
         kernels.add_amounts(self._counts[SIDES[port]], slots, row_weights(frame))
         changes = self._answered(touched) - before

@@ -11,7 +11,6 @@ from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, to_series
 from ouzel.runtime.operators.frames import Layout, sort_rows
 from ouzel.runtime.operators.recompute import RecomputeAndDifference, difference
-from ouzel.runtime.state.hashing import key_hashes
 
 
 class ChangingTop(RecomputeAndDifference):
@@ -52,10 +51,7 @@ class GrowingTop(ChangingTop):
         fresh = self._first(frame.select(self._names))
         if not fresh.height:
             return None
-        key = key_hashes(fresh, self._keys, self._seed)
-        owners = self._table.locate(key)
-        _, touched, first = self._table.touch(owners)
-        self._table.keep(touched, fresh, first)
+        key, owners, _, touched = self._table.enter(fresh, self._keys)
         slots = self._rows.of(touched)
         slots = np.repeat(slots, self._rows.weights[slots])
         held = self._rows.frame(slots)

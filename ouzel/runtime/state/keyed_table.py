@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ouzel.runtime.state.hashing import Words, key_groups, row_hashes
+from ouzel.runtime.state.hashing import Words, key_groups, key_hashes, row_hashes
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.table import Kept
 
 _KEYS = "keys"
+
+
+class Entered(NamedTuple):
+    """Where the rows of a batch belong: row i has the key hash `key[…][i]`, and slot `slots[i]`, which is `touched[groups[i]]`."""
+
+    key: tuple[Words, Words]
+    slots: Slots
+    groups: Slots
+    touched: Slots
 
 
 class KeyedTable(Kept):
@@ -31,14 +41,23 @@ class KeyedTable(Kept):
         self._own = list(routing) == list(keys)
         self._keys = self.rows(_KEYS, keys) if keys else None
 
-    def keep(self, slots: Slots, keys: pl.DataFrame, rows: Slots) -> None:
-        """Store the keys of new slots, each given once: slot i has row `rows[i]` of `keys`. All count as changed."""
+    def enter(self, frame: pl.DataFrame, names: Sequence[str]) -> Entered:
+        """Find or make the slot of each row's key, which is in the columns `names`. All these slots count as changed."""
+        key = key_hashes(frame, names, self._seed)
+        slots = self.locate(key)
+        groups, touched, first = self.touch(slots)
+        self.keep(touched, frame, names, first)
+        return Entered(key, slots, groups, touched)
+
+    def keep(self, slots: Slots, frame: pl.DataFrame, names: Sequence[str], rows: Slots) -> None:
+        """Store the keys of new slots, each given once: that of slot i is in row `rows[i]` under `names`. All count as changed."""
         self.changed(slots)
         if self._keys is not None:
             new = np.flatnonzero(self._keys.missing(slots))
             if new.size:
                 places = pl.Series(rows[new].astype(np.uint32))
-                self._keys.put(slots[new], pl.DataFrame([keys.get_column(name)[places] for name in self._keys.names]))
+                pairs = zip(self._keys.names, names, strict=True)
+                self._keys.put(slots[new], pl.DataFrame([frame[name][places].alias(own) for own, name in pairs]))
 
     def keys(self, slots: Slots) -> pl.DataFrame:
         """The keys of these slots."""
