@@ -156,8 +156,8 @@ class Aggregation(Operator):
 
     def _drop_late(self, frame: pl.DataFrame, late: Mask) -> None:
         dropped = frame.filter(late)
-        self.late_frames.append(self._groups.apart(dropped, partial=True).results() if self._partial else dropped)
-        self.counters.late += int(np.abs(self._groups.weights(frame, self._partial)[late]).sum())
+        shown = self._groups.apart(dropped, partial=True).results() if self._partial else dropped
+        self.drop_late(shown, int(np.abs(self._groups.weights(frame, self._partial)[late]).sum()))
 
     def _add(self, batch: SlottedRows) -> None:
         if self._partial:

@@ -9,18 +9,17 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import INPUT, AsofJoin, JoinKind, RowTime
+from ouzel.compiler.plan import AsofJoin, JoinKind, RowTime
 from ouzel.compiler.types import to_polars
 from ouzel.runtime.operators import time_kernels
-from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints
-from ouzel.runtime.operators.join import LEFT, RIGHT
-from ouzel.runtime.operators.settling import BEGINNING, RowClock
+from ouzel.runtime.operators.join import LEFT, RIGHT, padded
+from ouzel.runtime.operators.settling import BEGINNING, MeetingInTime, RowClock
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
 
 
-class AsofJoining(Operator):
+class AsofJoining(MeetingInTime):
     """The operator of AsofJoin."""
 
     stateful = True
@@ -42,27 +41,17 @@ class AsofJoining(Operator):
             for name, bag, time, reach in zip(names, self._bags, node.times, (last, 0), strict=True)
         )
 
-    def fresh(self) -> Operator:
+    def fresh(self) -> AsofJoining:
         return AsofJoining(self._node, self._seed)
-
-    def restored(self) -> None:
-        """Find again when each row is settled."""
-        for clock in self._clocks:
-            clock.restored()
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """Keep a batch of one input; what of it is settled leaves."""
-        clock, made = self._clocks[port], []
-        late = clock.late(frame)
-        if late is not None:
-            self.late_frames.append(frame.filter(late).with_columns(pl.lit(port).alias(INPUT)))
-            self.counters.late += int(np.count_nonzero(late))
-            frame = frame.filter(~late)
+        frame, made = self._in_time(frame, port), []
         needed = [*self._keys[port], self._node.times[port]]
         if any(frame[name].null_count() for name in needed):
             matching = frame.select(pl.all_horizontal(pl.col(needed).is_not_null())).to_series()
             alone, frame = frame.filter(~matching), frame.filter(matching)
-            made = [self._padded(alone)] if port == LEFT and self._node.kind is JoinKind.LEFT else []
+            made = [padded(alone, self._schema)] if port == LEFT and self._node.kind is JoinKind.LEFT else []
         if frame.height:
             self._keep(frame.select(list(self._columns[port])), port)
             made.append(self._settled(self._clocks[RIGHT].watermark.value))
@@ -78,12 +67,6 @@ class AsofJoining(Operator):
         made = self._settled(watermark_us) if port == RIGHT else None
         self._forget(min(clock.watermark.value for clock in self._clocks))
         return made
-
-    def advance(self, watermark_us: int) -> pl.DataFrame | None:
-        """An input that does not hold time back is as far as the other."""
-        made = [self.advance_port(port, watermark_us) for port in (LEFT, RIGHT)]
-        frames = [frame for frame in made if frame is not None]
-        return pl.concat(frames) if frames else None
 
     def _keep(self, frame: pl.DataFrame, port: int) -> None:
         key, owners, _, _ = self._table.enter(frame, self._keys[port])
@@ -105,7 +88,7 @@ class AsofJoining(Operator):
         rows = np.repeat(np.arange(len(slots)), times)
         made = bag.frame(slots[rows]).hstack(self._bags[RIGHT].frame_with_gaps(versions[rows]))
         bag.remove(slots)
-        self._leave(owners)
+        self._table.release(owners)
         return made
 
     def _versions(self, owners: Slots, groups: Ints, times: Ints) -> Slots:
@@ -143,16 +126,3 @@ class AsofJoining(Operator):
         last = np.append(old[1:], False)
         last[ends[1:] - 1] = False
         self._bags[RIGHT].remove(kept[old & last])
-
-    def _leave(self, owners: Slots) -> None:
-        self._table.remove(owners[self._bags[LEFT].empty(owners) & self._bags[RIGHT].empty(owners)])
-
-    def _padded(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return pl.DataFrame(
-            [
-                rows[name]
-                if name in self._columns[LEFT]
-                else pl.repeat(None, rows.height, dtype=kind, eager=True).alias(name)
-                for name, kind in self._schema.items()
-            ]
-        )

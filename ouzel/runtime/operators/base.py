@@ -67,6 +67,11 @@ class Operator:
         """The topology pauses: rows that were held back only to be emitted together with later ones (EMIT AFTER DELAY), or None."""
         return None
 
+    def drop_late(self, rows: pl.DataFrame, count: int) -> None:
+        """Rows that came behind the watermark leave here: they wait to be shown, and so many are counted."""
+        self.late_frames.append(rows)
+        self.counters.late += count
+
     def finish(self) -> pl.DataFrame | None:
         """The input has ended: what is still held back, or None."""
         return None

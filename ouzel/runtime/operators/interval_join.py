@@ -12,16 +12,16 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import INPUT, LEFT_ONLY, IntervalJoin, JoinKind
+from ouzel.compiler.plan import LEFT_ONLY, IntervalJoin, JoinKind
 from ouzel.runtime.operators import time_kernels
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints
-from ouzel.runtime.operators.join import LEFT, RIGHT, Delta, Joining, RowPairs, Side
-from ouzel.runtime.operators.settling import BEGINNING, RowClock
+from ouzel.runtime.operators.join import Delta, Joining, RowPairs, Side, padded
+from ouzel.runtime.operators.settling import BEGINNING, MeetingInTime, RowClock
 from ouzel.runtime.state.index import Slots
 
 
-class IntervalJoining(Joining):
+class IntervalJoining(MeetingInTime, Joining):
     """The operator of IntervalJoin."""
 
     def __init__(self, node: IntervalJoin, seed: int) -> None:
@@ -43,18 +43,9 @@ class IntervalJoining(Joining):
     def fresh(self) -> Operator:
         return IntervalJoining(self._interval, self._seed)
 
-    def restored(self) -> None:
-        """Find again when each row is settled."""
-        for clock in self._clocks:
-            clock.restored()
-
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What this batch of one input adds to the answer."""
-        late = self._clocks[port].late(frame)
-        if late is not None:
-            self.late_frames.append(frame.filter(late).with_columns(pl.lit(port).alias(INPUT)))
-            self.counters.late += int(np.count_nonzero(late))
-            frame = frame.filter(~late)
+        frame = self._in_time(frame, port)
         return super().process(frame, port) if frame.height else None
 
     def advance_port(self, port: int, watermark_us: int) -> pl.DataFrame | None:
@@ -69,17 +60,11 @@ class IntervalJoining(Joining):
         made: list[pl.DataFrame] = []
         if side.counts_matches and self._kind is not JoinKind.SEMI:
             alone = slots[side.matches["rows"][slots] == 0]
-            made += self._weighted(self._padded(side, side.bag.frame(alone)), side.bag.weights[alone])
+            made += self._weighted(padded(side.bag.frame(alone), self._schema), side.bag.weights[alone])
         _, owners, _ = self._table.touch(side.bag.owners(slots))
         side.bag.remove(slots)
-        self._table.remove(owners[self._sides[LEFT].bag.empty(owners) & self._sides[RIGHT].bag.empty(owners)])
+        self._table.release(owners)
         return pl.concat(made) if made else None
-
-    def advance(self, watermark_us: int) -> pl.DataFrame | None:
-        """An input that does not hold time back is as far as the others."""
-        made = [self.advance_port(port, watermark_us) for port in (LEFT, RIGHT)]
-        frames = [frame for frame in made if frame is not None]
-        return pl.concat(frames) if frames else None
 
     def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> tuple[Slots, Ints, Ints]:
         """Slots of rows of the other side by key and time, and which of these lie within the span of each row."""
@@ -100,7 +85,7 @@ class IntervalJoining(Joining):
         matches = np.bincount(pairs.row, other.bag.weights[pairs.slot], len(times)).astype(np.int64)
         if own.counts_matches:
             said = matches > 0 if self._kind is JoinKind.SEMI else ~kept & (matches == 0)
-            yield from self._weighted(self._padded(own, part.rows.filter(pl.Series(said))), part.weights[said])
+            yield from self._weighted(padded(part.rows.filter(pl.Series(said)), self._schema), part.weights[said])
         if other.counts_matches and len(pairs.row):
             yield from self._matched(other, pairs)
         if not kept.all():
@@ -122,4 +107,4 @@ class IntervalJoining(Joining):
         counts[slots] += np.bincount(groups, minlength=len(slots))
         side.bag.changed(slots)
         if self._kind is JoinKind.SEMI:
-            yield from self._weighted(self._padded(side, side.bag.frame(first)), side.bag.weights[first])
+            yield from self._weighted(padded(side.bag.frame(first), self._schema), side.bag.weights[first])

@@ -7,7 +7,7 @@ Mumick and Subrahmanian, SIGMOD 1993; with weights as in DBSP: Budiu et al., VLD
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -107,7 +107,7 @@ class Joining(Operator):
             part = Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
             pairs = _paired(kept, begins[cut], counts[cut])
             yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
-        self._table.remove(touched[own.bag.empty(touched) & other.bag.empty(touched)])
+        self._table.release(touched)
 
     def _candidates(self, other: Side, owners: Slots, groups: Ints, frame: pl.DataFrame) -> tuple[Slots, Ints, Ints]:
         """Slots of rows of the other side, and where among them those begin that each row may meet, and how many they are."""
@@ -131,7 +131,7 @@ class Joining(Operator):
         if own.counts_matches:
             matches = np.bincount(pairs.row, other.bag.weights[pairs.slot], len(part.weights)).astype(np.int64)
             chosen = (matches > 0) == (self._kind is JoinKind.SEMI)
-            yield from self._weighted(self._padded(own, part.rows.filter(pl.Series(chosen))), part.weights[chosen])
+            yield from self._weighted(padded(part.rows.filter(pl.Series(chosen)), self._schema), part.weights[chosen])
         if other.counts_matches and len(pairs.row):
             yield from self._crossed(other, pairs, part.weights)
         slots = own.bag.find_or_put(part.key, part.owners, part.rows)
@@ -151,25 +151,16 @@ class Joining(Operator):
         slots, sign = slots[crossing != 0], crossing[crossing != 0]
         if self._kind is not JoinKind.SEMI:
             sign = -sign
-        yield from self._weighted(self._padded(side, side.bag.frame(slots)), sign * side.bag.weights[slots])
+        yield from self._weighted(padded(side.bag.frame(slots), self._schema), sign * side.bag.weights[slots])
 
     def _alone(self, side: Side, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """Rows with NULL in a key: they match nothing."""
         if side.counts_matches and self._kind is not JoinKind.SEMI:
-            yield from self._weighted(self._padded(side, rows), weights)
+            yield from self._weighted(padded(rows, self._schema), weights)
 
     def _beside(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> pl.DataFrame:
         ours, theirs = rows[pairs.row], other.bag.frame(pairs.slot)
         return ours.hstack(theirs) if own.port == LEFT else theirs.hstack(ours)
-
-    def _padded(self, side: Side, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows of one side under the output's columns, NULL in those of the other."""
-        return pl.DataFrame(
-            [
-                rows[name] if name in side.columns else pl.repeat(None, rows.height, dtype=kind, eager=True).alias(name)
-                for name, kind in self._schema.items()
-            ]
-        )
 
     def _weighted(self, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """The rows with their weights, each as often as it weighs."""
@@ -179,6 +170,17 @@ class Joining(Operator):
         if (times != 1).any():
             rows, weights = rows[np.repeat(np.arange(len(times)), times)], np.repeat(weights, times)
         yield rows.with_columns(pl.Series(WEIGHT, np.sign(weights))) if self._retracts else rows
+
+
+def padded(rows: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Rows of one side under the columns of `schema`, NULL in those of the other."""
+    own = set(rows.columns)
+    return pl.DataFrame(
+        [
+            rows[name] if name in own else pl.repeat(None, rows.height, dtype=kind, eager=True).alias(name)
+            for name, kind in schema.items()
+        ]
+    )
 
 
 def _paired(kept: Slots, begins: Ints, counts: Ints) -> RowPairs:

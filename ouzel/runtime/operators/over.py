@@ -285,8 +285,7 @@ class PassingOver(Operator):
         moments = self._moments_of(frame)
         if int(moments.min()) <= self._closed_us.value:
             in_time = moments > self._closed_us.value
-            self.late_frames.append(frame.filter(~in_time))
-            self.counters.late += int(np.count_nonzero(~in_time))
+            self.drop_late(frame.filter(~in_time), int(np.count_nonzero(~in_time)))
             frame, moments = frame.filter(in_time), moments[in_time]
             if not frame.height:
                 return None
@@ -408,7 +407,7 @@ class PassingOver(Operator):
     def _forget(self, touched: Slots) -> None:
         """Partitions of which nothing is kept."""
         if not (self._remembers and self._node.in_time_order):
-            self._table.remove(touched[self._waiting.empty(touched) & self._past.empty(touched)])
+            self._table.release(touched)
 
 
 def over(node: Over, seed: int) -> Operator:

@@ -51,7 +51,7 @@ class RecomputeAndDifference(Operator):
         self._rows.add(rows, row_weights(frame))
         self._rows.sweep(rows)
         after = self._said(touched)
-        self._table.remove(touched[self._rows.empty(touched)])
+        self._table.release(touched)
         return difference(before, after)
 
     def _said(self, owners: Slots) -> pl.DataFrame:

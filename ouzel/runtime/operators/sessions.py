@@ -76,14 +76,13 @@ class SessionAssignment(Operator):
         key, owners, _, touched = self._table.enter(frame, self._node.keys)
         late = self._is_late(owners, touched, self._times(frame))
         if late.any():
-            self.late_frames.append(frame.filter(late))
-            self.counters.late += int(np.abs(weights[late]).sum())
+            self.drop_late(frame.filter(late), int(np.abs(weights[late]).sum()))
             kept = np.flatnonzero(~late)
             frame, weights, owners, key = frame[kept], weights[kept], owners[kept], (key[0][kept], key[1][kept])
         before = self._said(touched, -1) if self._node.changes else None
         self._add(frame, weights, owners, key)
         changes = None if before is None else consolidate(pl.concat([before, self._said(touched, 1)]))
-        self._forget(touched)
+        self._table.release(touched)
         return changes if changes is not None and changes.height else None
 
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
@@ -94,7 +93,7 @@ class SessionAssignment(Operator):
         slots = self._table.index.slots()
         due = slots[self._due["before"][slots] >= _FAR - self._time_us.value]
         out = self._end(due)
-        self._forget(due)
+        self._table.release(due)
         self._find_next()
         return out
 
@@ -172,6 +171,3 @@ class SessionAssignment(Operator):
         old = until_us <= self._time_us.value
         self._let_come(self._ended.owners(kept[~old]), until_us[~old])
         self._ended.remove(kept[old])
-
-    def _forget(self, owners: Slots) -> None:
-        self._table.remove(owners[self._rows.empty(owners) & self._ended.empty(owners)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import RowTime
+from ouzel.compiler.plan import INPUT, RowTime
+from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, Mask, numbers, valid_rows
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.row_bag import RowBag
@@ -92,3 +93,28 @@ class RowClock:
         self._schedule = Schedule()
         if slots.size:
             self.keep(slots, self.times(self._bag.frame(slots)))
+
+
+class MeetingInTime(Operator):
+    """Base: rows of two inputs meet by time, and each input has a clock of its own."""
+
+    _clocks: tuple[RowClock, ...]
+
+    def restored(self) -> None:
+        """Find again when each row is settled."""
+        for clock in self._clocks:
+            clock.restored()
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        """An input that does not hold time back is as far as the other."""
+        made = [self.advance_port(port, watermark_us) for port in range(len(self._clocks))]
+        frames = [frame for frame in made if frame is not None]
+        return pl.concat(frames) if frames else None
+
+    def _in_time(self, frame: pl.DataFrame, port: int) -> pl.DataFrame:
+        """The rows of one input that are not late; the others are dropped, with the number of their input."""
+        late = self._clocks[port].late(frame)
+        if late is None:
+            return frame
+        self.drop_late(frame.filter(late).with_columns(pl.lit(port).alias(INPUT)), int(np.count_nonzero(late)))
+        return frame.filter(~late)

@@ -68,6 +68,10 @@ class SlotTable:
         self._seen += len(slots)
         return groups, touched[:number], first[:number]
 
+    def release(self, slots: Slots) -> None:
+        """Forget those of these slots, each given once, that have no row in any bag."""
+        self.remove(slots[np.logical_and.reduce([bag.empty(slots) for bag in self.bags])])
+
     def expired(self, times: npt.NDArray[np.int64], until: int) -> Slots:
         """The slots whose value in a column of times is at most `until`: a watermark has passed them, or their time to live is over."""
         slots = self.index.slots()
@@ -109,6 +113,10 @@ class Kept(SlotTable):
 
     def remove_of(self, owners: Slots) -> None:
         """The slots of the table that it belongs to are forgotten."""
+
+    def empty(self, owners: Slots) -> npt.NDArray[np.bool_]:
+        """Which slots of the table that it belongs to have nothing in it."""
+        raise NotImplementedError
 
     @property
     def knows_changes(self) -> bool:
