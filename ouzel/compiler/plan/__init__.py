@@ -39,7 +39,8 @@ from ouzel.compiler.plan.base import (
 )
 from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
-from ouzel.compiler.plan.over import FrameKind, Over, OverCall, SortKey, WindowFrame
+from ouzel.compiler.plan.ordered import SortKey
+from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
 from ouzel.compiler.plan.python_steps import ApplyPython, PythonStep, StepKind, StepPart
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest

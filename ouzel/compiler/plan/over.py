@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
+from ouzel.compiler.expressions import SourceLocation
 from ouzel.compiler.functions.aggregates import AggregateFunction
 from ouzel.compiler.plan.aggregates import AggregateCall
 from ouzel.compiler.plan.base import (
@@ -14,14 +13,11 @@ from ouzel.compiler.plan.base import (
     UNBOUNDED,
     WEIGHTED,
     Changelog,
-    Distribution,
     Names,
     Node,
-    Unary,
-    by_keys,
-    identity_origins,
 )
-from ouzel.compiler.types import DataType, Field, FloatType, Schema
+from ouzel.compiler.plan.ordered import Ordered
+from ouzel.compiler.types import DataType, Field, Schema
 
 
 class FrameKind(Enum):
@@ -71,20 +67,6 @@ SHIFTS = frozenset({"lag", "lead"})
 PICKS = frozenset({"first_value", "last_value", "nth_value"})
 FUNCTIONS = RANKS | SHIFTS | PICKS
 """What OVER computes beside aggregates."""
-
-
-@dataclass(frozen=True)
-class SortKey:
-    """A column to sort by."""
-
-    column: str
-    descending: bool = False
-    nulls_last: bool = False
-
-    def __str__(self) -> str:
-        usual = self.nulls_last == self.descending
-        nulls = "" if usual else f" NULLS {'LAST' if self.nulls_last else 'FIRST'}"
-        return f"{self.column}{' DESC' * self.descending}{nulls}"
 
 
 @dataclass(frozen=True)
@@ -142,33 +124,20 @@ class OverCall:
 
 
 @dataclass(frozen=True)
-class Over(Unary):
+class Over(Ordered):
     """The columns of the input, and of each row what `calls` compute of it and the rows around it in its partition.
 
-    Rows that `order` holds for equal are ordered by `ties`, ascending with NULLs first, so that every engine has the same order; both are
-    empty where nothing depends on it. With `closes` rows leave once, and nothing is taken back, when the watermark has passed the time in
+    With `closes` rows leave once, and nothing is taken back, when the watermark has passed the time in
     this column: it is the first column of an ascending order, and frames look only back; or it is the end of the window that the partition
     is of. Without it changes leave at once.
     """
 
-    partition: tuple[str, ...]
-    order: tuple[SortKey, ...]
-    ties: tuple[str, ...]
     calls: tuple[OverCall, ...]
     closes: str | None = None
 
     @property
     def schema(self) -> Schema:
         return Schema((*self.input.schema, *(Field(call.name, call.type, call.nullable) for call in self.calls)))
-
-    @property
-    def origins(self) -> Mapping[str, tuple[int, str]]:
-        return identity_origins(self)
-
-    @property
-    def sorted_by(self) -> tuple[SortKey, ...]:
-        """The whole order within a partition."""
-        return (*self.order, *(SortKey(name) for name in self.ties))
 
     @property
     def in_time_order(self) -> bool:
@@ -178,8 +147,8 @@ class Over(Unary):
     @property
     def reads(self) -> Names:
         """What it reads of its input."""
-        names = {*self.partition, *(key.column for key in self.sorted_by)} | ({self.closes} if self.closes else set())
-        return frozenset(names).union(*(call.reads for call in self.calls))
+        closes = {self.closes} if self.closes else set()
+        return self.ordered_by.union(closes, *(call.reads for call in self.calls))
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         made = self._with_calls_of(wanted)
@@ -191,18 +160,6 @@ class Over(Unary):
 
     def _with_calls_of(self, wanted: Names) -> Over:
         return replace(self, calls=tuple(call for call in self.calls if call.name in wanted))
-
-    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        """A filter that keeps partitions whole; 0.0 and -0.0 are in one partition."""
-        read = columns_of(predicate)
-        exact = {key for key in self.partition if not isinstance(self.schema[key].type, FloatType)}
-        return (predicate,) if read and read <= exact else None
-
-    is_rowwise = False
-
-    @property
-    def distribution(self) -> tuple[Distribution, ...]:
-        return (by_keys(self.partition),)
 
     @property
     def waits(self) -> tuple[bool, ...]:
@@ -269,23 +226,17 @@ class Over(Unary):
 
     @property
     def component_name(self) -> str:
-        names = [key for key in self.partition if not key.startswith("$")]
-        return "_".join(("over", *names)) if names else "over_all"
+        name = self.named("over")
+        return "over_all" if name == "over" else name
 
     @property
     def label(self) -> str:
-        parts = [f"PARTITION BY {', '.join(self.partition)}"] if self.partition else []
-        parts += [f"ORDER BY {', '.join(map(str, self.order))}"] if self.order else []
-        parts += [f"ties by {', '.join(self.ties)}"] if self.ties else []
         closes = f"; emit AFTER WATERMARK passes {self.closes}" if self.closes else ""
-        return f"Over ({' '.join(parts)}): {', '.join(map(str, self.calls))}{closes}"
+        return f"Over ({self.order_label}): {', '.join(map(str, self.calls))}{closes}"
 
     @property
     def identity(self) -> tuple[object, ...]:
-        ids = self.input.column_ids
-        order = tuple((ids[key.column], key.descending, key.nulls_last) for key in self.order)
-        closes = ids[self.closes] if self.closes else None
-        return (tuple(ids[key] for key in self.partition), order, tuple(ids[name] for name in self.ties), closes)
+        return (*self.order_identity, self.input.column_ids[self.closes] if self.closes else None)
 
     def definition(self, column: str) -> tuple[object, ...]:
         call = next(call for call in self.calls if call.name == column)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.plan.base import WEIGHTED, Changelog, Distribution, Names, Node, Unary, by_keys, identity_origins
-from ouzel.compiler.types import TIMESTAMP, Field, Schema
+from ouzel.compiler.plan.base import WEIGHTED, Changelog, Distribution, Names, by_keys
+from ouzel.compiler.plan.windows import AddsWindow
 
 
 @dataclass(frozen=True)
-class AssignSession(Unary):
+class AssignSession(AddsWindow):
     """Append window_start, window_end and window_time (= window_end - 1 ms) of each row's session.
 
     Rows of equal `keys` are of one session if each comes at most `gap_us` after the one before: it begins with its first row, and ends
@@ -27,22 +26,8 @@ class AssignSession(Unary):
     names: tuple[str, str, str] = ("window_start", "window_end", "window_time")
     call: SourceLocation | None = field(default=None, compare=False, repr=False)
 
-    @property
-    def schema(self) -> Schema:
-        kind = self.input.schema[self.column].type
-        start, end, time = self.names
-        added = (Field(start, TIMESTAMP, False), Field(end, TIMESTAMP, False), Field(time, kind, False))
-        return Schema((*self.input.schema, *added))
-
-    @property
-    def origins(self) -> Mapping[str, tuple[int, str]]:
-        return identity_origins(self)
-
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - set(self.names)) | {self.column, *self.keys},)
-
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         """Only what drops whole keys: with a row gone a session may end earlier."""
@@ -54,12 +39,6 @@ class AssignSession(Unary):
     @property
     def distribution(self) -> tuple[Distribution, ...]:
         return (by_keys(self.keys),)
-
-    waits = (True,)
-
-    @property
-    def time_column(self) -> str | None:
-        return self.names[2]
 
     accepts = (WEIGHTED,)
 

@@ -18,7 +18,7 @@ from ouzel.compiler.plan.base import (
     SameColumns,
     by_keys,
 )
-from ouzel.compiler.plan.over import SortKey
+from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.types import Schema
 
 

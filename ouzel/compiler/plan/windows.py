@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.plan.base import Names, Node, RowWise, identity_origins
+from ouzel.compiler.plan.base import Names, Node, RowWise, Unary, identity_origins
 from ouzel.compiler.types import TIMESTAMP, Field, Schema
 
 
@@ -24,8 +24,35 @@ SLIDES = {WindowKind.HOP: "slide", WindowKind.CUMULATE: "step"}
 """What the slide is called where it is not the size."""
 
 
+class AddsWindow(Unary):
+    """Base: appends `names`, the start, end and time of the window that a row's time, in `column`, lies in."""
+
+    column: str
+    names: tuple[str, str, str]
+
+    @property
+    def schema(self) -> Schema:
+        kind = self.input.schema[self.column].type
+        start, end, time = self.names
+        added = (Field(start, TIMESTAMP, False), Field(end, TIMESTAMP, False), Field(time, kind, False))
+        return Schema((*self.input.schema, *added))
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return identity_origins(self)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    waits = (True,)
+
+    @property
+    def time_column(self) -> str | None:
+        return self.names[2]
+
+
 @dataclass(frozen=True)
-class AssignWindow(RowWise):
+class AssignWindow(AddsWindow, RowWise):
     """Append window_start, window_end and window_time (= window_end - 1 ms); HOP and CUMULATE give a row once for each window it lies in.
 
     Windows are half open, [start, end), and aligned to the epoch plus `offset_us`. All three spans are in microseconds; for TUMBLE
@@ -47,31 +74,11 @@ class AssignWindow(RowWise):
         """How far apart windows begin."""
         return self.size_us if self.kind is WindowKind.CUMULATE else self.slide_us
 
-    @property
-    def schema(self) -> Schema:
-        kind = self.input.schema[self.column].type
-        start, end, time = self.names
-        added = (Field(start, TIMESTAMP, False), Field(end, TIMESTAMP, False), Field(time, kind, False))
-        return Schema((*self.input.schema, *added))
-
-    @property
-    def origins(self) -> Mapping[str, tuple[int, str]]:
-        return identity_origins(self)
-
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ((wanted - set(self.names)) | {self.column},)
 
-    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return self.with_inputs(inputs)
-
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         return (predicate,) if columns_of(predicate).isdisjoint(self.names) else None
-
-    waits = (True,)
-
-    @property
-    def time_column(self) -> str | None:
-        return self.names[2]
 
     @property
     def label(self) -> str:

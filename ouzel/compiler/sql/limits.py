@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ouzel.compiler.plan import SortKey, TopN
 from ouzel.compiler.sql.output import OutputColumn, output_name, project, star_of
-from ouzel.compiler.sql.over_calls import has_order
+from ouzel.compiler.sql.over_calls import break_ties, has_order
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, matches, name_of, near, pick
 from ouzel.compiler.sql.source import QueryText
@@ -101,24 +101,15 @@ class FirstRows:
         self, relation: Relation, partition: tuple[str, ...], order: Sequence[SortKey], most: int, skip: int
     ) -> Relation:
         node = relation.node
-        ordered = {*partition, *(key.column for key in order)}
-        ties = []
-        for column in node.schema:
-            if any(key <= ordered for key in node.unique_keys):
-                break
-            if has_order(column.type):
-                if column.name not in ordered:
-                    ties.append(column.name)
-                    ordered.add(column.name)
-            else:
-                problem = f"rows that are equal but for {column.name}, a {column.type}, have no order"
-                raise self.source.error(
-                    problem,
-                    place(self.clause or self.tree),
-                    f"leave it out, or take a value out of it: {column.name}['key']",
-                )
+        ties, alike = break_ties(node, {*partition, *(key.column for key in order)})
+        if alike:
+            raise self.source.error(
+                f"rows that are equal but for {alike[0]}, a {node.schema[alike[0]].type}, have no order",
+                place(self.clause or self.tree),
+                f"leave it out, or take a value out of it: {alike[0]}['key']",
+            )
         written = NodeLocation(place(self.clause or self.tree)[0])
-        made = TopN(node, partition, tuple(order), tuple(ties), "row_number", most, skip, written=written)
+        made = TopN(node, partition, tuple(order), ties, "row_number", most, skip, written=written)
         return replace(relation, node=made, window=None, undated=CHANGED)
 
     def _without_hidden(self, relation: Relation) -> Relation:

@@ -25,7 +25,7 @@ from ouzel.compiler.plan.over import looks_only_back
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.output import OutputColumn, outputs_of, project
-from ouzel.compiler.sql.over_calls import CallReader, WrittenCall, WrittenWindow, has_order
+from ouzel.compiler.sql.over_calls import CallReader, WrittenCall, WrittenWindow, break_ties, has_order
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText, Span
@@ -153,21 +153,14 @@ class OverCalls:
         return replace(relation, node=made) if closes else replace(relation, node=made, window=None, undated=CHANGED)
 
     def _ties(self, node: Node, ordered: set[str], maps: frozenset[str]) -> tuple[str, ...]:
-        """The other columns, until they tell all rows apart."""
-        ties: list[str] = []
-        for column in node.schema:
-            if any(key <= ordered for key in node.unique_keys):
-                return tuple(ties)
-            if column.name not in ordered and has_order(column.type):
-                ties.append(column.name)
-                ordered.add(column.name)
-        if maps and not any(key <= ordered for key in node.unique_keys):
+        ties, alike = break_ties(node, ordered)
+        if maps and alike:
             name = min(maps)
             raise self.source.error(
                 f"rows that are equal but for {name}, a {node.schema[name].type}, have no order", self.first,
                 f"take values out of it in a subquery: SELECT {name}['key'] ...",
             )  # fmt: skip
-        return tuple(ties)
+        return ties
 
     def _closes(
         self, relation: Relation, partition: tuple[str, ...], order: tuple[SortKey, ...], calls: list[OverCall]

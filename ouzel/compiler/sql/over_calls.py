@@ -11,7 +11,7 @@ from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Expression, Literal
 from ouzel.compiler.functions.aggregates import resolve_aggregate
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import FrameKind, OverCall, WindowFrame
+from ouzel.compiler.plan import FrameKind, Node, OverCall, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.over_tokens import FRAME, read_frame
@@ -256,6 +256,19 @@ _RANGE_ADVICE: dict[type[DataType], str] = {
 def has_order(kind: DataType) -> bool:
     """Whether values of the type have an order."""
     return not any(isinstance(part, MapType) for part in walk_type(kind))
+
+
+def break_ties(node: Node, ordered: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The other columns that tell rows apart which are equal in `ordered`; and those without an order in which they may still differ."""
+    ties: list[str] = []
+    unordered: list[str] = []
+    for column in node.schema:
+        if any(key <= ordered.union(ties) for key in node.unique_keys):
+            return tuple(ties), ()
+        if column.name not in ordered:
+            (ties if has_order(column.type) else unordered).append(column.name)
+    told_apart = any(key <= ordered.union(ties) for key in node.unique_keys)
+    return tuple(ties), () if told_apart else tuple(unordered)
 
 
 def _called(source: QueryText, node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:

@@ -46,13 +46,10 @@ def lower_top(node: TopN, names: Mapping[int, str]) -> list[str]:
         return [f".orderBy({_sorted(node.sorted_by)})", *offset, f".limit({node.most - node.skip})"]
     name = node.name or PLACE
     order = node.order if node.function != "row_number" else node.sorted_by
-    window = (
-        f"Window.partitionBy({', '.join(quote(column_name(key)) for key in node.partition)}).orderBy({_sorted(order)})"
-    )
     place = f"F.col({quote(column_name(name))})"
     above = f"({place} > {node.skip}) & " if node.skip else ""
     lines = [
-        with_columns({name: f'F.{node.function}().over({window}).cast("bigint")'}),
+        with_columns({name: f'F.{node.function}().over({_window(node, _sorted(order))}).cast("bigint")'}),
         f".where({above}({place} <= {node.most}))",
     ]
     return lines if node.name else [*lines, f".drop({quote(PLACE)})"]
@@ -114,7 +111,7 @@ def _framed(call: OverCall, node: Over) -> str:
     return f"{_window(node, measured)}.rangeBetween({_bounds(frame)})"
 
 
-def _window(node: Over, order: str) -> str:
+def _window(node: Over | TopN, order: str) -> str:
     keys = ", ".join(quote(column_name(key)) for key in node.partition)
     window = f"Window.partitionBy({keys})"
     return f"{window}.orderBy({order})" if order else window
