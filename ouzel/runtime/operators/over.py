@@ -33,6 +33,7 @@ from ouzel.runtime.operators.frames import FrameTotals, Layout, sort_rows
 from ouzel.runtime.operators.groups import accumulators_of, row_weights, weights_of
 from ouzel.runtime.operators.recompute import RecomputeAndDifference
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of
+from ouzel.runtime.operators.settling import Schedule
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
@@ -251,12 +252,12 @@ class PassingOver(Operator):
         self.state = StateContext(f"over {node.stable_id}", seed, node.partition)
         self._table = self.state.table("partitions", {key: self._row[key] for key in node.partition})
         self._waiting = self.state.bag("waiting", self._table, self._row)
-        self._moments = self._waiting.columns("moment", {"us": np.int64})
+        self._moments = self._waiting.columns("moment", {"us": np.int64}, derived=True)
+        self._schedule = Schedule()
         self._past = self.state.bag("past", self._table, self._row)
         self._counts = self._table.columns("$counts", {"rows": np.int64, "groups": np.int64})
         self._totals = self._declared_totals()
         self._closed_us = self.state.value("closed_us", -_LAST - 1)
-        self._next_us = _LAST
         self._remembers = bool(self._totals) or any(call.function in RANKS for call in node.calls)
 
     def _declared_totals(self) -> list[Accumulators]:
@@ -275,7 +276,10 @@ class PassingOver(Operator):
         """Find what derives from the state."""
         for call in self._totals:
             call.restored(self._table.index.slots())
-        self._next_us = self._first_moment()
+        self._schedule = Schedule()
+        slots = self._waiting.index.slots()
+        if slots.size:
+            self._await(slots, self._moments_of(self._waiting.frame(slots)))
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """Keep the rows that are in time until their moment comes."""
@@ -292,21 +296,22 @@ class PassingOver(Operator):
         key, owners, _, _ = self._table.enter(frame, self._node.partition)
         slots = self._waiting.find_or_put(key, owners, frame)
         self._waiting.add(slots, row_weights(frame))
-        self._moments["us"][slots] = moments
-        self._next_us = min(self._next_us, int(moments.min()))
+        self._await(slots, moments)
         return None
 
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
         """Let out the rows that the watermark has passed."""
         end_us = min(watermark_us, _LAST - 1) + 1
         self._closed_us.value = max(self._closed_us.value, end_us)
-        if end_us < self._next_us:
+        due = np.unique(self._schedule.before(end_us + 1))
+        if not due.size:
             return None
-        due = self._waiting.expired(self._moments["us"], end_us)
-        due = due[np.argsort(self._moments["us"][due], kind="stable")]
-        made = self._let_out(due)
-        self._next_us = self._first_moment()
+        made = self._let_out(due[np.argsort(self._moments["us"][due], kind="stable")])
         return made if made.height else None
+
+    def _await(self, slots: Slots, moments: Ints) -> None:
+        self._moments["us"][slots] = moments
+        self._schedule.add(moments, slots)
 
     def _timed(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows that have a time; others are refused."""
@@ -321,10 +326,6 @@ class PassingOver(Operator):
         """When each row is final: a row of time t when no row of time t can come any more, a window with its end."""
         times = numbers(frame[self._closes]) * self._unit
         return times + 1 if self._node.in_time_order else times
-
-    def _first_moment(self) -> int:
-        moments = self._moments["us"][self._waiting.index.slots()]
-        return int(moments.min()) if moments.size else _LAST
 
     def _let_out(self, due: Slots) -> pl.DataFrame:
         times = self._waiting.weights[due]
