@@ -23,7 +23,8 @@ from ouzel.planner.settings import Settings, setting_key
 from tests.house.source import ROOT, package
 
 PROSE = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")})
-EXAMPLES = sorted((ROOT / "sql_examples").glob("*.sql"))
+QUERIES = ROOT / "sql_examples"
+EXAMPLES = sorted([*QUERIES.glob("*.sql"), *QUERIES.glob("nexmark/*.sql")])
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -75,7 +76,7 @@ def test_sql_in_the_docs_compiles(text: str) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_compiles_and_says_how_to_run_it(path: Path) -> None:
     assert session.load(path).topology.components
-    assert f"ouzel run sql_examples/{path.name}" in path.read_text()
+    assert f"ouzel run {path.relative_to(ROOT)}" in path.read_text()
 
 
 def lines_of_text(directory: Path, lines: int) -> Path:

@@ -1,0 +1,10 @@
+-- Pass through: every bid as it is.
+--
+--     ouzel run sql_examples/nexmark/q0.sql
+
+CREATE TABLE bid (
+  auction BIGINT, bidder BIGINT, price BIGINT, channel VARCHAR, url VARCHAR, `dateTime` TIMESTAMP(3), extra VARCHAR,
+  WATERMARK FOR `dateTime` AS `dateTime` - INTERVAL '4' SECOND
+) WITH ('connector' = 'nexmark', 'table' = 'bid', 'events' = '5000', 'interval.us' = '10000');
+
+SELECT auction, bidder, price, `dateTime`, extra FROM bid;
