@@ -1,8 +1,8 @@
 """Generated PySpark jobs against Spark SQL that a person wrote for the same query, in one session. One JSON line for each query,
 and a Markdown table of all.
 
-    python -m bench.batch                       the word count and every Nexmark query
-    python -m bench.batch q12_event_time q17    some
+    python -m bench.batch                       the word count and the Nexmark queries of bids
+    python -m bench.batch q12 q17               some
     python -m bench.batch --events 1000000 --repeat 9
 
 Input is Parquet (the word count: text) of `events` Nexmark events; output goes nowhere (noop). The two are run in turn; seconds are the
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from bench.markdown import markdown
-from bench.nexmark import QUERIES, query_names
+from bench.nexmark import query_names, statements
 from ouzel.connectors import open_source
 from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.session import Job, load_text
@@ -106,7 +106,7 @@ def fingerprint(frame: DataFrame) -> tuple[Any, ...]:
 
 def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[str, Any]:
     """One query, both ways."""
-    text = WORD_COUNT if query == "word_count" else TABLE + (QUERIES / f"{query}.sql").read_text(encoding="utf-8")
+    text = WORD_COUNT if query == "word_count" else TABLE + statements(query)[-1]
     job = load_text(text, folder, query)
     ways = (generated(job, spark), partial(written, spark, folder, query))
     same = len({fingerprint(make()) for make in ways}) == 1
@@ -124,7 +124,7 @@ def compare(spark: SparkSession, folder: Path, query: str, repeat: int) -> dict[
 
 def main() -> None:
     """Run the queries named, one after the other."""
-    names = ["word_count", *query_names()]
+    names = ["word_count", *(name for name in query_names() if (WRITTEN / f"{name}.sql").exists())]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(names)}")
     parser.add_argument("--events", type=int, default=5_000_000)

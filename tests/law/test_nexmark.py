@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from bench.nexmark import QUERIES as EXAMPLES
+from bench.nexmark import query_names, statements
 from ouzel.compiler.plan import Changelog
 from ouzel.connectors.nexmark import count_rows, generate
 from ouzel.errors import NotSupported
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[1] / "sql_examples" / "nexmark"
-QUERIES = [f"q{number}" for number in range(24)]
+QUERIES = query_names()
 EVENTS, INTERVAL_US = 5000, 10_000
 """As the examples' tables say."""
 
@@ -68,16 +69,15 @@ def oracle(query: str) -> pl.DataFrame:
         return table_of(connection, QUESTIONS[query])
 
 
-def statements(query: str) -> list[str]:
+def _selecting(query: str) -> list[str]:
     """What the example says, its question last: a SELECT, also of the one that writes files."""
-    text = re.sub(r"^--.*\n", "", (EXAMPLES / f"{query}.sql").read_text(), flags=re.MULTILINE)
-    *tables, question = (part.strip() for part in text.split(";") if part.strip())
+    *tables, question = statements(query)
     return [*tables, question.removeprefix("INSERT INTO archive")]
 
 
 def asked(query: str, *pairs: tuple[str, str]) -> Job:
     """The query, planned with these settings."""
-    return load_text(";\n".join(statements(query)), EXAMPLES, query, pairs)
+    return load_text(";\n".join(_selecting(query)), EXAMPLES, query, pairs)
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -108,7 +108,7 @@ def test_the_simulator_agrees_with_duckdb(query: str) -> None:
 
 def inserting(query: str, out: Path) -> list[str]:
     """The statements of the query, with a table of Parquet for its answer."""
-    *tables, question = statements(query)
+    *tables, question = _selecting(query)
     columns = ", ".join(f'"{field.name}" {field.type}' for field in asked(query).program.sinks[-1].schema)
     where = f"'connector' = 'file', 'path' = '{out / query}', 'format' = 'parquet', 'changelog' = 'true'"
     return [
