@@ -174,9 +174,12 @@ def lineage(sink: Sink) -> Lineage:
     time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)
     step = _step(aggregate) if time else 0
     time = time or _time(columns, sink, names)
+    emit = (
+        EmitRule.DELAY if aggregate.emit.lateness_us else aggregate.emit.rule
+    )  # it too tells, and later what has changed
     return Lineage(
         columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
-        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), aggregate.emit.rule,
+        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), emit,
     )  # fmt: skip
 
 

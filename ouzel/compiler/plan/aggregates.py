@@ -70,12 +70,23 @@ class EmitRule(Enum):
 
 @dataclass(frozen=True)
 class Emit:
-    """When results leave: at once as changes, once when the watermark closes their window, or every `delay_ms` as changes."""
+    """When results leave: at once as changes, once when the watermark closes their window, or every `delay_ms` as changes.
+
+    With `lateness_us` a window that has closed still takes rows for so long after its end, and what they change leaves at once.
+    """
 
     rule: EmitRule
     delay_ms: int = 0
+    lateness_us: int = 0
+
+    @property
+    def final(self) -> bool:
+        """Whether what leaves never changes."""
+        return self.rule is EmitRule.WATERMARK and not self.lateness_us
 
     def __str__(self) -> str:
+        if self.lateness_us:
+            return f"{self.rule.value} WITH LATENESS {self.lateness_us / 1e6:g} s"
         return f"{self.rule.value} {self.delay_ms} ms" if self.rule is EmitRule.DELAY else self.rule.value
 
 
@@ -146,7 +157,7 @@ class Aggregate(Unary):
 
     @property
     def changelog(self) -> Changelog:
-        return Changelog.APPEND if self.emit.rule is EmitRule.WATERMARK else Changelog.RETRACT
+        return Changelog.APPEND if self.emit.final else Changelog.RETRACT
 
     @property
     def unique_keys(self) -> frozenset[Names]:
@@ -155,7 +166,8 @@ class Aggregate(Unary):
     @property
     def state_bound(self) -> str:
         if self.window:
-            return "open windows x keys"
+            kept = f"windows open or closed for less than {self.emit.lateness_us / 1e6:g} s"
+            return f"{kept if self.emit.lateness_us else 'open windows'} x keys"
         return "one row" if not self.keys else f"{UNBOUNDED}: one row per key"
 
     @property
@@ -177,7 +189,8 @@ class Aggregate(Unary):
         ids = self.input.column_ids
         window = tuple(ids.get(name) for name in self.window) if self.window else None
         calls = tuple(map(self._call_meaning, self.calls))
-        return (tuple(ids[key] for key in self.keys), calls, self.emit.rule, self.emit.delay_ms, window)
+        lateness = (self.emit.lateness_us,) if self.emit.lateness_us else ()
+        return (tuple(ids[key] for key in self.keys), calls, self.emit.rule, self.emit.delay_ms, window, *lateness)
 
     @property
     def rows_id(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ouzel.compiler.plan import Emit, EmitRule
 from ouzel.compiler.sql.queries import EmitClause
 from ouzel.compiler.sql.source import QueryText
+from ouzel.errors import NotSupported
 
 _ADVICE = "group by window_start and window_end of TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE), or write EMIT CHANGES"
 
@@ -34,6 +35,20 @@ class Emission:
                 "EMIT AFTER WATERMARK needs a window: without one a group never ends", self.clause.span, _ADVICE
             )
         return self.clause.emit
+
+    def refuse_lateness(self, what: str) -> None:
+        """Refuse WITH LATENESS for what waits for the watermark and keeps nothing of what it has let out.
+
+        Raises:
+            NotSupported: the clause says it.
+        """
+        if self.clause and self.clause.emit.lateness_us:
+            raise self.source.error(
+                f"EMIT AFTER WATERMARK WITH LATENESS of {what} is not supported",
+                self.clause.span,
+                "write EMIT CHANGES, or a later watermark: WATERMARK FOR ts AS ts - INTERVAL '1' HOUR",
+                NotSupported,
+            )
 
     def check(self) -> None:
         """Refuse an EMIT that changes nothing.

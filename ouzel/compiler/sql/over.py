@@ -179,6 +179,7 @@ class OverCalls:
                 closes = node.time_column
         emit = self.emission.rule(closes is not None)
         self._refuse_delay(emit)
+        self.emission.refuse_lateness("OVER")
         return closes if emit.rule is EmitRule.WATERMARK else None
 
     def _refuse_delay(self, emit: Emit) -> None:

@@ -146,9 +146,12 @@ def _emit(source: QueryText, tokens: Tokens) -> EmitClause:
     rest = tokens[len(tokens) - (len(words) - count) :]
     if rule is EmitRule.DELAY:
         return EmitClause(Emit(rule, interval_us(source, rest, span) // 1000), span)
+    lateness_us = 0
+    if rule is EmitRule.WATERMARK and _words(rest[:2]) == ["WITH", "LATENESS"]:
+        lateness_us, rest = interval_us(source, rest[2:], span), []
     if rest:
         _refuse_rest(source, rest)
-    return EmitClause(Emit(rule), span)
+    return EmitClause(Emit(rule, lateness_us=lateness_us), span)
 
 
 def _words(tokens: Tokens) -> list[str]:
@@ -156,9 +159,10 @@ def _words(tokens: Tokens) -> list[str]:
 
 
 def _refuse_rest(source: QueryText, rest: Tokens) -> None:
-    construct = {"AND": "EMIT with several rules", "WITH": "EMIT ... WITH LATENESS", "LATE": "LATE INTO"}.get(
-        rest[0].text.upper()
-    )
+    construct = {"AND": "EMIT with several rules", "LATE": "LATE INTO"}.get(rest[0].text.upper())
+    if is_word(rest[0], "WITH"):
+        problem = "WITH LATENESS belongs to EMIT AFTER WATERMARK"
+        raise source.error(problem, span_of(rest), "write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR")
     if construct:
         raise source.error(f"{construct} is not supported yet", span_of(rest), kind=NotSupported)
     raise source.error(f"{rest[0].text} does not belong here", span_of(rest), "the EMIT clause ends the statement")

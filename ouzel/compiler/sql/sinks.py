@@ -191,7 +191,7 @@ def _refused_changes(source: QueryText, statement: Insert, table: Table, relatio
     changing = [node for node in walk(relation.node) if isinstance(node, Aggregate) and node.retracts]
     if changing:
         what = f"the aggregate GROUP BY ({', '.join(changing[0].keys)}) changes rows it has emitted"
-        way = "use EMIT AFTER WATERMARK with a window, or "
+        way = "" if changing[0].emit.lateness_us else "use EMIT AFTER WATERMARK with a window, or "
     elif joins := [node for node in walk(relation.node) if isinstance(node, Join) and node.retracts]:
         what = f"a {joins[0].kind.value.upper()} JOIN takes back that a row has no match when one comes"
         way = "use an INNER JOIN, or "

@@ -148,6 +148,7 @@ def assign_session(
     start, end, time = (fresh(name, node.schema.names) for name in _OUTPUT)
     changes = emission.changes
     emission.rule(windowed=True)
+    emission.refuse_lateness("sessions")
     at, written = binder.source.written(place(call.node)), NodeLocation(place(call.node)[0])
     made = AssignSession(node, names, column, gap, changes, (start, end, time), call=at, written=written)
     table = relation.columns[0].table

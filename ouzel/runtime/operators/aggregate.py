@@ -75,15 +75,16 @@ class PartialAggregation(Operator):
 
 
 def _closing(aggregate: Aggregate) -> tuple[str, int] | None:
-    """The column that says when a row's window ends, and how long after; None without a window.
+    """The column that says when a row's window ends, and how long after that or a row is late; None without a window.
 
     A pane has its start, and may be late once the first of its windows has closed, which is where the pane ends.
     """
     if aggregate.window is None:
         return None
     if aggregate.window[1] != PANE:
-        return aggregate.window[1], 0
-    return PANE, next(node.size_us for node in walk(aggregate.input) if isinstance(node, AssignWindow))
+        return aggregate.window[1], aggregate.emit.lateness_us
+    size_us = next(node.size_us for node in walk(aggregate.input) if isinstance(node, AssignWindow))
+    return PANE, size_us + aggregate.emit.lateness_us
 
 
 class Aggregation(Operator):
@@ -94,6 +95,7 @@ class Aggregation(Operator):
     def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
         super().__init__()
         self._node, self._partial = aggregate, partial
+        self.delay_us = self._lateness_us = aggregate.emit.lateness_us
         self.state = StateContext(f"aggregate {aggregate.stable_id}", seed, aggregate.routing_keys)
         self._groups = Groups(aggregate, seed, self.state)
         self._closed_us = self.state.value("closed_us", -_LAST - 1)
@@ -139,8 +141,9 @@ class Aggregation(Operator):
         ends: Ints | None = None
         if groups.window_end is not None and frame.height:
             ends = numbers(frame[groups.window_end])
-            if int(ends.min()) <= self._closed_us.value:
-                in_time = ends > self._closed_us.value
+            over_us = self._closed_us.value - self._lateness_us
+            if int(ends.min()) <= over_us:
+                in_time = ends > over_us
                 self._drop_late(frame, ~in_time)
                 frame, ends = frame.filter(in_time), ends[in_time]
         if not frame.height:
@@ -164,6 +167,30 @@ class Aggregation(Operator):
             self._groups.merge(batch)
         else:
             self._groups.fold(batch)
+
+    def _in_order(self, slots: Slots) -> Slots:
+        """These groups by the ends of their windows, those of one end by when they came."""
+        assert self._groups.kept is not None
+        slots = self._groups.kept.by_age(slots)
+        return slots[np.argsort(self._groups.columns["end"][slots], kind="stable")]
+
+    def _rows(self, slots: Slots) -> pl.DataFrame | None:
+        slots = slots[self._exist(slots)]
+        if not slots.size:
+            return None
+        assert self._groups.kept is not None
+        keys = self._groups.kept.keys(slots)
+        results = self._groups.results(slots)
+        if any(values.refused is not None for values in results):
+            good = np.flatnonzero(~self._refuse(keys, results, np.ones(len(slots), np.bool_)))
+        else:
+            good = np.arange(len(slots))
+        columns = [
+            concatenate_picked([(values, good)], call.name)
+            for call, values in zip(self._node.calls, results, strict=True)
+        ]
+        kept = (keys if good.size == len(slots) else keys[good]).get_columns() if self._groups.keys else []
+        return pl.DataFrame([*kept, *columns])
 
     def _exist(self, slots: Slots) -> Mask:
         """Which groups have rows. Without keys there is one group, always."""
@@ -281,6 +308,37 @@ class ChangingAggregation(Aggregation):
         return pl.DataFrame([*columns, pl.Series(WEIGHT, weights)])
 
 
+class CorrectingAggregation(ChangingAggregation):
+    """EMIT AFTER WATERMARK WITH LATENESS: each group leaves when its window closes, and what late rows change about it at once."""
+
+    def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
+        super().__init__(aggregate, seed, partial)
+        self._told_us = -_LAST - 1
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        """Close the windows that end by then; those before have been told."""
+        self._told_us = self._closed_us.value
+        return super().advance(watermark_us)
+
+    def _apply(self, batch: SlottedRows) -> pl.DataFrame | None:
+        told = self._groups.columns["end"][batch.touched] <= self._closed_us.value
+        before = self._before(batch, np.flatnonzero(told))
+        self._add(batch)
+        return self._difference(before) if told.any() else None
+
+    def _close(self, end_us: int) -> pl.DataFrame | None:
+        ended = self._groups.ended(end_us)
+        out = self._rows(self._in_order(ended[self._groups.columns["end"][ended] > self._told_us]))
+        self._groups.remove(self._groups.ended(end_us - self._lateness_us))
+        return None if out is None else out.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
+
+    def _first_end(self) -> int:
+        """The first window to close, or to be forgotten."""
+        ends = self._groups.columns["end"][self._groups.table.index.slots()]
+        next_ends = np.where(ends > self._closed_us.value, ends, ends + self._lateness_us)
+        return int(next_ends.min()) if ends.size else _LAST
+
+
 class DelayedAggregation(ChangingAggregation):
     """EMIT AFTER DELAY: as EMIT CHANGES, but changes gather, and only what has changed in the end since the last time leaves."""
 
@@ -360,30 +418,10 @@ class ClosingAggregation(Aggregation):
         return None
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
-        assert self._groups.kept is not None
-        slots = self._groups.kept.by_age(self._groups.ended(end_us))
-        slots = slots[np.argsort(self._groups.columns["end"][slots], kind="stable")]
-        out = self._rows(slots)
+        slots = self._groups.ended(end_us)
+        out = self._rows(self._in_order(slots))
         self._groups.remove(slots)
         return out
-
-    def _rows(self, slots: Slots) -> pl.DataFrame | None:
-        slots = slots[self._exist(slots)]
-        if not slots.size:
-            return None
-        assert self._groups.kept is not None
-        keys = self._groups.kept.keys(slots)
-        results = self._groups.results(slots)
-        if any(values.refused is not None for values in results):
-            good = np.flatnonzero(~self._refuse(keys, results, np.ones(len(slots), np.bool_)))
-        else:
-            good = np.arange(len(slots))
-        columns = [
-            concatenate_picked([(values, good)], call.name)
-            for call, values in zip(self._node.calls, results, strict=True)
-        ]
-        kept = (keys if good.size == len(slots) else keys[good]).get_columns() if self._groups.keys else []
-        return pl.DataFrame([*kept, *columns])
 
 
 def aggregation(aggregate: Aggregate, seed: int, partial: bool) -> Aggregation:
@@ -393,4 +431,5 @@ def aggregation(aggregate: Aggregate, seed: int, partial: bool) -> Aggregation:
         EmitRule.DELAY: DelayedAggregation,
         EmitRule.WATERMARK: ClosingAggregation,
     }
-    return kinds[aggregate.emit.rule](aggregate, seed, partial)
+    kind = CorrectingAggregation if aggregate.emit.lateness_us else kinds[aggregate.emit.rule]
+    return kind(aggregate, seed, partial)

@@ -10,7 +10,8 @@ from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import Aggregate, EmitRule, Join, Over, Program, Sink, TopN
+from ouzel.compiler.plan import Aggregate, Join, Over, Program, Sink, TopN
+from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_plan import batch_plan
 from ouzel.spark.lowering.statements import write_statements
@@ -73,6 +74,11 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     for node in dag.nodes():
         if isinstance(node, Join | Over | TopN):
             lower_streaming(node, {})  # refuses it, before the modes below refuse what follows from it
+        if isinstance(node, Aggregate) and node.emit.lateness_us:
+            raise NotSupported(
+                "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows",
+                instead="leave WITH LATENESS out and let the watermark come later, or use --engine heron",
+            )
     (sink,) = dag.sinks
     mode, keys, after = OutputMode.APPEND, find_kept_keys(sink), ""
     if all(map(_appends, aggregates(dag))):
@@ -95,7 +101,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
 
 def _appends(node: Aggregate) -> bool:
     """Whether emitted rows are final: windows that close, and SELECT DISTINCT."""
-    return node.emit.rule is EmitRule.WATERMARK or not (node.calls or node.window)
+    return node.emit.final or not (node.calls or node.window)
 
 
 def _text(body: str, directory: Path, title: str) -> str:

@@ -242,7 +242,7 @@ def check_one_mode(dag: Dag) -> None:
     Raises:
         NotSupported: part of it is emitted once, as rows or as windows that close.
     """
-    closing = [node for node in aggregates(dag) if node.emit.rule is EmitRule.WATERMARK]
+    closing = [node for node in aggregates(dag) if node.emit.final]
     if closing:
         raise NotSupported(
             "windows that are let out when they close cannot be mixed with an aggregate that goes on: "

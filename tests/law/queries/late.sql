@@ -7,3 +7,9 @@ SELECT tumble(ts, INTERVAL 10 SECOND) AS window_start, COUNT(*) AS n FROM late G
 SELECT window_start, k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(ts), INTERVAL '30' SECONDS)) GROUP BY window_start, window_end, k;
 -- duckdb:
 SELECT tumble(ts, INTERVAL 30 SECOND) AS window_start, k, COUNT(*) AS n FROM late GROUP BY 1, 2;
+
+-- query: lateness_ends
+SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(ts), INTERVAL '10' SECONDS)) GROUP BY window_start, window_end
+EMIT AFTER WATERMARK WITH LATENESS INTERVAL '3' SECOND;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 10 SECOND) AS window_start, COUNT(*) AS n FROM late GROUP BY 1;

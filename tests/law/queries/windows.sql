@@ -118,3 +118,22 @@ FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY w
 -- duckdb:
 SELECT window_start, kind, MIN(kind) AS keys, MAX(kind) AS "rows", SUM(quantity) AS "group", COUNT(*) AS "end", COUNT(DISTINCT id) AS changes
 FROM (SELECT *, tumble(ts, INTERVAL 1 MINUTE) AS window_start FROM events) GROUP BY window_start, kind;
+
+-- query: closed_windows_take_rows
+SELECT window_start, k, COUNT(*) AS rows_in, COUNT(DISTINCT n) AS numbers, MAX(n) AS most
+FROM TABLE(HOP(TABLE late, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) GROUP BY window_start, window_end, k
+EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' DAY;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 5 SECOND) - back * INTERVAL 5 SECOND AS window_start, k, COUNT(*) AS rows_in, COUNT(DISTINCT n) AS numbers, MAX(n) AS most
+FROM late, (VALUES (0), (1)) AS panes (back) GROUP BY 1, k;
+
+-- query: windows_of_windows_that_take_rows
+WITH counts AS (
+  SELECT window_time AS ts, k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end, window_time, k
+)
+SELECT window_start, COUNT(*) AS windows, SUM(n) AS n FROM TABLE(TUMBLE(TABLE counts, DESCRIPTOR(ts), INTERVAL '30' SECOND))
+GROUP BY window_start, window_end
+EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' DAY;
+-- duckdb:
+SELECT tumble(window_start, INTERVAL 30 SECOND) AS window_start, COUNT(*) AS windows, SUM(n)::BIGINT AS n
+FROM (SELECT tumble(ts, INTERVAL 10 SECOND) AS window_start, k, COUNT(*) AS n FROM late GROUP BY 1, 2) GROUP BY 1;
