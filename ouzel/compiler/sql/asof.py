@@ -81,6 +81,8 @@ def refuse_version(source: QueryText, table: exp.Expr) -> None:
 
 def _as_of(binder: Binder, version: exp.Expr, left: Relation, right: Relation) -> Expression:
     """The comparison of times that FOR SYSTEM_TIME AS OF means."""
+    if version.expression is None:
+        raise binder.source.error("FOR SYSTEM_TIME lacks its time", place(version), "write FOR SYSTEM_TIME AS OF a.ts")
     bound = binder.bind(version.expression)
     time = right.node.time_column
     if time is None:
