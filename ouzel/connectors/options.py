@@ -52,7 +52,13 @@ def option_of_quoted(connector: Connector, options: Mapping[str, str]) -> str:
 def why_unwritable(connector: Connector, options: Mapping[str, str]) -> str:
     """Why a table of this format cannot be written; empty if it can."""
     chosen = _format(connector, options)
-    return f"the format '{chosen.name}' can only be read" if chosen and chosen.changelog else ""
+    if (
+        chosen is None
+        or not chosen.changelog
+        or (connector.writes and connector.writes.changes_by == ("format", chosen.name))
+    ):
+        return ""
+    return f"the connector '{connector.name}' can only read the format '{chosen.name}'"
 
 
 def _format(connector: Connector, options: Mapping[str, str]) -> Format | None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.connectors.formats import open_decoder
+from ouzel.compiler.plan import SinkMode
+from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.errors import QueryError
 from ouzel.session import load_text
@@ -93,10 +94,35 @@ def test_a_column_that_no_record_has_is_named() -> None:
     assert "none of the first 1,000 records has a field 'name', so that column is NULL; they have 'nmae'" in found.notes
 
 
-def test_such_a_table_cannot_be_written(tmp_path: Path) -> None:
+INTO = """CREATE TABLE a (id INT, name VARCHAR{key}) WITH
+  ('connector' = 'kafka', 'topic' = 't', 'bootstrap.servers' = 'b:1', 'format' = 'debezium-json');
+CREATE TABLE b (id INT, name VARCHAR) WITH ('connector' = 'file', 'path' = 'b.jsonl', 'format' = 'debezium-json');
+INSERT INTO a SELECT id, name FROM b;"""
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id) NOT ENFORCED"])
+def test_a_topic_of_changes_is_given_each_change(tmp_path: Path, key: str) -> None:
+    (sink,) = load_text(INTO.format(key=key), tmp_path, "q").program.sinks
+    assert sink.mode is SinkMode.RETRACT
+
+
+def test_what_is_written_is_read_as_it_was() -> None:
+    rows = pl.DataFrame({"id": [1, 2, 1], "name": ["ann", None, 'a "b"'], "at": [None] * 3}, COLUMNS)
+    encoder = open_encoder("debezium-json", {}, COLUMNS)
+    lines = encoder.encode(rows.with_columns(pl.Series("$weight", [1, -1, 1])))
+    assert lines[1] == b'{"before":{"id":2,"name":null,"at":null},"after":null,"op":"d"}'
+    found = open_decoder("debezium-json", {}, COLUMNS, frozenset()).decode(Records.of(lines))
+    assert found.frame.equals(rows)
+    assert found.weights is not None
+    assert found.weights.tolist() == [1, -1, 1]
+    assert encoder.encode(rows[:1]) == lines[:1]
+
+
+def test_such_a_file_cannot_be_written(tmp_path: Path) -> None:
     query = """CREATE TABLE a (id INT) WITH ('connector' = 'file', 'path' = 'a.jsonl', 'format' = 'debezium-json');
     INSERT INTO a SELECT id FROM a;"""
     with pytest.raises(
-        QueryError, match="a cannot be written: the format 'debezium-json' can only be read; insert into another table"
+        QueryError,
+        match="a cannot be written: the connector 'file' can only read the format 'debezium-json'; insert into another table",
     ):
         load_text(query, tmp_path, "q")

@@ -310,6 +310,21 @@ def test_upserts_have_keys_and_tombstones(kafka: KafkaBroker) -> None:
 
 
 @pytest.mark.server
+def test_changes_that_are_written_are_read_back(kafka: KafkaBroker) -> None:
+    kafka.create_topic("rewritten", 2)
+    asked = request_for(kafka.address, "rewritten", end="latest")
+    options = {**asked.options, "format": "debezium-json"}
+    sink = open_sink("kafka", SinkRequest("out", {**options, "key.fields": "id"}, COLUMNS, "retract", Path(".")))
+    changes = [(1, "a", 1), (2, 'b"', 2), (1, "a", -1), (1, None, 1)]
+    sink.write(1, pl.DataFrame(changes, {**COLUMNS, "$weight": pl.Int64()}, orient="row"))
+    sink.flush()
+    source = open_source("kafka", replace(asked, options=options))
+    frame, _, _ = read_all(source)
+    source.close()
+    assert sorted(frame.rows(), key=str) == sorted([*changes[:1], *[(2, 'b"', 1)] * 2, *changes[2:]], key=str)
+
+
+@pytest.mark.server
 def test_an_unknown_topic_is_named(kafka: KafkaBroker) -> None:
     source = open_source("kafka", request_for(kafka.address, "nowhere"))
     with pytest.raises(

@@ -119,10 +119,11 @@ def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) 
         )
     if not fitted.node.retracts and "append" in accepted:
         return SinkMode.APPEND
-    if table.keys and "upsert" in accepted:
+    takes_changes = "retract" in accepted and table.traits.writes.changes_by in (None, *table.options)
+    if table.keys and "upsert" in accepted and not (takes_changes and table.traits.writes.changes_by):
         _check_keys(source, statement, table, fitted)
         return SinkMode.UPSERT
-    if "retract" in accepted and table.traits.writes.changes_by in (None, *table.options):
+    if takes_changes:
         return SinkMode.RETRACT
     raise _refused_changes(source, statement, table, fitted)
 

@@ -1,5 +1,7 @@
 """Debezium JSON: a database's log of changes. Each record says what a row was before and what it is after; an update is two rows.
 
+Written, each change is a record: `c` for a row that comes, `d` for one that goes, as Flink writes it.
+
 Envelope and codes of operations are those of Debezium's documentation ("Change event values").
 """
 
@@ -15,7 +17,7 @@ from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records
 from ouzel.connectors.formats.conversion import convert_columns
 from ouzel.connectors.formats.json import FORMAT as JSON
-from ouzel.connectors.formats.json import JsonDecoder
+from ouzel.connectors.formats.json import JsonDecoder, JsonEncoder
 from ouzel.connectors.formats.json_names import EXACT, exact_names
 from ouzel.connectors.formats.json_unseen import Unseen
 
@@ -28,7 +30,8 @@ FORMAT = Format(
     "was there at the snapshot (`r`) comes, one that is deleted (`d`) goes, one that is updated (`u`) goes as it was and comes as it is; "
     "so the table is what the database's is. Columns are read as in `json`. The database has to log whole rows (Postgres: `ALTER TABLE t "
     "REPLICA IDENTITY FULL`), and Debezium to write what JSON can say (`decimal.handling.mode=string`, `time.precision.mode=connect` with "
-    "a computed column, or times as text). A truncated table (`t`) is a bad record.",
+    "a computed column, or times as text). A truncated table (`t`) is a bad record. Written, a row that comes is `c`, and one that "
+    "goes is `d`.",
     (
         Option(
             WRAPPED,
@@ -39,6 +42,7 @@ FORMAT = Format(
         *(option for option in JSON.options if option.name == EXACT),
     ),
     "ouzel.connectors.formats.debezium:DebeziumDecoder",
+    "ouzel.connectors.formats.debezium:DebeziumEncoder",
     quoted=EXACT,
     changelog=True,
 )
@@ -88,6 +92,31 @@ class DebeziumDecoder:
         whole = ~np.isin(indices, [*bad])
         left = frame.filter(whole) if self.columns else pl.DataFrame(height=int(whole.sum()))
         return Decoded(left, indices[whole], sorted(bad.items()), notes, weights[whole])
+
+
+class DebeziumEncoder:
+    """Encodes rows as changes: with +1 in the column behind the others, or without such a column, they come, with -1 they go."""
+
+    def __init__(self, options: Mapping[str, str], columns: Mapping[str, pl.DataType]) -> None:
+        self._columns, self._rows = list(columns), JsonEncoder({}, columns)
+
+    def encode(self, frame: pl.DataFrame) -> list[bytes]:
+        """One change a row."""
+        rows = self._rows.encode(frame.select(self._columns))
+        if frame.width == len(self._columns):
+            return [_COMES % row for row in rows]
+        return [(_COMES if weight > 0 else _GOES) % row for row, weight in zip(rows, frame.to_series(-1), strict=True)]
+
+    def lines(self, frame: pl.DataFrame) -> bytes:
+        """All changes, one a line."""
+        return b"".join(change + b"\n" for change in self.encode(frame))
+
+    def header(self) -> bytes:
+        """Nothing."""
+        return b""
+
+
+_COMES, _GOES = b'{"before":null,"after":%s,"op":"c"}', b'{"before":%s,"after":null,"op":"d"}'
 
 
 def _odd(changes: pl.DataFrame) -> dict[int, str]:

@@ -89,7 +89,8 @@ CONNECTOR = Connector(
     "Topics of a Kafka cluster. Each topic partition is a partition, `clicks-0`, and its offsets are Kafka's; they are committed to the "
     "consumer group only up to what is wholly handled. There is no group rebalance: tasks share the partitions out among themselves. "
     "While a broker is away reading waits. As a sink it takes new rows, or, of a table with a PRIMARY KEY, upserts: a row that goes is "
-    "a record without a value.",
+    "a record without a value. With `'format' = 'debezium-json'` each change is a record; `key.fields` keeps those of a key "
+    "in one partition.",
     (
         Option(
             "bootstrap.servers",
@@ -189,7 +190,10 @@ CONNECTOR = Connector(
         record_time="timestamp",
         identity="ouzel.connectors.kafka.identity:topic_ids",
     ),
-    Writes("ouzel.connectors.kafka.sink:KafkaSink", ("append", "upsert"), Writers.MANY, SinkDelivery.AT_LEAST_ONCE),
+    Writes(
+        "ouzel.connectors.kafka.sink:KafkaSink", ("append", "upsert", "retract"), Writers.MANY, SinkDelivery.AT_LEAST_ONCE,
+        changes_by=("format", "debezium-json"),
+    ),
     extra="kafka",
     check=_check,
     subject="topic",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 from confluent_kafka import KafkaError, KafkaException, Producer
 
@@ -26,7 +27,7 @@ _FIXED = {"acks": "all", "enable.idempotence": True, "delivery.report.only.error
 
 
 class KafkaSink:
-    """Appends records, or upserts by key: then a row that goes is a record without a value."""
+    """Appends records, or upserts by key, where a row that goes is a record without a value; or writes each change as a record."""
 
     flush_interval_ms, flush_rows = 10, 100_000
 
@@ -72,8 +73,11 @@ class KafkaSink:
         """Hand the rows to the producer."""
         if not frame.height:
             return
+        if self._request.mode == "retract":
+            frame = _each_change(frame, self._request.weight)
         keys: Sequence[bytes | None] = self._encoded_keys(frame) if self._keys else [None] * frame.height
-        values: Sequence[bytes | None] = self._encoder.encode(frame.select(list(self._request.columns)))
+        shown = [*self._request.columns, *([self._request.weight] if self._request.mode == "retract" else [])]
+        values: Sequence[bytes | None] = self._encoder.encode(frame.select(shown))
         if self._request.mode == "upsert":
             kept = (frame[self._request.weight] > 0).to_list()
             values = [value if keep else None for value, keep in zip(values, kept, strict=True)]
@@ -125,3 +129,9 @@ class KafkaSink:
     def close(self) -> None:
         """The producer has nothing left."""
         self._producer.flush(1)
+
+
+def _each_change(frame: pl.DataFrame, weight: str) -> pl.DataFrame:
+    """Each row as often as it comes or goes."""
+    times = frame[weight].abs().to_numpy()
+    return frame if (times == 1).all() else frame[np.repeat(np.arange(frame.height), times)]
