@@ -126,7 +126,8 @@ class Lineage:
 
     Attributes:
         columns: the output's.
-        keys: columns that tell the rows apart, from the top aggregate's group keys; empty if rows are only a multiset.
+        keys: columns that tell the rows apart: the top aggregate's group keys, or what the plan says is unique; empty if rows are only a
+            multiset.
         time: the column to show rows over; None without one of a time's type.
         directions: how each column moves when rows are lost or come twice.
         step_us: how far apart times are at least: the slide of the windows, or a day for a DATE; 0 if they may be as near as they like.
@@ -160,8 +161,9 @@ def lineage(sink: Sink) -> Lineage:
     aggregate = top_aggregate(sink)
     if aggregate is None:
         time = _time(columns, sink, names)
-        found = Lineage(columns, sink.keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
         join = top_join(sink)
+        keys = sink.keys or (() if join else _unique(sink, names))
+        found = Lineage(columns, keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
         return found if join is None else replace(found, carried=_keys(join), joined=_joined(join, sink.input, names))
     made_of = {name: _made_of(sink.input, inner) for inner, name in names.items()}
     group = frozenset(aggregate.keys)
@@ -228,6 +230,15 @@ def _maker(sink: Sink) -> Node:
     while _role(node) is Role.KEEPS:
         (node,) = node.inputs
     return node
+
+
+def _unique(sink: Sink, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Columns by which no two rows are equal, rather those of what is ranked than ranks; empty if it takes all of them."""
+    known = frozenset(name for node in _maker(sink).inputs for name in node.schema.names)
+    found = [key for key in sink.input.unique_keys if 0 < len(key) < len(names)]
+    ranked = {key: frozenset[str]().union(*(_made_of(sink.input, name) for name in key)) <= known for key in found}
+    best = min(found, key=lambda key: (not ranked[key], len(key), sorted(key)), default=frozenset[str]())
+    return tuple(name for inner, name in names.items() if inner in best)
 
 
 def _keys(join: Join) -> Schema:

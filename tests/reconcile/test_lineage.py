@@ -44,6 +44,36 @@ def test_keys_are_the_group_keys_that_survive(query: str, keys: tuple[str, ...])
     assert facts(query).keys == keys
 
 
+RANKED = """SELECT {} FROM (SELECT *, {}() OVER (PARTITION BY window_start, window_end ORDER BY n DESC) AS place FROM (
+  SELECT window_start, window_end, origin, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' DAY))
+  GROUP BY window_start, window_end, origin)) WHERE place <= 2;"""
+
+
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        (RANKED.format("window_start, window_end, origin, place, n", "RANK"), ("window_start", "window_end", "origin")),
+        (
+            RANKED.format("window_start, window_end, place, origin, n", "ROW_NUMBER"),
+            ("window_start", "window_end", "origin"),
+        ),
+        (RANKED.format("window_start, window_end, place, n", "ROW_NUMBER"), ("window_start", "window_end", "place")),
+        (RANKED.format("window_start, window_end, place, n", "RANK"), ()),
+        (
+            "SELECT *, SUM(n) OVER (ORDER BY origin) AS s FROM (SELECT origin, COUNT(*) AS n FROM flights GROUP BY origin);",
+            ("origin",),
+        ),
+        ("SELECT origin, delay FROM flights EXCEPT SELECT origin, delay FROM flights WHERE delay > 5;", ()),
+        (
+            "SELECT n, id FROM (SELECT origin, COUNT(*) AS n FROM flights GROUP BY origin) AS a JOIN flights AS b USING (origin);",
+            (),
+        ),
+    ],
+)
+def test_what_is_ranked_keeps_its_keys(query: str, keys: tuple[str, ...]) -> None:
+    assert facts(query).keys == keys
+
+
 def test_directions_follow_the_aggregates() -> None:
     found = facts(
         "SELECT origin, COUNT(*) AS n, CAST(COUNT(*) AS INT) AS m, COUNT(DISTINCT delay) AS d, MAX(delay) AS hi, MIN(delay) AS lo,"
