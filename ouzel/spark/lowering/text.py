@@ -81,6 +81,18 @@ RESERVED = frozenset(
         "write_table",
     }
     | {"Column", "closed", "fits", "re", "read_csv", "read_parquet", "reduce", "unquote", "WIDER"}
+    | {
+        "Any",
+        "Collection",
+        "fold",
+        "json",
+        "names_in",
+        "read_json",
+        "Sequence",
+        "spell",
+        "spell_fields",
+        "spell_record",
+    }
     | {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
 )
 """Names that no frame of a job may take."""

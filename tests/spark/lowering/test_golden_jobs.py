@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 
 from ouzel.session import load
 from ouzel.spark.batch.run import batch_run
+from ouzel.spark.lowering.text import is_identifier
 
 ROOT = Path(__file__).parents[3]
 JOBS = ROOT / "tests" / "golden" / "jobs"
@@ -35,6 +37,19 @@ def test_only_what_spark_cannot_do_needs_the_wheel() -> None:
     """Records that are bad, rows that are made up, and Kafka without a jar."""
     needing = {path.stem for path in JOBS.glob("*.py") if "from ouzel" in path.read_text(encoding="utf-8")}
     assert needing == {"claims", "datagen", "kafka_window", "two_sinks"}
+
+
+@pytest.mark.parametrize("path", sorted(JOBS.glob("*.py")), ids=lambda path: path.stem)
+def test_no_table_takes_the_name_of_what_a_job_uses(path: Path) -> None:
+    """A variable of its name would hide it: `read_json = read_json(...)` is an error."""
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    imported = {name.asname or name.name for node in module.body if isinstance(node, IMPORTS) for name in node.names}
+    functions = {node.name for node in module.body if isinstance(node, ast.FunctionDef)}
+    constants = {node.targets[0].id for node in module.body if isinstance(node, ast.Assign)}  # type: ignore[attr-defined]
+    assert not {name for name in imported | functions | constants if is_identifier(name)}
+
+
+IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def test_no_job_is_left_over() -> None:
