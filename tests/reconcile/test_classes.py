@@ -194,6 +194,24 @@ def test_what_was_told_of_adds_up(spark: SparkSession) -> None:
     assert found == {name: sorted(kinds, key=list(Class).index) for name, (_, kinds) in OF_CHANGES.items()}
 
 
+def test_what_was_to_be_told_later_is_lost_too(spark: SparkSession) -> None:
+    """EMIT AFTER DELAY: the group's rows stand apart, or lack what was not told yet; nothing says that they add up."""
+    names = ["apart", "apart, total", "one alone", "none", "in three", "all of it, and a part"]
+    facts = replace(CHANGES, emit=EmitRule.DELAY)
+    lost = {"apart": LOST * 2, "apart, total": LOST * 2, "one alone": LOST, "none": LOST, "all of it, and a part": LOST}
+    found = judged(spark, facts, Evidence(LOSS, sent_again=12), *of_changes(names))
+    assert found == {**lost, "in three": [*LOST, *MORE, *MORE]}
+
+
+def test_all_groups_together_count_no_more_twice_than_was_sent_again(spark: SparkSession) -> None:
+    stream, batch = of_changes(["apart, sent again"])
+    more = [[{**row, "k": name, **({f"{CARRIED}k": name} if f"{CARRIED}k" in row else {})} for row in rows]
+            for rows in (stream, batch) for name in ("other",)]  # fmt: skip
+    apart = {"apart, sent again": [*DIFFERS, *MORE], "other": [*DIFFERS, *MORE]}
+    for again, found in ((5, apart), (6, dict.fromkeys(apart, LOST * 2))):
+        assert judged(spark, CHANGES, Evidence(LOSS, again), stream + more[0], batch + more[1]) == found
+
+
 @pytest.mark.parametrize(
     ("again", "single", "kinds"),
     [(2, True, [*DIFFERS, *MORE]), (3, True, LOST * 2), (None, True, LOST * 2), (2, False, LOST * 2), (0, False, [*DIFFERS, *MORE])],
