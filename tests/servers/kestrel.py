@@ -171,7 +171,8 @@ class Session(asyncio.Protocol):
 
     def offered(self) -> None:
         """There is something in the queue that it waits for; whoever serves has taken it off the queue's list."""
-        assert self._wait is not None
+        if self._wait is None or self._transport.is_closing():
+            return
         self._wait.queue.waiters.append(self)
         self._feed()
         self._advance()
