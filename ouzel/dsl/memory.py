@@ -10,6 +10,7 @@ from ouzel.dsl.producers import (
     AlsoPlanned,
     ConnectorTable,
     GivenRecords,
+    JoinedPairs,
     Merged,
     NamedAs,
     Producer,
@@ -71,6 +72,8 @@ class Memory:
                 return self._of(below)
             case Written(below=below, table=table):
                 return self._write(table, self._of(below))
+            case JoinedPairs(below=below, other=other, stays=stays):
+                return sampling.joined(self._of(below), self._of(other), stays)
             case Summed(below=below, monoid=monoid, store=store):
                 made = sampling.totals(monoid, self._of(below))
                 return made if store is None else self._write(store, made)

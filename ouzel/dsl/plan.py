@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.catalog import ONE_ROW, RESULT, RETURNED, VALUES
 from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, GetField
+from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import (
     Aggregate,
     ApplyPython,
@@ -19,6 +20,8 @@ from ouzel.compiler.plan import (
     EmitRule,
     Filter,
     Hints,
+    Join,
+    JoinKind,
     Node,
     Program,
     Project,
@@ -43,6 +46,7 @@ from ouzel.dsl.producers import (
     ConnectorTable,
     Filtered,
     GivenRecords,
+    JoinedPairs,
     Merged,
     NamedAs,
     Producer,
@@ -135,6 +139,9 @@ class Builder:
                 return _union([(self._below(part), part.record) for part in parts])
             case NamedAs(below=below) | AlsoPlanned(below=below):
                 return self._below(below)
+            case JoinedPairs(below=below, other=other, stays=stays):
+                kind = JoinKind.LEFT if stays else JoinKind.INNER
+                return _join(self._below(below), self._below(other), kind, producer.record)
             case Summed():
                 return self._sum(producer)
             case Written(below=below, table=table):
@@ -278,6 +285,19 @@ def _swap(node: Node, pair: RecordType, gives: RecordType, places: tuple[int, ..
     if len(columns) == 1 and gives.form is not Form.VALUE:
         columns = [GetField(one.type, columns[0], one.name) for one in gives.columns]
     return Project(node, (*zip(gives.schema.names, columns, strict=True), *_carried(node, pair)))
+
+
+OTHER_KEY, OTHER = "other_key", "other"
+"""The columns of what a stream is joined with."""
+
+
+def _join(node: Node, other: Node, kind: JoinKind, record: RecordType) -> Node:
+    """Pairs of the key and a row of both values."""
+    left, right = _only(node, (KEY, VALUE)), _renamed(_only(other, (KEY, VALUE)), (OTHER_KEY, OTHER))
+    joined = Join(left, right, kind, ((KEY, OTHER_KEY),))
+    values = [Column(joined.schema[name].type, name) for name in (VALUE, OTHER)]
+    both = cast_to(resolve_call("row", values), record.columns[1].type)
+    return Project(joined, ((KEY, Column(joined.schema[KEY].type, KEY)), (VALUE, both)))
 
 
 def _condition(expression: Expression) -> Expression:

@@ -117,6 +117,18 @@ class Merged(Producer):
 
 
 @dataclass(frozen=True, eq=False)
+class JoinedPairs(OfOne):
+    """Each pair with what another stream of pairs has for its key; pairs for which it has nothing stay, or go."""
+
+    other: Producer
+    stays: bool
+
+    @property
+    def reads(self) -> tuple[Producer, ...]:
+        return (self.below, self.other)
+
+
+@dataclass(frozen=True, eq=False)
 class Summed(OfOne):
     """The values of each key, added up, and where the totals are kept for others to read."""
 

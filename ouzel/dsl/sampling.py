@@ -17,6 +17,7 @@ from ouzel.dsl.inference import MOST
 from ouzel.dsl.producers import (
     Filtered,
     GivenRecords,
+    JoinedPairs,
     Merged,
     NamedAs,
     OfOne,
@@ -66,6 +67,16 @@ def on_the_right(record: Any) -> Any:
     return None, record
 
 
+def with_nothing(record: Any) -> Any:
+    """The record as a key of nothing."""
+    return record, True
+
+
+def second(pair: Any) -> Any:
+    """The second of two."""
+    return pair[1]
+
+
 def identified(step: PythonStep, known_by: str) -> PythonStep:
     """The step with the id of its function; of a mapping with what it holds."""
     if isinstance(step.function, Lookup):
@@ -106,6 +117,9 @@ def _samples(producer: Producer) -> list[Any] | None:
         case StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
             return None if given_first is None else list(islice(_tried(step, given_first), MOST))
+        case JoinedPairs(below=below, other=other, stays=stays):
+            both = samples(below), samples(other)
+            return None if both[0] is None or both[1] is None else joined(both[0], both[1], stays)
         case Summed(below=below, monoid=monoid):
             pairs = samples(below)
             return None if pairs is None else totals(monoid, pairs)
@@ -150,6 +164,16 @@ def totals(monoid: Monoid[Any, Any, Any], pairs: Iterable[tuple[Any, Any]]) -> l
         added = monoid.prepare(value)
         found[key] = monoid.plus(found[key], added) if key in found else added
     return [(key, monoid.present(total)) for key, total in found.items()]
+
+
+def joined(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> list[Any]:
+    """Each pair with each other one of its key; None is no key that another equals."""
+    found: dict[Any, list[Any]] = {}
+    for key, value in others:
+        if key is not None:
+            found.setdefault(key, []).append(value)
+    nothing = [None] if stays else []
+    return [(key, (value, other)) for key, value in pairs for other in found.get(key, nothing)]
 
 
 def _picked(pair: Any, places: tuple[int, ...]) -> Any:

@@ -16,6 +16,7 @@ from ouzel.dsl.producers import (
     AlsoPlanned,
     ConnectorTable,
     Filtered,
+    JoinedPairs,
     Merged,
     NamedAs,
     Producer,
@@ -190,6 +191,20 @@ class Stream(Generic[T_co]):
         """Pairs of the value and the key."""
         return self._swapped("swap", (1, 0))
 
+    def left_join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U | None]]]:
+        """Each pair with what the other has for its key, None if nothing; what comes later on either side changes it."""
+        return self._joined("left_join", other, stays=True)
+
+    def join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U]]]:
+        """Each pair with what the other has for its key, of those for which it has something."""
+        return self._joined("join", other, stays=False)
+
+    def lookup(self: Stream[K], other: Stream[tuple[K, U]]) -> Stream[tuple[K, U | None]]:
+        """Each record with what the other has for it as a key, None if nothing."""
+        alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
+        looked: Stream[Any] = alone.left_join(other)
+        return looked.map_values(sampling.second, returns=other.record.hints[1])
+
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R], store: ConnectorTable | None = None
     ) -> Stream[tuple[K, R]]:
@@ -361,6 +376,18 @@ class Stream(Generic[T_co]):
                 f"{verb} needs pairs of a key and a value, and these records are {self.record}",
                 instead="map them to (key, value) first",
             )
+
+    def _joined(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:
+        self._pairs(verb)
+        other._pairs(verb)
+        (key, value), theirs = self.record.hints, other.record
+        if theirs.columns[0].type != self.record.columns[0].type:
+            raise QueryError(
+                f"{verb} joins pairs of one type of key, not {self.record} and {theirs}",
+                instead="map_keys() one of them",
+            )
+        record = pair_of(key, tuple_of(value, theirs.hints[1]))
+        return Stream(JoinedPairs(self.producer, other.producer, stays, record=record, place=users_line()))
 
     def _swapped(self, verb: str, places: tuple[int, ...]) -> Stream[Any]:
         self._pairs(verb)

@@ -51,6 +51,17 @@ PAIRS: tuple[Draw, ...] = (
     lambda random, one: one.keys().map(lambda word: (word, len(word)), returns=tuple[str, int]),
     lambda random, one: one.values().flat_map(lambda n: [(f"n{n % 3}", n)] * (n % 3), returns=tuple[str, int]),
     lambda random, one: one + one.map_values(lambda n: -n, returns=int),
+    lambda random, one: one.left_join(one.map_values(lambda n: n % 3, returns=int).sum_by_key(monoid.Max())).map_values(
+        lambda both: both[0] - (both[1] or 100), returns=int
+    ),
+    lambda random, one: one.join(one.filter_values(lambda n: n > 3).map_values(lambda n: -n, returns=int)).map_values(
+        sum, returns=int
+    ),
+    lambda random, one: (
+        one.keys()
+        .lookup(one.sum_by_key(monoid.Count()).filter_values(lambda n: n > 2))
+        .map_values(lambda n: n or 0, returns=int)
+    ),
     lambda random, one: one.name(f"step {random.randint(0, 99)}"),
 )
 MONOIDS = (monoid.Sum(), monoid.Count(), monoid.Min(), monoid.Max())
