@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from ouzel.dsl import sampling
@@ -18,10 +19,16 @@ from ouzel.dsl.producers import (
     Summed,
     Swapped,
     TableRead,
+    Timed,
+    WindowSum,
     Written,
     entire_graph,
 )
+from ouzel.dsl.windows import WindowTotal, time_of_window, value_at, windows_of
 from ouzel.errors import NotSupported, QueryError
+
+Dated = tuple[datetime | None, Any]
+"""When a record happened, if that is known, and the record."""
 
 
 class Memory:
@@ -33,7 +40,7 @@ class Memory:
     def __init__(self, inputs: Mapping[str, Iterable[Any]]) -> None:
         self.inputs = {name: list(records) for name, records in inputs.items()}
         self.written: dict[str, list[Any]] = {}
-        self._found: dict[int, list[Any]] = {}
+        self._found: dict[int, list[Dated]] = {}
 
     def records(self, end: Producer) -> list[Any]:
         """The records that a producer gives.
@@ -49,41 +56,45 @@ class Memory:
             raise QueryError(f"there is no source '{min(unknown)}'", instead=f"give records of {sources}")
         for producer in graph:
             self._found[id(producer)] = self._made(producer)
-        return self._found[id(end)]
+        return [record for _, record in self._found[id(end)]]
 
-    def _made(self, producer: Producer) -> list[Any]:
+    def _made(self, producer: Producer) -> list[Dated]:
         match producer:
             case GivenRecords() | TableRead():
-                return self._given(producer)
+                return _undated(self._given(producer))
             case StepTaken(below=below, step=step):
                 if step.by_columns:
                     raise NotSupported(
                         f"{step.called} computes columns, which plain Python has not", instead="use table('memory')"
                     )
-                return [made for record in self._of(below) for made in sampling.applied(step, record)]
+                return [(time, made) for time, record in self._of(below) for made in sampling.applied(step, record)]
             case Swapped(below=below, places=places):
-                pairs = self._of(below)
-                return [
-                    pair[places[0]] if len(places) == 1 else tuple(pair[place] for place in places) for pair in pairs
-                ]
+                return [(time, sampling.picked(pair, places)) for time, pair in self._of(below)]
             case Merged(parts=parts):
-                return [record for part in parts for record in self._of(part)]
+                return [dated for part in parts for dated in self._of(part)]
             case NamedAs(below=below) | AlsoPlanned(below=below):
                 return self._of(below)
+            case Timed():
+                return _timed(producer, self._of(producer.below))
             case Written(below=below, table=table):
                 return self._write(table, self._of(below))
             case JoinedPairs(below=below, other=other, stays=stays):
-                return sampling.joined(self._of(below), self._of(other), stays)
+                return _undated(sampling.joined(self._plain(below), self._plain(other), stays))
+            case WindowSum():
+                return _window_totals(producer, self._of(producer.below))
             case Summed(below=below, monoid=monoid, store=store):
-                made = sampling.totals(monoid, self._of(below))
+                made = _undated(sampling.totals(monoid, self._plain(below)))
                 return made if store is None else self._write(store, made)
         raise NotSupported(
             f"what is written at {producer.place} is SQL, which plain Python does not compute",
             instead="use table('memory')",
         )
 
-    def _of(self, producer: Producer) -> list[Any]:
+    def _of(self, producer: Producer) -> list[Dated]:
         return self._found[id(producer)]
+
+    def _plain(self, producer: Producer) -> list[Any]:
+        return [record for _, record in self._of(producer)]
 
     def _given(self, producer: GivenRecords | TableRead) -> list[Any]:
         name = _name(producer)
@@ -95,9 +106,34 @@ class Memory:
             raise QueryError(f"the source '{name}' has no end", instead=f"give its records: memory({name}=[...])")
         return list(sampling.read_records(producer))
 
-    def _write(self, table: ConnectorTable, records: list[Any]) -> list[Any]:
-        self.written.setdefault(table.name, []).extend(records)
+    def _write(self, table: ConnectorTable, records: list[Dated]) -> list[Dated]:
+        self.written.setdefault(table.name, []).extend(record for _, record in records)
         return records
+
+
+def _undated(records: Iterable[Any]) -> list[Dated]:
+    return [(None, record) for record in records]
+
+
+def _timed(producer: Timed, records: Iterable[Dated]) -> list[Dated]:
+    """Records with the time that a column of theirs says."""
+    form, names = producer.record.form, producer.record.schema.names
+    place = names.index(producer.column)
+    return [(value_at(record, form, place, producer.column), record) for _, record in records]
+
+
+def _window_totals(producer: WindowSum, pairs: Iterable[Dated]) -> list[Dated]:
+    """Each key and window with what its values add up to; what has no time is in no window."""
+    found = [
+        ((key, *window), value)
+        for time, (key, value) in pairs
+        if time is not None
+        for window in windows_of(time, producer.size, producer.slide)
+    ]
+    return [
+        (time_of_window(end), WindowTotal(key, start, end, total))
+        for (key, start, end), total in sampling.totals(producer.monoid, found)
+    ]
 
 
 def _name(producer: Producer) -> str:

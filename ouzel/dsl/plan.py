@@ -15,6 +15,7 @@ from ouzel.compiler.expressions import Column, Expression, GetField
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import (
     Aggregate,
+    AggregateCall,
     ApplyPython,
     Emit,
     EmitRule,
@@ -56,9 +57,12 @@ from ouzel.dsl.producers import (
     Summed,
     Swapped,
     TableRead,
+    Timed,
+    WindowSum,
     Written,
     entire_graph,
 )
+from ouzel.dsl.windows import EVENT_TIME, TIME, time_node, window_nodes
 from ouzel.errors import NotSupported, PlanError, QueryError
 from ouzel.job import Job, connector_traits
 from ouzel.planner.build import plan_topology
@@ -144,14 +148,16 @@ class Builder:
                 return _join(self._below(below), self._below(other), kind, producer.record)
             case Summed():
                 return self._sum(producer)
+            case Timed(below=below, column=column, delay=delay):
+                return time_node(self._below(below), column, delay)
+            case WindowSum(below=below, size=size, slide=slide):
+                values, call = self._summable(producer)
+                return window_nodes(values, call, size, slide)
             case Written(below=below, table=table):
                 self._sink(self._below(below), below.record, table, producer.place)
                 return self._below(below)
             case Queried(text=text, tables=tables):
-                given = {
-                    name: relation_of(_only(self._below(one), one.record.schema.names), name)
-                    for name, one in tables.items()
-                }
+                given = {name: _relation(self._below(one), one.record, name) for name, one in tables.items()}
                 return _query(text, given)
         raise PlanError(f"{type(producer).__name__} has no plan")
 
@@ -181,21 +187,30 @@ class Builder:
         self._tables[name] = table
         return name
 
-    def _sum(self, producer: Summed) -> Node:
+    def _summable(self, producer: Summed | WindowSum) -> tuple[Node, AggregateCall]:
+        """Keys and values, cast as the monoid wants them, and what adds them up.
+
+        Raises:
+            NotSupported: the values change, and the monoid takes nothing back.
+        """
         below, monoid = self._below(producer.below), producer.monoid
         kind = producer.below.record.columns[1].type
         signature = monoid.signature(kind)
         if below.retracts and not monoid.aggregate(kind).takes_back:
             raise NotSupported(
-                f"sum_by_key (at {producer.place}): {type(monoid).__name__} cannot take back what it has added, and the values change",
+                f"the sum at {producer.place}: {type(monoid).__name__} cannot take back what it has added, and the values change",
                 instead="add up values that are only added, or take a monoid with an inverse",
             )
         value: Expression = Column(kind, VALUE)
         if signature.parameter is not None and signature.parameter != kind:
             value = cast_to(value, signature.parameter)
         key = Column(producer.below.record.columns[0].type, KEY)
-        given = Project(below, ((KEY, key), (VALUE, value)))
-        node = Aggregate(given, (KEY,), (monoid.call(VALUE, VALUE, value.type),), Emit(EmitRule.CHANGES))
+        given = Project(below, ((KEY, key), (VALUE, value), *_carried(below, producer.below.record)))
+        return given, monoid.call(VALUE, VALUE, value.type)
+
+    def _sum(self, producer: Summed) -> Node:
+        values, call = self._summable(producer)
+        node = Aggregate(values, (KEY,), (call,), Emit(EmitRule.CHANGES))
         if producer.store is not None:
             self._sink(node, producer.record, producer.store, producer.place, (KEY,))
         return node
@@ -332,6 +347,19 @@ def _renamed(node: Node, names: tuple[str, ...]) -> Node:
     return Project(node, tuple((name, Column(field.type, field.name)) for name, field in pairs))
 
 
+def _relation(node: Node, record: RecordType, name: str) -> Relation:
+    """A stream as a table: the columns of its records, and its event time if it has one."""
+    shown = record.schema.names
+    timed = (TIME,) if TIME in node.schema and EVENT_TIME not in shown else ()
+    relation = relation_of(_only(node, (*shown, *timed)), name)
+    columns = tuple(replace(one, name=EVENT_TIME) if one.name in timed else one for one in relation.columns)
+    return replace(
+        relation,
+        columns=columns,
+        undated="call event_time(column, delay) before sql(), and take DESCRIPTOR(event_time)",
+    )
+
+
 def _query(text: str, given: Mapping[str, Relation]) -> Node:
     """What a query makes of these relations.
 
@@ -359,10 +387,7 @@ def schema_of_query(text: str, tables: Mapping[str, Producer]) -> Schema:
     Raises:
         QueryError: it is wrong.
     """
-    relations = {
-        name: relation_of(_only(Builder(producer).node(producer), producer.record.schema.names), name)
-        for name, producer in tables.items()
-    }
+    relations = {name: _relation(Builder(one).node(one), one.record, name) for name, one in tables.items()}
     return _query(text, relations).schema
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from ouzel.compiler.catalog import ConnectorTraits
@@ -134,6 +135,23 @@ class Summed(OfOne):
 
     monoid: Monoid[Any, Any, Any]
     store: ConnectorTable | None
+
+
+@dataclass(frozen=True, eq=False)
+class Timed(OfOne):
+    """The same, with the time at which each record happened: that of a column, and never later than the delay."""
+
+    column: str
+    delay: timedelta
+
+
+@dataclass(frozen=True, eq=False)
+class WindowSum(OfOne):
+    """The values of each key and window, added up once the window has closed."""
+
+    monoid: Monoid[Any, Any, Any]
+    size: timedelta
+    slide: timedelta
 
 
 @dataclass(frozen=True, eq=False)

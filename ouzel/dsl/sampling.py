@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,11 @@ from ouzel.dsl.producers import (
     Summed,
     Swapped,
     TableRead,
+    Timed,
+    WindowSum,
     Written,
 )
+from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import OuzelError, QueryError
 from ouzel.monoid import Monoid
 
@@ -109,17 +113,21 @@ def _samples(producer: Producer) -> list[Any] | None:
         case Merged(parts=parts):
             known = [one for one in map(samples, parts) if one is not None]
             return [record for one in known for record in one] if known else None
-        case NamedAs(below=below) | Written(below=below):
+        case NamedAs(below=below) | Written(below=below) | Timed(below=below):
             return samples(below)
         case Swapped(below=below, places=places):
             pairs = samples(below)
-            return None if pairs is None else [_picked(pair, places) for pair in pairs]
+            return None if pairs is None else [picked(pair, places) for pair in pairs]
         case StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
             return None if given_first is None else list(islice(_tried(step, given_first), MOST))
         case JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
             return None if both[0] is None or both[1] is None else joined(both[0], both[1], stays)
+        case WindowSum(below=below, monoid=monoid, size=size):
+            pairs = samples(below)
+            first = datetime(1970, 1, 1)
+            return pairs and [WindowTotal(key, first, first + size, total) for key, total in totals(monoid, pairs)]
         case Summed(below=below, monoid=monoid):
             pairs = samples(below)
             return None if pairs is None else totals(monoid, pairs)
@@ -176,7 +184,8 @@ def joined(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> list[Any
     return [(key, (value, other)) for key, value in pairs for other in found.get(key, nothing)]
 
 
-def _picked(pair: Any, places: tuple[int, ...]) -> Any:
+def picked(pair: Any, places: tuple[int, ...]) -> Any:
+    """A half of a pair, or the halves in this order."""
     return pair[places[0]] if len(places) == 1 else tuple(pair[place] for place in places)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, hint_of_type, pair_of, record_of, tuple_of, type_of
+from ouzel.compiler.types import TimestampType
 from ouzel.dsl import sampling
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
@@ -25,8 +27,12 @@ from ouzel.dsl.producers import (
     StepTaken,
     Summed,
     Swapped,
+    Timed,
+    WindowSum,
     Written,
+    entire_graph,
 )
+from ouzel.dsl.windows import WindowTotal, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
@@ -136,6 +142,19 @@ class Stream(Generic[T_co]):
         """The same stream, and every record goes to the sink."""
         return Stream(Written(self.producer, sink, record=self.record, place=users_line()))
 
+    def event_time(self, column: str, delay: timedelta = timedelta(0)) -> Stream[T_co]:
+        """The same stream, whose records happened when a column says, in its order but for this delay.
+
+        What becomes of a record happened when the record did. SQL in a program calls the time `event_time`.
+        """
+        found = {field.name: field.type for field in self.record.columns}
+        if not isinstance(found.get(column), TimestampType):
+            raise QueryError(
+                f"{column} is no time of {self.record}",
+                instead="name a column that is a datetime, and none that may be None",
+            )
+        return Stream(Timed(self.producer, column, delay, record=self.record, place=users_line()))
+
     def sql(self, text: str, **tables: Stream[Any]) -> Stream[Any]:
         """What SQL makes of this stream, which it calls `this`, and of others by the names given here; records are named tuples."""
         from ouzel.compiler.records import row_record
@@ -225,6 +244,35 @@ class Stream(Generic[T_co]):
         result = monoid.signature(kind).result
         record = pair_of(key, value if result == kind else hint_of_type(result))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
+
+    def sum_by_window(
+        self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R], size: timedelta, slide: timedelta | None = None
+    ) -> Stream[WindowTotal[K, R]]:
+        """The values of each key in each window of time, added up once the window has closed.
+
+        Args:
+            monoid: how values add up.
+            size: how long a window is.
+            slide: how far apart windows begin; by default one begins where the last ends.
+
+        Raises:
+            QueryError: there are no pairs, no event time, or the slide does not divide the size.
+        """
+        self._pairs("sum_by_window")
+        slide = size if slide is None else slide
+        if not any(isinstance(one, Timed | WindowSum) for one in entire_graph(self.producer)):
+            raise QueryError(
+                "there are windows only of streams that have a time", instead="call event_time(column, delay)"
+            )
+        if not timedelta(0) < slide <= size or size % slide:
+            raise QueryError(
+                f"windows of {size} cannot begin every {slide}", instead="take a slide that divides the size"
+            )
+        key, value = self.record.hints
+        kind, result = self.record.columns[1].type, monoid.signature(self.record.columns[1].type).result
+        total = (result, value if result == kind else hint_of_type(result))
+        record = window_record((self.record.columns[0].type, key), total)
+        return Stream(WindowSum(self.producer, monoid, size, slide, record=record, place=users_line()))
 
     # What runs it
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +34,7 @@ def test_a_program_gives_what_the_query_beside_it_gives(
     with (ROOT / "sql_examples/data/announcements.txt").open() as text:
         (data / "announcements.txt").write_text("".join(next(text) for _ in range(500)))
     pl.read_parquet(ROOT / "sql_examples/data/flights.parquet").gather_every(40).write_parquet(data / "flights.parquet")
+    shutil.copy(ROOT / "sql_examples/data/airlines.parquet", data)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "documented", module := ModuleType("documented"))
     made: dict[str, Any] = vars(module)

@@ -1,0 +1,87 @@
+"""Event time in a program: windows close as in SQL, and plain Python says what is in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+import pytest
+
+from ouzel import QueryError, Source, Stream, monoid
+from ouzel.runtime.simulator.world import simulate
+from ouzel.spark.lowering import run_job
+from tests.effort import seeds
+from tests.law.compare import plain_fold
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HOUR = timedelta(hours=1)
+
+
+class Reading(NamedTuple):
+    at: datetime
+    river: str
+    level: int
+
+
+def readings(folder: Path, seed: int) -> Stream[Reading]:
+    """Levels of rivers, up to 20 minutes out of order."""
+    random = Random(seed)
+    minutes = [number * 7 + random.randint(-20, 0) for number in range(80)]
+    rows = [Reading(datetime(2026, 1, 1, 5) + timedelta(minutes=n), random.choice("abc"), n % 9) for n in minutes]
+    pl.DataFrame(rows, schema=["at", "river", "level"], orient="row").write_parquet(folder / f"readings{seed}.parquet")
+    source = Source.file(str(folder / f"readings{seed}.parquet"), Reading, format="parquet")
+    return source.event_time("at", delay=timedelta(minutes=30))
+
+
+def levels(source: Stream[Reading]) -> Stream[Any]:
+    pairs = source.filter(lambda one: one.level != 4).map(lambda one: (one.river, one.level))
+    highest = pairs.flat_map_values(lambda level: (level, level + 1)).sum_by_window(monoid.Sum(), 2 * HOUR, HOUR)
+    return highest.map(lambda one: (one.key, one.value)).sum_by_window(monoid.Max(), 4 * HOUR)
+
+
+def test_the_simulator_closes_the_windows_that_plain_python_has(tmp_path: Path) -> None:
+    for seed in seeds():
+        stream = levels(readings(tmp_path, seed))
+        job = stream.job(parallelism=1 + seed % 3)
+        run = simulate(job.topology, job.packing, job.directory, seed=seed)
+        found = Counter(plain_fold(run.frames.values(), list(stream.record.schema.names)).rows())
+        assert run.rows_late == 0
+        assert found == Counter(map(tuple, stream.memory())), f"seed {seed}\n{stream.explain()}"
+        assert found
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_spark_has_the_same_windows(tmp_path: Path, spark: SparkSession) -> None:
+    stream = levels(readings(tmp_path, 1))
+    rows = run_job(stream.spark_job(), spark).collect()
+    assert Counter(map(tuple, rows)) == Counter(map(tuple, stream.memory()))
+
+
+def test_sql_in_a_program_sees_the_time_of_records_that_python_has_made(tmp_path: Path) -> None:
+    source = readings(tmp_path, 3)
+    windows = source.map(lambda one: (one.river, one.level)).sql(
+        """SELECT key, window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE this, DESCRIPTOR(event_time), INTERVAL '1' HOUR))
+        GROUP BY key, window_start, window_end"""
+    )
+    plain = source.map(lambda one: (one.river, one.level)).sum_by_window(monoid.Count(), HOUR)
+    assert Counter(windows.table("memory").rows()) == Counter(
+        (one.key, one.window_end, one.value) for one in plain.memory()
+    )
+
+
+def test_windows_without_a_time_or_a_fit_are_refused(tmp_path: Path) -> None:
+    pairs = Source.of([("a", 1)])
+    with pytest.raises(QueryError, match=r"call event_time\(column, delay\)"):
+        pairs.sum_by_window(monoid.Sum(), HOUR)
+    with pytest.raises(QueryError, match="key is no time of"):
+        pairs.event_time("key")
+    timed = readings(tmp_path, 0).map(lambda one: (one.river, one.level))
+    with pytest.raises(QueryError, match="take a slide that divides the size"):
+        timed.sum_by_window(monoid.Sum(), HOUR, timedelta(minutes=50))
