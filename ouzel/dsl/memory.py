@@ -79,7 +79,7 @@ class Memory:
             case Written(below=below, table=table):
                 return self._write(table, self._of(below))
             case JoinedPairs(below=below, other=other, stays=stays):
-                return _undated(sampling.joined(self._plain(below), self._plain(other), stays))
+                return _undated(sampling.joined_pairs(self._plain(below), self._plain(other), stays))
             case WindowSum():
                 return _window_totals(producer, self._of(producer.below))
             case Summed(below=below, monoid=monoid, store=store):

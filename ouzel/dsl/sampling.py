@@ -123,7 +123,7 @@ def _samples(producer: Producer) -> list[Any] | None:
             return None if given_first is None else list(islice(_tried(step, given_first), MOST))
         case JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
-            return None if both[0] is None or both[1] is None else joined(both[0], both[1], stays)
+            return None if both[0] is None or both[1] is None else joined_pairs(both[0], both[1], stays)
         case WindowSum(below=below, monoid=monoid, size=size):
             pairs = samples(below)
             first = datetime(1970, 1, 1)
@@ -174,7 +174,7 @@ def totals(monoid: Monoid[Any, Any, Any], pairs: Iterable[tuple[Any, Any]]) -> l
     return [(key, monoid.present(total)) for key, total in found.items()]
 
 
-def joined(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> list[Any]:
+def joined_pairs(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> list[Any]:
     """Each pair with each other one of its key; None is no key that another equals."""
     found: dict[Any, list[Any]] = {}
     for key, value in others:
