@@ -48,10 +48,13 @@ def result_hint(
     if said is not None and _holds(said):
         return said
     found = samples()
-    seen = hint_of_values(islice(_tried(function, kind, found), MOST)) if found is not None else None
+    raised: list[Exception] = []
+    seen = hint_of_values(islice(_try(function, kind, found, raised), MOST)) if found is not None else None
     if is_whole(seen):
         return seen
     why = "its source cannot be read before it runs" if found is None else "the first records do not show it"
+    if raised:
+        why = f"on the first records it raises {type(raised[0]).__name__}: {raised[0]}"
     raise QueryError(
         f"it is not known which type {called} gives: it has no annotation, and {why}",
         instead=f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
@@ -110,11 +113,13 @@ def _holds(hint: Hint) -> bool:
     return True
 
 
-def _tried(function: Callable[..., Any], kind: StepKind, samples: Iterable[Any]) -> Iterator[Any]:
-    """What the function gives for these; of what it cannot take nothing."""
+def _try(
+    function: Callable[..., Any], kind: StepKind, samples: Iterable[Any], raised: list[Exception]
+) -> Iterator[Any]:
+    """What the function gives for these; of what it cannot take nothing but what is `raised`."""
     for sample in samples:
         try:
             made = function(sample)
             yield from made if kind is StepKind.FLAT_MAP else (made,)
-        except Exception:
-            continue
+        except Exception as error:
+            raised.append(error)

@@ -100,6 +100,7 @@ def test_records_are_what_python_has() -> None:
          "it is not known which type map lambda line: (line, 1) gives: it has no annotation, and its source "
          "cannot be read before it runs; write map"),
         (lambda: Source.of(LINES).map(lambda line: object()), "the first records do not show it"),
+        (lambda: Source.of(LINES).map(lambda line: line.words), "on the first records it raises AttributeError: 'str' object has no"),
         (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),
         (lambda: Source.of([]), "write Source.of(records, tuple[str, int])"),
         (lambda: Source.of(LINES).map_values(len), "map_values needs pairs of a key and a value, and these records are str"),
