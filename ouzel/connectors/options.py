@@ -52,6 +52,8 @@ def option_of_quoted(connector: Connector, options: Mapping[str, str]) -> str:
 def why_unwritable(connector: Connector, options: Mapping[str, str]) -> str:
     """Why a table of this format cannot be written; empty if it can."""
     chosen = _format(connector, options)
+    if options.get("json.array") == "true":
+        return "a file that is one JSON array can only be read"
     if (
         chosen is None
         or not chosen.changelog

@@ -31,6 +31,8 @@ def _check(options: Mapping[str, str]) -> None:
     chosen = options.get("format")
     if chosen == "csv":
         csv.check_csv_options(options, headed=True)
+    if options.get("json.array") == "true" and (chosen != "json" or options.get("follow") == "true"):
+        raise QueryError("'json.array' is for JSON files that do not grow", instead="leave it out")
     if options.get("follow") == "true" and PACKED.search(options["path"]):
         raise QueryError(
             "a compressed file is written once and cannot be followed",
@@ -80,6 +82,13 @@ CONNECTOR = Connector(
         ),
         Option(
             "format", "What the files hold.", required=True, choices=("parquet", "csv", "json", "debezium-json", "raw")
+        ),
+        Option(
+            "json.array",
+            "Whether each JSON file is one array, of an object for each row, instead of lines. Offsets then count its elements, and blanks "
+            "before the first.",
+            "false",
+            kind="boolean",
         ),
         Option("follow", "Whether to go on for ever with lines and files that appear later.", "false", kind="boolean"),
         Option(

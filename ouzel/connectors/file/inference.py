@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from ouzel.connectors.base import FoundColumns
+from ouzel.connectors.file.array import ArrayContent, begins_array
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.formats.base import Records
@@ -26,6 +27,9 @@ from ouzel.errors import ConnectorError
 
 SAMPLE_FILES, SAMPLE_BYTES = 8, 2 << 20
 """So many files are looked at, the first by name, and so many bytes all in all, as many of each file's beginning."""
+
+FIRST_BYTES = 1 << 12
+"""So many say whether a file of JSON is an array."""
 
 _DELIMITERS = ";\t|"
 """What may stand between the fields of a file that has no comma in its header."""
@@ -165,7 +169,9 @@ def _advice(sample: pl.DataFrame, kinds: Mapping[str, pl.DataType], options: Map
 
 
 def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
-    records = [record for _, data in _samples(paths) for record in data.splitlines() if record.strip()]
+    found = {} if "json.array" in options else _array_option(paths)
+    is_array = {**options, **found}.get("json.array") == "true"
+    records = [record for _, data in _samples(paths, is_array) for record in data.splitlines() if record.strip()]
     objects = [made for made in map(_object, records) if made is not None]
     if not objects:
         raise ConnectorError(f"{paths[0]} holds no JSON object, so it says no columns; declare them")
@@ -177,7 +183,16 @@ def _of_json(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
         kinds = {
             name: kind if _misfits(sample, {name: kind}) == broken else pl.String() for name, kind in kinds.items()
         }
-    return FoundColumns(_arrow(kinds))
+    return FoundColumns(_arrow(kinds), found)
+
+
+def _array_option(paths: Sequence[str]) -> dict[str, str]:
+    """What says that each file is an array, if they are."""
+    beginnings = [data for path in paths[:SAMPLE_FILES] if (data := _beginning(path, FIRST_BYTES).strip())]
+    arrays = [begins_array(data) for data in beginnings]
+    if any(arrays) and not all(arrays):
+        raise ConnectorError("some of the files are JSON arrays and some are not; read them as two tables")
+    return {"json.array": "true"} if any(arrays) else {}
 
 
 def _misfits(sample: Records, kinds: Mapping[str, pl.DataType]) -> set[int]:
@@ -226,13 +241,11 @@ def _arrow(kinds: Mapping[str, pl.DataType]) -> dict[str, pa.DataType]:
     return {field.name: field.type for field in schema}
 
 
-def _samples(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def _samples(paths: Sequence[str], is_array: bool = False) -> Iterator[tuple[str, bytes]]:
     """The beginnings of the files, up to the end of a line, without those that hold nothing."""
     share = SAMPLE_BYTES // min(len(paths), SAMPLE_FILES)
     for path in paths[:SAMPLE_FILES]:
-        content = open_content(path)
-        data = content.read(0, share)
-        content.close()
+        data = _beginning(path, share, is_array)
         if len(data) == share:
             data = data[: data.rfind(b"\n") + 1]
             if not data:
@@ -240,6 +253,14 @@ def _samples(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         data = data.removeprefix(b"\xef\xbb\xbf")
         if data.strip():
             yield path, data if data.endswith(b"\n") else data + b"\n"
+
+
+def _beginning(path: str, size: int, is_array: bool = False) -> bytes:
+    content = open_content(path)
+    try:
+        return (ArrayContent(content, path) if is_array else content).read(0, size)
+    finally:
+        content.close()
 
 
 def _csv_records(data: bytes, dialect: Dialect) -> Records:

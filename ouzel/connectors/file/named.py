@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.content import is_packed
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.formats import FORMATS
@@ -49,4 +50,5 @@ def _option(argument: str, shape: str) -> str:
     """An argument is an option of the format, without its name before it, or of the table, with _ for each dot."""
     name = _ARGUMENTS.get(argument.lower(), argument.lower())
     own = f"{shape}.{name}"
-    return own if any(option.name == own for option in FORMATS[shape].options) else name.replace("_", ".")
+    known = (*FORMATS[shape].options, *CONNECTOR.options)
+    return own if any(option.name == own for option in known) else name.replace("_", ".")

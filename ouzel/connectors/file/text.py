@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest
+from ouzel.connectors.file.array import ArrayContent
 from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
@@ -47,6 +48,7 @@ class TextReader:
         self._decoder = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
         self._dialect: Dialect | None = None
         self._headed = False
+        self._array = options.flag("json.array")
         self._raw = isinstance(self._decoder, RawDecoder)
         if isinstance(self._decoder, CsvDecoder):
             self._headed = self._decoder.dialect.header
@@ -132,7 +134,8 @@ class TextReader:
 
     def _read(self, at: int) -> bytes:
         if self._content is None:
-            self._content = open_content(self._path)
+            content = open_content(self._path)
+            self._content = ArrayContent(content, self._path) if self._array else content
         return self._content.read(at, _BLOCK_BYTES)
 
     def _index(self, data: bytes, at: int) -> _Block:

@@ -88,13 +88,15 @@ def refuse_unkept(scan: Scan) -> None:
 
 
 def read_files(scan: Scan, parts: Range | None) -> list[str] | None:
-    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, leaving bad records out.
+    """Files by Spark's own readers; None for what these cannot do: ranges, lists of paths, METADATA columns, leaving bad records out, and
+    files that are one JSON array.
 
     Raises:
         NotSupported: the format cannot be read in batch.
     """
     options = dict(scan.options)
-    if parts is not None or scan.metadata or is_lenient(options) or NOT_OF_SPARK.search(options["path"]):
+    ours = is_lenient(options) or NOT_OF_SPARK.search(options["path"]) or options.get("json.array") == "true"
+    if parts is not None or scan.metadata or ours:
         return None
     shape = options.get("format", "")
     if shape not in FORMATS:
