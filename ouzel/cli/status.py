@@ -49,6 +49,7 @@ class RunProgress:
             (f"{self._rate(now, status.rows_in)} rows/s", ""),
             (f"watermark {watermark_text(status.watermark_us)}", "") if status.watermark_us is not None else ("", ""),
             (_latency(status), ""),
+            (_lag(status), ""),
             (f"acked {status.rows_acked:,}", "green") if status.rows_acked else ("", ""),
             *_troubles(status),
             ("back-pressure", "yellow") if status.back_pressure else ("", ""),
@@ -108,6 +109,10 @@ def _troubles(status: Status) -> list[tuple[str, str]]:
         ("restarts", status.restarts, "yellow"),
     ]
     return [(f"{name} {count:,}", style) for name, count, style in counts if count]
+
+
+def _lag(status: Status) -> str:
+    return f"lag {status.lag:,}" if status.lag else ""
 
 
 def _latency(status: Status) -> str:

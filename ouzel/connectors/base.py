@@ -80,7 +80,10 @@ class OffsetRange:
 
 
 class Reader(Protocol):
-    """Reads one partition."""
+    """Reads one partition.
+
+    One that can tell may have a `lag()`: how many records wait in the source behind what it has read, None if it does not know now.
+    """
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.

@@ -43,7 +43,8 @@ class Status:
     `restarts` counts processes started again; `reason` is why the run failed; `ranges` says of each spout what it has read and what of that
     is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
     for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on;
-    `began` up to when a run before had closed the windows of a spout that goes on from it.
+    `began` up to when a run before had closed the windows of a spout that goes on from it; `lag` how many records wait in the sources
+    behind what was read, as far as these can tell.
     """
 
     state: RunState
@@ -65,6 +66,7 @@ class Status:
     watermarks: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     began: Mapping[str, int] = field(default_factory=dict)
+    lag: int | None = None
 
 
 STATE_LOST = "state-lost"

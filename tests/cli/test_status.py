@@ -40,6 +40,12 @@ def test_the_line_speaks_of_troubles_only_when_there_are_any() -> None:
     assert text.endswith("watermark 1970-01-01 00:00:00 · replayed 1 · late 2 · bad 3 · restarts 4 · back-pressure")
 
 
+def test_the_line_says_how_far_reading_is_behind() -> None:
+    line = RunProgress(Clock()).line(Status(RunState.RUNNING, rows_in=5, lag=12_345), 200).plain
+    assert "lag 12,345" in line
+    assert "lag" not in RunProgress(Clock()).line(Status(RunState.RUNNING, rows_in=5, lag=0), 200).plain
+
+
 def test_the_line_says_that_the_run_is_paused() -> None:
     text = RunProgress(Clock()).line(Status(RunState.PAUSED, rows_in=5), 200).plain
     assert text.startswith("‖ 0.0 s · paused · 5 rows in")

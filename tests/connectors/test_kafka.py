@@ -262,6 +262,19 @@ def test_gaps_that_transactions_leave_do_not_hang_a_bounded_read(kafka: KafkaBro
 
 
 @pytest.mark.server
+def test_the_lag_is_what_is_behind_what_was_read(kafka: KafkaBroker) -> None:
+    kafka.create_topic("lagging", 1)
+    kafka.produce("lagging", events(0, 50))
+    source = open_source("kafka", request_for(kafka.address, "lagging"))
+    reader = source.reader(source.partitions()[0], None)
+    read = 0
+    while read < 20:
+        batch = reader.read(20 - read)
+        read += batch.frame.height if isinstance(batch, ReadBatch) else 0
+    assert reader.lag() == 30  # type: ignore[attr-defined]
+    source.close()
+
+
 def test_start_and_end_may_be_given_offsets(kafka: KafkaBroker) -> None:
     kafka.create_topic("ranged")
     kafka.produce("ranged", events(0, 100))

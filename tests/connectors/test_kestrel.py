@@ -151,6 +151,17 @@ def test_it_ends_when_the_queue_is_empty_and_nothing_is_open(server: KestrelServ
     source.close()
 
 
+def test_the_lag_is_what_waits_at_the_server_and_here(server: KestrelServer, wait: Callable[[], object]) -> None:
+    Talk(server.port).put("q", *"abcde")
+    source, reader = opened(request(server, pending_items="1", connections="1"))
+    while reader.lag() != 5:
+        wait()
+    read_until(reader, 1, wait)
+    while reader.lag() != 4:
+        wait()
+    source.close()
+
+
 def test_a_child_queue_gets_copies(server: KestrelServer, wait: Callable[[], object]) -> None:
     talk = Talk(server.port)
     talk.put("q", "before")

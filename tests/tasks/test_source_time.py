@@ -237,3 +237,15 @@ def test_the_status_says_what_cannot_be_reached_and_that_the_past_waits() -> Non
     assert waited_for(machine, 60_000) == [], "the wall clock closes what is open"
     machine.deactivate(1, 61_000)
     assert waited_for(machine, 90_000) == []
+
+
+def test_the_lag_is_that_of_the_partitions_that_know_theirs() -> None:
+    source = Hand("a", "b")
+    machine = spout(source)
+    machine.tick(1_000)
+    assert machine.metrics().lag is None, "nobody knows"
+    first, second = (progress.reader for progress in machine._progress)
+    first.lag = lambda: 5  # type: ignore[attr-defined]
+    second.lag = lambda: None  # type: ignore[attr-defined]
+    machine.tick(2_000)
+    assert machine.metrics().lag == 5

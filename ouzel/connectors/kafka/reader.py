@@ -33,6 +33,9 @@ class Fetches(Protocol):
     def forget(self, place: tuple[str, int]) -> None:
         """A reader is done with its partition."""
 
+    def last(self, place: tuple[str, int]) -> int | None:
+        """The offset behind the partition's newest record, as the last fetch told it; None before the first."""
+
 
 class KafkaReader:
     """Reads one partition up to `end`, or for ever."""
@@ -98,6 +101,11 @@ class KafkaReader:
         elif self._taken == len(self._queue):
             self._at = max(self._at, before(limit, self._reached))
         return taken
+
+    def lag(self) -> int | None:
+        """From what was read to the newest record, or to the end of the reading; gaps between offsets count."""
+        last = self._source.last(self._place)
+        return None if last is None else max(0, before(self._end, last) - self._at)
 
     def close(self) -> None:
         """Fetch no more of this partition."""

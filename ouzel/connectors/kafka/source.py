@@ -78,6 +78,11 @@ class KafkaSource:
         """Why a partition cannot be asked now, or empty."""
         return self._reachability.away(place)
 
+    def last(self, place: tuple[str, int]) -> int | None:
+        """The offset behind a partition's newest record, as the last fetch told it."""
+        known = self._consumer.get_watermark_offsets(TopicPartition(*place), cached=True)
+        return known[1] if known and known[1] >= 0 else None
+
     def partitions(self) -> Sequence[Partition]:
         """Every partition of every topic, by name and number."""
         if not self._answered_once:

@@ -10,11 +10,21 @@ from dataclasses import dataclass
 from threading import Lock, Thread
 
 from ouzel.connectors.kestrel.custody import Blacklist, Custody, OpenItems
-from ouzel.connectors.kestrel.protocol import Replies, confirm_command, get_command, monitor_command
+from ouzel.connectors.kestrel.protocol import (
+    STATS,
+    Replies,
+    confirm_command,
+    get_command,
+    monitor_command,
+    statistics_of,
+)
 from ouzel.errors import ConnectorError
 
 MONITOR_S = 1
 """A MONITOR ends after so long; meanwhile its connection confirms nothing."""
+
+WATCH_S = 1.0
+"""So often a host is asked how many items wait there."""
 
 WAIT_MS = 250
 """A GET waits so long for an item."""
@@ -23,6 +33,7 @@ BYTES_MAX = 64 << 20
 """With more than this taken in and not read, no connection takes in more."""
 
 _CHUNK = 256 << 10
+_LINES_MAX = 200_000
 _FAREWELL_S = 5.0
 LOOK_S = 0.02
 """A connection that can take in nothing looks so often whether it can."""
@@ -30,13 +41,17 @@ LOOK_S = 0.02
 
 @dataclass(frozen=True)
 class QueueReading:
-    """What is read, and how: of each host `connections`, of each of these at most `pending` items open."""
+    """What is read, and how: of each host `connections`, of each of these at most `pending` items open.
+
+    Of the `watched` hosts this task tells how much waits there; others tell that of the rest.
+    """
 
     queue: str
     hosts: Sequence[str]
     connections: int
     pending: int
     tracked: bool
+    watched: frozenset[str]
     item_bytes_max: int
     timeout_s: float
 
@@ -44,9 +59,9 @@ class QueueReading:
 class KestrelConnection:
     """A connection on which one command is sent, and its replies are read, at a time."""
 
-    def __init__(self, host: str, wanted: QueueReading) -> None:
-        self.host, self._wanted = host, wanted
-        self._replies = Replies(host, wanted.item_bytes_max)
+    def __init__(self, host: str, reading: QueueReading) -> None:
+        self.host, self._reading = host, reading
+        self._replies = Replies(host, reading.item_bytes_max)
         self._ready: list[bytes | str] = []
         self._reader: asyncio.StreamReader
         self._writer: asyncio.StreamWriter | None = None
@@ -59,7 +74,7 @@ class KestrelConnection:
         """
         name, _, port = self.host.rpartition(":")
         connecting = asyncio.open_connection(name, int(port), limit=_CHUNK)
-        self._reader, self._writer = await asyncio.wait_for(connecting, self._wanted.timeout_s)
+        self._reader, self._writer = await asyncio.wait_for(connecting, self._reading.timeout_s)
 
     def send(self, command: bytes) -> None:
         """Write a command."""
@@ -83,8 +98,18 @@ class KestrelConnection:
     async def ask(self, command: bytes) -> str:
         """A command that one line answers."""
         self.send(command)
-        line = (await self.replies(self._wanted.timeout_s))[0]
+        line = (await self.replies(self._reading.timeout_s))[0]
         return line if isinstance(line, str) else ""
+
+    async def statistic(self, queue: str, name: str) -> int:
+        """A number that the server tells of a queue; 0 if it does not know the queue."""
+        self.send(STATS)
+        lines: list[str] = []
+        while "END" not in lines[-1:]:
+            lines += [line for line in await self.replies(self._reading.timeout_s) if isinstance(line, str)]
+            if lines[0] in ("ERROR", "CLIENT_ERROR", "NOT_FOUND") or len(lines) > _LINES_MAX:
+                raise ConnectionResetError("it tells no statistics that can be read")
+        return statistics_of(lines, queue).get(name, 0)
 
     def close(self) -> None:
         """Let go of it; what is open goes back."""
@@ -95,22 +120,23 @@ class KestrelConnection:
 class Client(Thread):
     """Takes in items of one queue from some hosts, into `custody`, of which it has the `lock`. `failure` ends it."""
 
-    def __init__(self, wanted: QueueReading, custody: Custody) -> None:
+    def __init__(self, reading: QueueReading, custody: Custody) -> None:
         super().__init__(name="kestrel", daemon=True)
         self.lock, self.custody, self.blacklist = Lock(), custody, Blacklist()
         self.failure: ConnectorError | None = None
-        self._wanted = wanted
+        self._reading = reading
         self._takes, self._runs = True, True
         self._connected = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._decided = asyncio.Event()
+        self.waits: dict[str, int] = {}
         self._used: dict[OpenItems, asyncio.Task[None]] = {}
         self.start()
 
     @property
     def is_connected(self) -> bool:
         """Whether every connection is there."""
-        return self._connected == len(self._wanted.hosts) * self._wanted.connections
+        return self._connected == len(self._reading.hosts) * self._reading.connections
 
     def decided(self) -> None:
         """It is known of items what becomes of them: have that looked at now."""
@@ -151,9 +177,27 @@ class Client(Thread):
             self.failure = ConnectorError(f"reading Kestrel failed: {type(error).__name__}: {error}")
 
     async def _serve(self) -> None:
-        hosts = [host for host in self._wanted.hosts for _ in range(self._wanted.connections)]
+        hosts = [host for host in self._reading.hosts for _ in range(self._reading.connections)]
         self._loop, self._decided = asyncio.get_running_loop(), asyncio.Event()
+        watching = [asyncio.create_task(self._watch(host)) for host in self._reading.watched]
         await asyncio.gather(*map(self._keep, hosts))
+        for task in watching:
+            task.cancel()
+
+    async def _watch(self, host: str) -> None:
+        """Ask a host again and again how many items wait in its queue."""
+        while self._runs:
+            connection = KestrelConnection(host, self._reading)
+            try:
+                await connection.open()
+                while self._runs:
+                    self.waits[host] = await connection.statistic(self._reading.queue, "items")
+                    await asyncio.sleep(WATCH_S)
+            except (OSError, EOFError):
+                self.waits.pop(host, None)
+                await asyncio.sleep(WATCH_S)
+            finally:
+                connection.close()
 
     async def _keep(self, host: str) -> None:
         """Keep one connection, through all its lives."""
@@ -161,7 +205,7 @@ class Client(Thread):
             await asyncio.sleep(min(self.blacklist.wait_s(host, time.monotonic()), 0.1))
             if self.blacklist.wait_s(host, time.monotonic()):
                 continue
-            hand, connection = OpenItems(host), KestrelConnection(host, self._wanted)
+            hand, connection = OpenItems(host), KestrelConnection(host, self._reading)
             try:
                 await connection.open()
                 with self.lock:
@@ -187,15 +231,15 @@ class Client(Thread):
         while True:
             await self._confirm(connection, hand)
             with self.lock:
-                room = self._wanted.pending - len(hand.open) if self._wanted.tracked else self._wanted.pending
-                full = self.custody.bytes >= BYTES_MAX or (not self._wanted.tracked and len(hand.waiting) >= room)
+                room = self._reading.pending - len(hand.open) if self._reading.tracked else self._reading.pending
+                full = self.custody.bytes >= BYTES_MAX or (not self._reading.tracked and len(hand.waiting) >= room)
                 goes = hand.may_go
             if goes or not self._runs:
                 return
             if full or room <= 0 or hand.goes or not self._takes:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._decided.wait(), LOOK_S)
-            elif self._wanted.tracked and self._wanted.pending > 1:
+            elif self._reading.tracked and self._reading.pending > 1:
                 await self._monitor(connection, hand, room)
             else:
                 await self._get(connection, hand)
@@ -206,8 +250,8 @@ class Client(Thread):
             count = hand.confirm()
         if not count:
             return
-        single = self._wanted.pending == 1
-        command = get_command(self._wanted.queue, "close") if single else confirm_command(self._wanted.queue, count)
+        single = self._reading.pending == 1
+        command = get_command(self._reading.queue, "close") if single else confirm_command(self._reading.queue, count)
         answer = await connection.ask(command)
         if answer != "END":
             raise ConnectionResetError(f"to a confirmation it says {answer!r}")
@@ -216,10 +260,10 @@ class Client(Thread):
 
     async def _monitor(self, connection: KestrelConnection, hand: OpenItems, room: int) -> None:
         """Take in items as they come, until the server says that the time is over."""
-        connection.send(monitor_command(self._wanted.queue, MONITOR_S, room))
+        connection.send(monitor_command(self._reading.queue, MONITOR_S, room))
         taken = 0
         while True:
-            replies = await connection.replies(MONITOR_S + self._wanted.timeout_s)
+            replies = await connection.replies(MONITOR_S + self._reading.timeout_s)
             self.blacklist.answered(hand.host)
             with self.lock:
                 for reply in replies:
@@ -233,9 +277,9 @@ class Client(Thread):
 
     async def _get(self, connection: KestrelConnection, hand: OpenItems) -> None:
         """Take in one item."""
-        options = ("open",) if self._wanted.tracked else ()
-        connection.send(get_command(self._wanted.queue, f"t={WAIT_MS}", *options))
-        (reply, *_) = await connection.replies(WAIT_MS / 1000 + self._wanted.timeout_s)
+        options = ("open",) if self._reading.tracked else ()
+        connection.send(get_command(self._reading.queue, f"t={WAIT_MS}", *options))
+        (reply, *_) = await connection.replies(WAIT_MS / 1000 + self._reading.timeout_s)
         self.blacklist.answered(hand.host)
         with self.lock:
             if isinstance(reply, bytes):
@@ -257,20 +301,20 @@ def _said(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def greet(hosts: Sequence[str], wanted: QueueReading) -> None:
+def greet(hosts: Sequence[str], reading: QueueReading) -> None:
     """See that one of the hosts, at least, is there.
 
     Raises:
         ConnectorError: none is; the text says what each says.
     """
-    reasons = asyncio.run(_reasons(hosts, wanted))
+    reasons = asyncio.run(_reasons(hosts, reading))
     if len(reasons) == len(hosts):
         raise ConnectorError(f"no Kestrel server answers: {'; '.join(reasons)}")
 
 
-async def _reasons(hosts: Sequence[str], wanted: QueueReading) -> list[str]:
+async def _reasons(hosts: Sequence[str], reading: QueueReading) -> list[str]:
     async def reason(host: str) -> str:
-        connection = KestrelConnection(host, wanted)
+        connection = KestrelConnection(host, reading)
         try:
             await connection.open()
             await connection.ask(b"version\r\n")

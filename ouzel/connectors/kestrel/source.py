@@ -46,7 +46,7 @@ class KestrelSource:
         self._readers: list[KestrelReader] = []
         self._greeted = request.again
 
-    def _wanted(self, hosts: Sequence[str]) -> QueueReading:
+    def _reading(self, hosts: Sequence[str], watched: frozenset[str] = frozenset()) -> QueueReading:
         options = self._options
         return QueueReading(
             options.text("queue"),
@@ -54,6 +54,7 @@ class KestrelSource:
             options.integer("connections"),
             options.integer("pending.items"),
             self._request.tracked,
+            watched,
             options.integer("item.max.bytes"),
             options.integer("connect.timeout.ms") / 1000,
         )
@@ -62,7 +63,7 @@ class KestrelSource:
         """What each task reads of the queue; on the first call some server must answer."""
         if not self._greeted:
             hosts = self._options.names("servers")
-            greet(hosts, self._wanted(hosts))
+            greet(hosts, self._reading(hosts))
             self._greeted = True
         ends = self._options.text("end") == "empty"
         return [Partition(f"{self._options.text('queue')}-{task}", ends) for task in range(self._request.tasks)]
@@ -70,11 +71,13 @@ class KestrelSource:
     def reader(self, partition: Partition, offset: int | None) -> KestrelReader:
         """Read one task's part."""
         readers = assign_hosts(self._options.names("servers"), self._request.tasks)
-        hosts = hosts_of(readers, int(partition.id.rpartition("-")[2]))
+        task = int(partition.id.rpartition("-")[2])
+        hosts = hosts_of(readers, task)
+        watched = frozenset(host for host in hosts if min(readers[host]) == task)
         kept = self._options.get("items.path")
         log = ItemLog(self._request.directory / Path(kept), partition.id) if kept else None
         linger_s = self._options.integer("linger.ms") / 1000
-        reader = KestrelReader(self._wanted(hosts), partition.bounded, self._decoder, log, linger_s)
+        reader = KestrelReader(self._reading(hosts, watched), partition.bounded, self._decoder, log, linger_s)
         self._readers.append(reader)
         return reader
 
@@ -100,11 +103,11 @@ class KestrelReader:
     """Reads the queue from some of its hosts, item by item; see base.ItemReader."""
 
     def __init__(
-        self, wanted: QueueReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None, linger_s: float
+        self, reading: QueueReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None, linger_s: float
     ) -> None:
-        self._wanted, self._ends, self._decoder, self._log = wanted, ends, decoder, log
-        self._custody = Custody(wanted.tracked)
-        self._client = Client(wanted, self._custody)
+        self._reading, self._ends, self._decoder, self._log = reading, ends, decoder, log
+        self._custody = Custody(reading.tracked)
+        self._client = Client(reading, self._custody)
         self._linger_s, self._since_s = linger_s, 0.0
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
@@ -116,7 +119,7 @@ class KestrelReader:
                 return self._nothing()
             self._since_s = 0.0
             start, items, hosts = self._custody.read(rows)
-        data, queue = [item.data for item in items], self._wanted.queue
+        data, queue = [item.data for item in items], self._reading.queue
         return self._decoder.decode(data, start, lambda row: f"queue '{queue}' at {hosts[row]}")
 
     def _is_due(self, rows: int) -> bool:
@@ -132,9 +135,9 @@ class KestrelReader:
             return ReadState.WAIT
         if self._ends and self._client.is_connected and self._custody.is_empty:
             return ReadState.END
-        if not self._wanted.hosts:
+        if not self._reading.hosts:
             return ReadState.END if self._ends else ReadState.WAIT
-        away = self._client.blacklist.away(self._wanted.hosts)
+        away = self._client.blacklist.away(self._reading.hosts)
         return Unreachable(away) if away else ReadState.WAIT
 
     def acknowledge(self, start: int, end: int) -> int:
@@ -160,6 +163,13 @@ class KestrelReader:
     def kept(self) -> tuple[int, int] | None:
         """What was appended to the log."""
         return (self._log.first, self._log.end) if self._log else None
+
+    def lag(self) -> int | None:
+        """How many items wait at the servers that this task watches, and here."""
+        waits = self._client.waits
+        with self._client.lock:
+            here = self._custody.waiting
+        return sum(list(waits.values())) + here if waits else None
 
     def close(self) -> None:
         """Take in no more; what is handled is still confirmed."""

@@ -304,6 +304,7 @@ class Heard:
             rows_late=message.rows_late,
             rows_bad=message.rows_bad,
             watermark_us=message.watermark_us if message.HasField("watermark_us") else None,
+            lag=message.lag if message.HasField("lag") else None,
             p50_ms=message.p50_ms if message.HasField("p50_ms") else None,
             p99_ms=message.p99_ms if message.HasField("p99_ms") else None,
             restarts=message.restarts,

@@ -116,6 +116,9 @@ class Totals:
             events=islice(self._events.values(), known.events, None),
             ranges=self._spans.since(known.ranges),
         )
+        lags = [report.lag for report in self._current() if report.HasField("lag")]
+        if lags:
+            status.lag = sum(lags)
         self._put_watermarks(status)
         self._put_latency(status, spouts, now_ms)
         return status

@@ -142,6 +142,8 @@ def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) 
     report.pause, report.carries = paused, metrics.carries
     if metrics.watermark_us is not None:
         report.watermark_us = metrics.watermark_us
+    if metrics.lag is not None:
+        report.lag = metrics.lag
     report.latency_us.update(metrics.latency_us)
     report.waiting.extend(wire_pb2.Waiting(**asdict(waiting)) for waiting in metrics.waiting)
 

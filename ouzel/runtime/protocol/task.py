@@ -51,6 +51,7 @@ class TaskMetrics:
 
     `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
     event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
+    `lag` how many records wait in the source behind what was read, None if that is not known;
     `began_us` is how far a run before had closed windows, when this one goes on from it. If it `carries`, rows_in, rows_acked and rows_bad
     are not those since the start but of all lives of the task: what is read again is counted once.
     """
@@ -68,6 +69,7 @@ class TaskMetrics:
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
+    lag: int | None = None
     began_us: int | None = None
     carries: bool = False
 

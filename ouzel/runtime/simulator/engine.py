@@ -82,6 +82,7 @@ class MemoryHandle(RowIteration):
             watermarks=self._spout_watermarks(),
             waiting=tuple(waiting for count in spouts for waiting in count.waiting),
             began=self._began(),
+            lag=sum(lags) if (lags := [count.lag for count in spouts if count.lag is not None]) else None,
         )
 
     def _watermark(self) -> int | None:

@@ -250,7 +250,7 @@ class SourceSpout(TaskMachine):
         self._say_time()
         if self.now_ms >= self._look_round_at:
             self._look_round_at = self.now_ms + LOOK_ROUND_MS
-            self.counts.waiting = self._waiting()
+            self.counts.waiting, self.counts.lag = self._waiting(), self._lag()
         if self._grows and not self._pause and self.now_ms >= self._look_at:
             self._look_for_more()
         if self.now_ms >= self._commit_at:
@@ -335,6 +335,12 @@ class SourceSpout(TaskMachine):
             return ()
         alive = [progress for progress in self._progress if not progress.ended]
         return self._awaited.of(alive, self.now_ms, self.wall_zero_us)
+
+    def _lag(self) -> int | None:
+        """How many records wait behind what was read, of the partitions whose readers can tell."""
+        asked = (getattr(progress.reader, "lag", None) for progress in self._progress if not progress.ended)
+        known = [lag for ask in asked if ask is not None and (lag := ask()) is not None]
+        return sum(known) if known else None
 
     def _is_idle(self, progress: PartitionProgress) -> bool:
         return progress.silence.is_idle(self.now_ms, self._partitions.idle_after_ms)
