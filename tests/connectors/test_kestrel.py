@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Thread
 
 import polars as pl
 import pytest
@@ -244,12 +245,27 @@ def test_rows_become_items(server: KestrelServer) -> None:
     assert found == [*range(1_200)], "the server that is away is left out"
 
 
+def test_a_server_that_goes_and_comes_back_has_every_row(server: KestrelServer) -> None:
+    sink = open_sink("kestrel", written(server.address))
+    sink.write(1, pl.DataFrame({"n": range(700)}))
+    server.kill()
+    sink.write(2, pl.DataFrame({"n": range(700, 1_400)}))
+    flush = Thread(target=sink.flush)
+    flush.start()
+    server.start()
+    flush.join()
+    sink.close()
+    talk = Talk(server.port)
+    found = []
+    while (item := talk.say("get q")) != "END":
+        found.append(json.loads(item)["n"])
+    assert set(found) == set(range(1_400)), "what was not said to be stored was sent again"
+
+
 def test_a_full_queue_is_waited_for(tmp_path: Path) -> None:
     server = KestrelServer(tmp_path / "full", "--max-items", "3")
     sink = open_sink("kestrel", written(server.address))
     sink.write(1, pl.DataFrame({"n": range(5)}))
-    from threading import Thread
-
     flush = Thread(target=sink.flush)
     flush.start()
     talk = Talk(server.port)

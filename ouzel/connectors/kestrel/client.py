@@ -193,7 +193,7 @@ class Client(Thread):
                 while self._runs:
                     self.waits[host] = await connection.statistic(self._reading.queue, "items")
                     await asyncio.sleep(WATCH_S)
-            except (OSError, EOFError):
+            except (OSError, EOFError, ConnectorError):
                 self.waits.pop(host, None)
                 await asyncio.sleep(WATCH_S)
             finally:
