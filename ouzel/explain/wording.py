@@ -192,7 +192,7 @@ def _aggregate(node: Aggregate | PartialAggregate | FinalAggregate) -> str:
 
 
 def _aggregate_call(call: AggregateCall) -> str:
-    argument = ("DISTINCT " if call.distinct else "") + (call.argument or "*")
+    argument = ("DISTINCT " if call.distinct else "") + (call.argument or "*") + call.described_parameters
     condition = f" filter {call.filter}" if call.filter else ""
     return f"{call.function.upper()}({argument}){condition} as {call.name}"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import ClassVar, Generic, TypeVar
 
+from ouzel.compiler.functions.aggregate_function import AggregateFunction
 from ouzel.compiler.functions.aggregates import (
-    AggregateFunction,
     AggregateSignature,
     find_aggregate,
     resolve_aggregate,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.functions.aggregates import AggregateFunction, Columns, by_spark
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, Columns, by_spark
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import BIGINT, DataType, IntegerType
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows

@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, CallOrder, ValueOrder
 from ouzel.compiler.functions.aggregates import AGGREGATES, resolve_aggregate
+from ouzel.compiler.functions.gathering import GATHERING
+from ouzel.compiler.functions.statistics import STATISTICS
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
 from ouzel.compiler.plan.aggregates import is_combinable, is_distinct
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
+    DATE,
+    DOUBLE,
     TIMESTAMP,
+    VARCHAR,
     DataType,
     DecimalType,
     FloatType,
     IntegerType,
     MapType,
+    RowType,
 )
 from ouzel.errors import QueryError
 from ouzel.spark.lowering.aggregates import spark_aggregate
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
 
 KEY, SOMETIMES, NEVER = "k", "sometimes", "never"
 GROUPS, ALL_NULL = 7, 6
-TOTALS = ("sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp")
+TOTALS = ("sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "skewness", "kurtosis")
 TAME = 10**6
 """Totals are of values within this: one that leaves its type fails a whole query of Spark."""
 
@@ -42,7 +49,26 @@ CALLS_AT_ONCE, ROWS_AT_ONCE = 24, 40
 KINDS: dict[str, DataType] = {f"v{number}": kind for number, kind in enumerate(TYPES)} | {
     f"t{number}": kind for number, kind in enumerate(TYPES) if isinstance(kind, IntegerType | FloatType | DecimalType)
 }
-COLUMNS: dict[str, DataType] = {KEY: BIGINT, SOMETIMES: BOOLEAN, NEVER: BOOLEAN, **KINDS}
+PAIRS: dict[str, DataType] = {
+    "numbers": RowType((("f0", DOUBLE), ("f1", DOUBLE))),
+    "ordered": RowType((("f0", BIGINT), ("f1", VARCHAR))),
+    "keyed": RowType((("f0", BIGINT), ("f1", VARCHAR))),
+    "kept": RowType((("f0", VARCHAR),)),
+}
+"""What an aggregate of several values is of: pairs of numbers; what is ordered by and a value; a value that may be NULL."""
+
+FEW: dict[str, DataType] = {"whole": BIGINT, "float": DOUBLE, "text": VARCHAR, "day": DATE}
+"""What is gathered as it is whatever its type is tried of these."""
+
+COLUMNS: dict[str, DataType] = {KEY: BIGINT, SOMETIMES: BOOLEAN, NEVER: BOOLEAN, **KINDS, **PAIRS, **FEW}
+OF_PAIRS = tuple(function.name for function in STATISTICS if function.values == 2)
+
+PLAIN, MIXED = (ValueOrder(),), (ValueOrder(True, False), ValueOrder())
+DESCENDING, ASCENDING = (ValueOrder(True, True), ValueOrder(True, True)), (ValueOrder(), ValueOrder())
+
+
+def _without_sign(value: pl.Expr, kind: DataType) -> pl.Expr:
+    return pl.when(value == 0).then(0.0).otherwise(value) if kind == DOUBLE else value
 
 
 @cache
@@ -56,6 +82,21 @@ def rows() -> pl.DataFrame:
         tame = value.is_between(-TAME, TAME) | special
         kept = (key != ALL_NULL) & tame if name.startswith("t") else key != ALL_NULL
         values.append(pl.when(kept).then(value).alias(name))
+    values += [
+        pl.when(key != ALL_NULL).then(_without_sign(pl.col(column(kind, 1).name), kind)).alias(name)
+        for name, kind in FEW.items()
+    ]
+    text, number, first, second = (
+        pl.when(key != ALL_NULL).then(pl.col(column(kind, place).name))
+        for kind, place in ((VARCHAR, 2), (BIGINT, 2), (DOUBLE, 2), (DOUBLE, 3))
+    )
+    both = (first.abs() < TAME) & (second.abs() < TAME)
+    values += [
+        pl.when(both).then(pl.struct(f0=first, f1=second)).alias("numbers"),
+        pl.when(text.is_not_null()).then(pl.struct(f0=number % 5, f1=text)).alias("ordered"),
+        pl.when(number.is_not_null()).then(pl.struct(f0=number % 5, f1=text)).alias("keyed"),
+        pl.struct(f0=text).alias("kept"),
+    ]
     conditions = (pl.col(column(BOOLEAN, 1).name).alias(SOMETIMES), pl.lit(False).alias(NEVER))
     return table(seed=11).select(key.alias(KEY), *conditions, *values)
 
@@ -64,9 +105,40 @@ def calls() -> Iterator[AggregateCall]:
     """A call of every aggregate on every type that it takes as it is: plain, DISTINCT, with a FILTER that takes some rows, and none."""
     yield from _spelled("count", None)
     for function in AGGREGATES:
+        if function in GATHERING or function in STATISTICS:
+            yield from _several(function)
+            continue
         for name, kind in KINDS.items():
             if name.startswith("t") == (function.name in TOTALS) and _takes(function.name, kind):
                 yield from _spelled(function.name, name)
+
+
+def _several(function: AggregateFunction) -> Iterator[AggregateCall]:
+    """Calls of an aggregate of several values, or of values in an order."""
+    constants = {"separator": "; ", "fraction": 0.3}
+    given = tuple(constants[constant.name] for constant in function.constants)
+    if function.values == 2:
+        made = _spelled(function.name, "numbers" if function.name in OF_PAIRS else "keyed")
+        refused = function.distinct and function.spark_distinct is function.sql_distinct is None
+        yield from (call for call in made if not (call.distinct and refused))
+        return
+    if function.order in (CallOrder.VALUES, CallOrder.NEEDED):
+        for way, orders in {"mixed": MIXED, "down": DESCENDING, "up": ASCENDING}.items():
+            (made, *_) = _spelled(function.name, "ordered", VARCHAR)
+            yield replace(made, name=f"{made.name}_{way}", parameters=(orders, *given))
+    if function.order is CallOrder.NEEDED:
+        return
+    if not function.needed:
+        yield from (replace(made, parameters=(PLAIN,)) for made in _spelled(function.name, "kept", VARCHAR))
+        return
+    parameters = () if function.order is CallOrder.NONE else (PLAIN, *given)
+    tame = {f"t{TYPES.index(DOUBLE)}": DOUBLE} if function.name in TOTALS else FEW
+    for name, kind in tame.items():
+        if _takes(function.name, kind):
+            yield from (replace(made, parameters=parameters) for made in _spelled(function.name, name))
+            (made, *_) = _spelled(function.name, name)
+            if function.order is CallOrder.VALUE:
+                yield replace(made, name=f"{made.name}_down", parameters=((ValueOrder(True, True),), *given))
 
 
 def _takes(name: str, kind: DataType) -> bool:
@@ -76,8 +148,8 @@ def _takes(name: str, kind: DataType) -> bool:
         return False
 
 
-def _spelled(function: str, argument: str | None) -> Iterator[AggregateCall]:
-    kind = COLUMNS[argument] if argument else None
+def _spelled(function: str, argument: str | None, kind: DataType | None = None) -> Iterator[AggregateCall]:
+    kind = kind or (COLUMNS[argument] if argument else None)
     made = AggregateCall(f"{function}_{argument}", function, argument, resolve_aggregate(function, kind).result)
     for condition in (None, SOMETIMES, NEVER):
         yield replace(made, name=f"{made.name}_{condition}", filter=condition)

@@ -82,12 +82,17 @@ def _widest(column: pl.Series) -> pl.Series:
 def _nested(value: Any) -> Any:
     """Plain lists and dicts; a MAP, which is a list of key and value in one engine, is a dict in all."""
     if isinstance(value, dict):
-        return {key: _nested(inner) for key, inner in value.items()}
+        return {_key(key): _nested(inner) for key, inner in value.items()}
     if not isinstance(value, (pl.Series, list)):
         return value
     items = [_nested(item) for item in value]
     entries = items and all(isinstance(item, dict) and item.keys() == {"key", "value"} for item in items)
-    return {item["key"]: item["value"] for item in items} if entries else items
+    return {_key(item["key"]): item["value"] for item in items} if entries else items
+
+
+def _key(value: Any) -> Any:
+    """A key that JSON can have."""
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def _family(column: pl.Series) -> str:

@@ -18,9 +18,9 @@ from ouzel.compiler.types import (
     INT,
     NULL,
     VARCHAR,
-    ArrayType,
     DataType,
     DecimalType,
+    MapType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
 from ouzel.spark.lowering.aggregates import spark_aggregate
@@ -47,12 +47,14 @@ def test_results_are_sparks(name: str, argument: DataType | None, result: DataTy
         ("sum", VARCHAR, "SUM takes a number, not VARCHAR; write SUM(value) of such a value"),
         (
             "max",
-            ArrayType(INT),
-            "MAX takes a number, text, bytes, a boolean, a date, a timestamp or an interval of days, not ARRAY<INT>",
+            MapType(INT, INT),
+            "MAX takes a value that has an order, no MAP and no interval of months, not MAP<INT, INT>",
         ),
         ("every", INT, "EVERY takes a BOOLEAN, not INT"),
         ("sum", None, "SUM takes no *; write SUM(value)"),
-        ("median", INT, "there is no aggregate MEDIAN; write one of ANY, ANY_VALUE, AVG,"),
+        ("mediane", INT, "there is no aggregate MEDIANE; write one of ANY, ANY_VALUE, ARG_MAX,"),
+        ("corr", INT, "CORR takes two numbers, not INT"),
+        ("histogram", MapType(INT, INT), "HISTOGRAM takes a value that has an order, no MAP, not MAP<INT, INT>"),
     ],
 )
 def test_refused(name: str, argument: DataType | None, message: str) -> None:

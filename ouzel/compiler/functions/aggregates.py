@@ -13,23 +13,21 @@ ZAMM 54, 1974), so the order hardly shows; infinities and NaN are counted apart,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns, by_spark
+from ouzel.compiler.functions.gathering import GATHERING, has_value_order
+from ouzel.compiler.functions.statistics import STATISTICS
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
     BooleanType,
-    BytesType,
     DataType,
-    DateType,
     DecimalType,
     FloatType,
     IntegerType,
-    IntervalType,
     NullType,
-    TimestampType,
-    VarcharType,
 )
 from ouzel.errors import QueryError
 
@@ -44,57 +42,6 @@ class AggregateSignature:
     name: str
     parameter: DataType | None
     result: DataType
-
-
-AggregateTypeRule = Callable[[DataType], tuple[DataType, DataType] | None]
-"""Argument type -> (parameter, result), or None when the aggregate does not take this type."""
-
-Columns = tuple[tuple[str, DataType, bool], ...]
-"""Accumulators: name, type, whether it may be NULL."""
-
-
-@dataclass(frozen=True)
-class AggregateFunction:
-    """One aggregate, wholly: its types, what is kept for it and by whom, and how Spark says it.
-
-    Args:
-        name: canonical name, lower case.
-        resolve: argument type -> (parameter, result), or None when it does not take this type.
-        takes: the types it takes, in words for the error.
-        doc: one line.
-        usage: how a call looks.
-        state: (argument type, result type, whether rows can be taken back) -> the columns of a partial aggregate.
-        accumulators: import path of the runtime's function of (call, argument type, whether rows can be taken back) giving the
-            accumulators, which fold rows in, merge partial aggregates and give the result.
-        spark: text of the argument as a PySpark Column -> text of the call.
-        alone: SQL of what the aggregate makes of one value, which a reconciliation asks of rows that were late; None if it cannot be said.
-        variant: which of the results that its accumulators can give.
-        takes_back: rows can be taken back; where they may be and this is false, the query is refused.
-        merges_changes: partial aggregates of rows that are taken back can be merged.
-        counts: it is 0 of nothing, where others are NULL, and looks at whether there is a value, not which.
-        distinct: whether DISTINCT makes a difference.
-        spark_distinct: the same as `spark` for distinct values; None if only SQL says it.
-        streams: Spark computes it in a stream.
-        aliases: other names SQL may use.
-    """
-
-    name: str
-    resolve: AggregateTypeRule
-    takes: str
-    doc: str
-    usage: str
-    state: Callable[[DataType | None, DataType, bool], Columns]
-    accumulators: str
-    spark: Callable[[str], str]
-    alone: Callable[[str], str] | None
-    variant: str = field(kw_only=True)
-    takes_back: bool = field(kw_only=True)
-    merges_changes: bool = field(kw_only=True)
-    counts: bool = field(kw_only=True)
-    distinct: bool = field(kw_only=True)
-    spark_distinct: Callable[[str], str] | None = field(default=None, kw_only=True)
-    streams: bool = field(default=True, kw_only=True)
-    aliases: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 def _sum(kind: DataType) -> tuple[DataType, DataType] | None:
@@ -121,14 +68,10 @@ def _average(kind: DataType) -> tuple[DataType, DataType] | None:
     return None
 
 
-_ORDERED = (BooleanType, IntegerType, FloatType, DecimalType, VarcharType, BytesType, DateType, TimestampType)
-
-
 def _extreme(kind: DataType) -> tuple[DataType, DataType] | None:
     if isinstance(kind, NullType):
         return DOUBLE, DOUBLE
-    ordered = isinstance(kind, _ORDERED) or (isinstance(kind, IntervalType) and not kind.months)
-    return (kind, kind) if ordered else None
+    return (kind, kind) if has_value_order(kind) else None
 
 
 def _boolean(result: DataType) -> Callable[[DataType], tuple[DataType, DataType] | None]:
@@ -168,11 +111,6 @@ def limbs(kind: DataType) -> int:
     return 4 if isinstance(kind, DecimalType) and kind.precision > 18 else 2
 
 
-def by_spark(name: str) -> Callable[[str], str]:
-    """A call of the function of `pyspark.sql.functions` that has this name."""
-    return lambda value: f"F.{name}({value})"
-
-
 def _itself(value: str) -> str:
     return value
 
@@ -185,7 +123,13 @@ def _counting(
         name, resolve, *words, _count_state, f"{_RUNTIME}:make_count", by_spark(name), alone,
         variant=variant, takes_back=True, merges_changes=True, counts=True, distinct=True,
     )  # fmt: skip
-    return made if variant != "rows" else replace(made, spark_distinct=by_spark("count_distinct"))
+    return (
+        made
+        if variant != "rows"
+        else replace(
+            made, spark_distinct=by_spark("count_distinct"), sql_distinct=lambda value: f"count(DISTINCT {value})"
+        )
+    )
 
 
 def _total(
@@ -196,7 +140,11 @@ def _total(
         name, resolve, "a number", doc, f"{name.upper()}(value)", _total_state, f"{_RUNTIME}:make_total", by_spark(name), _itself,
         variant=variant, takes_back=True, merges_changes=True, counts=False, distinct=True, aliases=aliases,
     )  # fmt: skip
-    return made if variant != "total" else replace(made, spark_distinct=by_spark("sum_distinct"))
+    return (
+        made
+        if variant != "total"
+        else replace(made, spark_distinct=by_spark("sum_distinct"), sql_distinct=lambda value: f"sum(DISTINCT {value})")
+    )
 
 
 def _best(
@@ -230,7 +178,7 @@ def _of_bits(name: str, doc: str, distinct: bool) -> AggregateFunction:
 
 
 _RUNTIME = "ouzel.runtime.operators.groups"
-_ORDERED_WORDS = "a number, text, bytes, a boolean, a date, a timestamp or an interval of days"
+_ORDERED_WORDS = "a value that has an order, no MAP and no interval of months"
 _LEAST = (_ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)")
 _LARGEST = (_ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)")
 _ALL = ("a BOOLEAN", "whether all values are TRUE", "BOOL_AND(condition)")
@@ -256,6 +204,8 @@ AGGREGATES: tuple[AggregateFunction, ...] = (
     _of_bits("bit_or", "the bits that any value has; NULL of no values", distinct=False),
     _of_bits("bit_xor", "the bits that an odd number of values have; NULL of no values", distinct=True),
     _counting("count_if", _boolean(BIGINT), "true", _TRUE, _itself),
+    *GATHERING,
+    *STATISTICS,
 )
 """All aggregates, in the order of the documentation."""
 

@@ -25,6 +25,11 @@ _NAMES = {
     "SPLIT(text, ',')": "string_split string_to_array",
     "COUNT(DISTINCT value)": "approx_count_distinct approx_distinct count_distinct",
     "COUNT_IF(condition)": "countif",
+    "ARRAY_AGG(value)": "collect",
+    "ARRAY_AGG(DISTINCT value)": "collect_set",
+    "FIRST_VALUE(value ORDER BY time)": "first earliest_by_offset",
+    "LAST_VALUE(value ORDER BY time)": "last latest_by_offset",
+    "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY value)": "approx_percentile percentile_approx approx_quantile quantile",
     "SUM(value) FILTER (WHERE condition)": "sumif sum_if",
     "a key of the input: what is random would differ in the batch job": "uuid rand random",
 }
@@ -32,12 +37,7 @@ _NAMES = {
 
 _HERE = {name: ours for ours, names in _NAMES.items() for name in names.split()}
 
-_AGGREGATE_LIST = (
-    "listagg string_agg group_concat array_agg collect collect_list collect_set first last first_value last_value any_value stddev "
-    "stddev_pop stddev_samp variance var_pop var_samp median percentile percentile_cont approx_percentile mode corr max_by min_by "
-    "arg_max arg_min latest_by_offset earliest_by_offset topk histogram json_objectagg json_arrayagg"
-)
-_AGGREGATES = frozenset(_AGGREGATE_LIST.split())
+_AGGREGATES = frozenset({"topk", "json_objectagg", "json_arrayagg"})
 """Aggregates that we do not have."""
 
 

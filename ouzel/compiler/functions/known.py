@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ouzel.compiler.functions import lookup
-from ouzel.compiler.functions.aggregates import AggregateFunction, find_aggregate
+from ouzel.compiler.functions.aggregate_function import AggregateFunction
+from ouzel.compiler.functions.aggregates import find_aggregate
 from ouzel.compiler.functions.registry import Function
 from ouzel.errors import QueryError
 

@@ -9,7 +9,9 @@ from enum import Enum
 from typing import TypeVar
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
-from ouzel.compiler.functions.aggregates import AggregateFunction, find_aggregate
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, ValueOrder
+from ouzel.compiler.functions.aggregates import find_aggregate
+from ouzel.compiler.functions.gathering import orders_of
 from ouzel.compiler.plan.base import (
     ANY,
     UNBOUNDED,
@@ -37,7 +39,8 @@ class AggregateCall:
 
     `function` is the canonical name in the registry of aggregates; `argument` is None for COUNT(*); `filter` names a BOOLEAN column.
     Where it was `written` is no part of what it is.
-    `row` is the aggregate itself where it is the user's and not in the registry.
+    `row` is the aggregate itself where it is the user's and not in the registry. `parameters` are the order of its values, a tuple of
+    ValueOrder, if it has one, and then its constants.
     """
 
     name: str
@@ -48,6 +51,7 @@ class AggregateCall:
     filter: str | None = None
     written: SourceLocation | None = field(default=None, compare=False, repr=False)
     row: AggregateFunction | None = field(default=None, compare=False, repr=False)
+    parameters: tuple[object, ...] = ()
 
     @property
     def reads(self) -> frozenset[str]:
@@ -57,7 +61,15 @@ class AggregateCall:
     def __str__(self) -> str:
         inner = ("DISTINCT " if self.distinct else "") + (self.argument or "*")
         condition = f" FILTER (WHERE {self.filter})" if self.filter else ""
-        return f"{self.function}({inner}){condition} AS {self.name}"
+        return f"{self.function}({inner}{self.described_parameters}){condition} AS {self.name}"
+
+    @property
+    def described_parameters(self) -> str:
+        """What stands behind its argument, in words: `, 0.5`; ` order by DESC, ASC`."""
+        orders = orders_of(self.parameters)
+        constants = self.parameters[1:] if orders else self.parameters
+        order = f" order by {', '.join(map(str, orders))}" if orders and orders != (ValueOrder(),) else ""
+        return "".join(f", {constant!r}" for constant in constants) + order
 
 
 class EmitRule(Enum):
@@ -202,7 +214,8 @@ class Aggregate(Unary):
 
     def _call_meaning(self, call: AggregateCall) -> tuple[object, ...]:
         argument, condition = (name and self.input.column_ids[name] for name in (call.argument, call.filter))
-        return (call.function, call.type, call.distinct, argument, condition)
+        parameters = (call.described_parameters,) if call.parameters else ()
+        return (call.function, call.type, call.distinct, argument, condition, *parameters)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ouzel.compiler.expressions import SourceLocation
-from ouzel.compiler.functions.aggregates import AggregateFunction
+from ouzel.compiler.functions.aggregate_function import AggregateFunction
 from ouzel.compiler.plan.aggregates import AggregateCall
 from ouzel.compiler.plan.base import (
     APPENDS,

@@ -10,12 +10,11 @@ from functools import partial
 from sqlglot import exp
 
 from ouzel.compiler import expressions
-from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, rewrite, walk_expression
-from ouzel.compiler.functions.aggregates import AggregateFunction, resolve_aggregate, resolves
+from ouzel.compiler.functions.aggregate_function import AggregateFunction
 from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, WindowKind
-from ouzel.compiler.sql.advice import of_aggregate
+from ouzel.compiler.sql.aggregate_calls import AggregateBinder
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.grouping import (
@@ -31,7 +30,7 @@ from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.windows import WindowCall, assign_session, assign_window, is_window, read_window
-from ouzel.compiler.types import DOUBLE, VARCHAR, DataType
+from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -77,6 +76,7 @@ class _Argument:
     filter: Expression | None
     written: expressions.SourceLocation = field(compare=False)
     own: AggregateFunction | None = None
+    parameters: tuple[object, ...] = ()
 
 
 class _GroupBinder(Binder):
@@ -108,49 +108,20 @@ class _GroupBinder(Binder):
 
     def _argument_of(self, node: exp.Expr, condition: exp.Expr | None) -> _Argument:
         row = _RowBinder(self.source, self.relation, self.types)
-        name = call_name(node)
-        value, distinct = self._value(row, node, name)
-        function, own = self.source.functions.aggregate(name), self.source.functions.own_aggregate(name)
-        assert function is not None, "it was found to be an aggregate"
-        if self.relation.node.retracts and not function.takes_back:
+        call = AggregateBinder(row, node)
+        if self.relation.node.retracts and not call.function.takes_back:
             raise self.source.error(
-                f"{name.upper()} cannot take back what it has added, and the query's rows change",
-                place(node),
+                f"{call.name.upper()} cannot take back what it has added, and the query's rows change",
+                place(call.node),
                 "aggregate rows that are only added",
                 NotSupported,
             )
-        try:
-            signature = resolve_aggregate(name, value.type if value else None, own)
-        except QueryError as error:
-            start, end = place(node)
-            if value and value.type == VARCHAR and resolves(function, DOUBLE):
-                first, last = place(node.expressions[0])
-                error.instead = f"write {name.upper()}(CAST({self.source.text[first:last]} AS DOUBLE))"
-            elif value:
-                error.instead = of_aggregate(name, self._text(node.expressions[0]), value.type) or error.instead
-            raise error.located(self.source.text, start, end - start) from None
-        if value and signature.parameter:
-            value = cast_to(value, signature.parameter)
+        made = call.bind()
         where = row.condition(condition, "FILTER") if condition else None
-        distinct = distinct and function.distinct  # the least of distinct values is the least of all
-        written = self.source.written(place(node))
-        return _Argument(signature.name, value, signature.result, distinct, where, written, own)
-
-    def _value(self, row: Binder, node: exp.Expr, name: str) -> tuple[Expression | None, bool]:
-        values = node.expressions
-        distinct = len(values) == 1 and isinstance(values[0], exp.Distinct)
-        if distinct:
-            consume(self.source, values[0], "expressions")
-            values = values[0].expressions
-        if len(values) > 1 or (distinct and isinstance(values[0], exp.Star)):
-            raise self.source.error(
-                f"{name.upper()} of several values is not supported", place(node), "aggregate one value", NotSupported
-            )
-        if not values or isinstance(values[0], exp.Star):
-            if name != "count":
-                raise self.source.error(f"{name.upper()} needs a value", place(node), f"write {name.upper()}(column)")
-            return None, False
-        return row.bind(values[0]), distinct
+        written = self.source.written(place(call.node))
+        return _Argument(
+            made.function.name, made.value, made.type, made.distinct, where, written, made.own, made.parameters
+        )
 
     def window_part(self, node: exp.Expr, name: str) -> Expression:
         kind, part = name.split("_")
@@ -420,8 +391,9 @@ class _Grouping:
         value = self._computed(argument.value, "value") if argument.value else None
         condition = self._computed(argument.filter, "filter") if argument.filter else None
         return AggregateCall(
-            name, argument.function, value, argument.type, argument.distinct, condition, argument.written, argument.own
-        )
+            name, argument.function, value, argument.type, argument.distinct, condition, argument.written, argument.own,
+            argument.parameters,
+        )  # fmt: skip
 
     def _computed(self, value: Expression, base: str) -> str:
         for name, known in self.below.items():

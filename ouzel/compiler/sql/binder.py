@@ -286,9 +286,18 @@ class Binder:
 
     def filtered(self, node: exp.Expr) -> Expression:
         """FILTER (WHERE ...), which only an aggregate takes."""
-        if isinstance(node.this, exp.Anonymous) and self.source.functions.aggregate(call_name(node.this)):
+        called = called_in(node.this)
+        if isinstance(called, exp.Anonymous) and self.source.functions.aggregate(call_name(called)):
             return self.aggregate(node.this, node.expression.this)
         raise self.source.error("FILTER belongs to an aggregate", place(node.this), "write CASE WHEN")
+
+    def ordered(self, node: exp.Expr) -> Expression:
+        """WITHIN GROUP (ORDER BY ...), IGNORE NULLS and RESPECT NULLS, which only an aggregate takes."""
+        called = called_in(node)
+        if isinstance(called, exp.Anonymous) and self.source.functions.aggregate(call_name(called)):
+            return self.aggregate(node, None)
+        words = "WITHIN GROUP" if isinstance(node, exp.WithinGroup) else describe(node)
+        raise self.source.error(f"{words} belongs to an aggregate", place(called), kind=NotSupported)
 
     def call(self, node: exp.Expr) -> Expression:
         """A call by name: a cast, a typed literal, an aggregate, or a function of the registry."""
@@ -313,7 +322,8 @@ class Binder:
 
     def aggregate(self, node: exp.Expr, condition: exp.Expr | None) -> Expression:
         """An aggregate call; without grouping there is none."""
-        raise self.source.error(f"{call_name(node).upper()} is an aggregate: {self.no_aggregates}", place(node))
+        called = called_in(node)
+        raise self.source.error(f"{call_name(called).upper()} is an aggregate: {self.no_aggregates}", place(called))
 
     def over(self, node: exp.Expr) -> Expression:
         """A call with OVER, which only a select list and QUALIFY take."""
@@ -393,6 +403,13 @@ class Binder:
             raise error.located(self.source.text, start, end - start) from None
 
 
+def called_in(node: exp.Expr) -> exp.Expr:
+    """The call itself, without WITHIN GROUP and IGNORE NULLS around it."""
+    while isinstance(node, exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+        node = node.this
+    return node
+
+
 def clock_error(source: QueryText, node: exp.Expr, name: str) -> QueryError:
     """Why there is no NOW()."""
     return source.error(
@@ -441,6 +458,9 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.Cast: Binder.postfix_cast,
     exp.Bracket: Binder.element,
     exp.Filter: Binder.filtered,
+    exp.WithinGroup: Binder.ordered,
+    exp.IgnoreNulls: Binder.ordered,
+    exp.RespectNulls: Binder.ordered,
     exp.Anonymous: Binder.call,
     exp.Window: Binder.over,
 }  # fmt: skip

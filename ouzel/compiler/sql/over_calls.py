@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Expression, Literal
-from ouzel.compiler.functions.aggregates import resolve_aggregate
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import FrameKind, Node, OverCall, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
+from ouzel.compiler.sql.aggregate_calls import AggregateBinder
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.over_tokens import FRAME, read_frame
 from ouzel.compiler.sql.places import call_name, consume, place
@@ -29,7 +29,7 @@ from ouzel.compiler.types import (
     TimestampType,
     walk_type,
 )
-from ouzel.errors import NotSupported, QueryError
+from ouzel.errors import NotSupported
 
 
 @dataclass(frozen=True)
@@ -209,24 +209,18 @@ class CallReader:
                 f"{name.upper()}(DISTINCT ...) OVER is not supported", place(called),
                 "aggregate a subquery that has DISTINCT rows", NotSupported,
             )  # fmt: skip
-        if len(values) > 1:
+        call = AggregateBinder(binder, called)
+        if not call.function.over:
             raise self.source.error(
-                f"{name.upper()} of several values is not supported", place(called), "aggregate one value", NotSupported
+                f"{name.upper()} OVER is not supported",
+                place(called),
+                "aggregate by GROUP BY and join the result",
+                NotSupported,
             )
-        star = not values or isinstance(values[0], exp.Star)
-        value = None if star else binder.bind(values[0])
-        own = functions.own_aggregate(name)
-        try:
-            signature = resolve_aggregate(name, value.type if value else None, own)
-        except QueryError as error:
-            start, end = place(called)
-            raise error.located(self.source.text, start, end - start) from None
-        if value is not None and signature.parameter:
-            value = cast_to(value, signature.parameter)
+        made = call.bind()
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
-        counts = signature.name in ("count", "count_if")
-        call = OverCall("", signature.name, None, signature.result, frame, nullable=not counts, row=own)
-        return self._written(called, spec, call, value, where=where)
+        over = OverCall("", made.function.name, None, made.type, frame, nullable=not made.function.counts, row=made.own)
+        return self._written(called, spec, over, made.value, where=where)
 
     def _written(
         self, called: exp.Expr, spec: WrittenWindow, call: OverCall, argument: Expression | None = None,

@@ -57,7 +57,6 @@ _REFUSED = {
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported yet",
     "TABLESAMPLE": "TABLESAMPLE is not supported",
     "SIMILAR": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
-    "WITHIN": "WITHIN GROUP is not supported yet",
     "WINDOW": "the clause WINDOW is not supported: write FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR) "
     "and GROUP BY window_start, window_end",
     "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
@@ -129,6 +128,8 @@ class _Rewriter:
             pass
         elif word == "FOR" and self._next_word(index, "SYSTEM_TIME"):  # AS OF follows
             self.edits.update({at: [self.tokens[at]] for at in range(index, min(index + 4, len(self.tokens)))})
+        elif word == "WITHIN" and self._next_word(index, "GROUP"):
+            self.edits.update({at: [self.tokens[at]] for at in (index, index + 1)})
         elif word == "MATCH_CONDITION" and called:
             self.edits[index] = [_as(self.tokens[index], TokenType.MATCH_CONDITION)]
         elif word == "MINUS" and self._word_at(index + 1 + called) in _BEGINS_A_QUERY:
@@ -152,8 +153,8 @@ class _Rewriter:
     def _refuse(self, index: int, word: str) -> None:
         self._refuse_reserved(index, word)
         problem = _REFUSED.get(word)
-        if word in ("WITHIN", "SIMILAR", "SORT"):
-            follows = {"WITHIN": "GROUP", "SIMILAR": "TO", "SORT": "BY"}[word]
+        if word in ("SIMILAR", "SORT"):
+            follows = {"SIMILAR": "TO", "SORT": "BY"}[word]
             words = self.tokens[index].text.upper().split()
             problem = problem if follows in words or self._next_word(index, follows) else None
         elif word == "WINDOW":

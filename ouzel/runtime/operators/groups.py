@@ -10,7 +10,7 @@ import polars as pl
 from ouzel.compiler.catalog import load_named
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
 from ouzel.compiler.plan.aggregates import ROWS, counts_rows, is_distinct, row_of
-from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
+from ouzel.compiler.types import ArrayType, DataType, DecimalType, FloatType, RowType, Schema
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import (
     Accumulators,
@@ -22,6 +22,7 @@ from ouzel.runtime.operators.accumulators import (
     WideTotal,
 )
 from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
+from ouzel.runtime.operators.best import make_best
 from ouzel.runtime.operators.buffers import (
     Ints,
     Values,
@@ -30,6 +31,7 @@ from ouzel.runtime.operators.buffers import (
     has_numbers,
     true_rows,
     valid_rows,
+    without_sign_of_zero,
 )
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import key_hashes
@@ -81,6 +83,8 @@ def make_extreme(call: AggregateCall, argument: DataType | None, retracting: boo
     assert argument is not None
     if retracting:
         return ExtremeBag(call, argument)
+    if isinstance(argument, ArrayType | RowType):
+        return make_best(call, argument, retracting)
     return Extreme(call) if has_numbers(argument) else ExtremeRows(call)
 
 
@@ -109,7 +113,7 @@ class Groups:
 
     def normal(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame with -0.0 in its keys as 0.0, which is the same group."""
-        return frame.with_columns(pl.col(name) + 0.0 for name in self._floats) if self._floats else frame
+        return frame.with_columns(map(without_sign_of_zero, self._floats)) if self._floats else frame
 
     def locate(self, frame: pl.DataFrame, weights: Ints, ends: Ints | None) -> SlottedRows:
         """Find or make each row's slot."""

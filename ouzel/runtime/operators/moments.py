@@ -118,9 +118,15 @@ class OfBag(Accumulators):
 
     def result(self, slots: Slots) -> Values:
         pairs = self._values.of(slots)
+        return self.compute(
+            self._groups(slots, pairs), self._values.frame(pairs)["value"], self._values.weights[pairs], len(slots)
+        )
+
+    def _groups(self, slots: Slots, pairs: Slots) -> Ints:
+        """Each pair's place among the slots."""
         order = np.argsort(slots)
-        groups = order[np.searchsorted(slots, self._values.owners(pairs), sorter=order)]
-        return self.compute(groups, self._values.frame(pairs)["value"], self._values.weights[pairs], len(slots))
+        groups: Ints = order[np.searchsorted(slots, self._values.owners(pairs), sorter=order)]
+        return groups
 
     @abstractmethod
     def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:

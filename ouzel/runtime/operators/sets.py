@@ -9,7 +9,7 @@ from ouzel.compiler.plan import WEIGHT, SetKind, SetOperation
 from ouzel.compiler.types import FloatType
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.buffers import Ints
+from ouzel.runtime.operators.buffers import Ints, without_sign_of_zero
 from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
@@ -35,7 +35,7 @@ class Comparing(Operator):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What this batch of one input adds to the answer and takes from it."""
-        rows = frame.select(self._names).with_columns(pl.col(self._floats) + 0.0)  # -0.0 is the same row as 0.0
+        rows = frame.select(self._names).with_columns(map(without_sign_of_zero, self._floats))
         _, slots, _, touched = self._table.enter(rows, self._names)
         before = self._answered(touched)
         kernels.add_amounts(self._counts[SIDES[port]], slots, row_weights(frame))

@@ -19,7 +19,10 @@ def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None
 
 def names_columns(call: AggregateCall) -> bool:
     """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
-    return is_distinct(call) and (row_of(call).spark_distinct is None or call.filter is not None)
+    row = row_of(call)
+    return is_distinct(call) and (
+        row.spark_distinct is None or (call.filter is not None and row.sql_distinct is not None)
+    )
 
 
 def aggregate_call(call: AggregateCall, values: Mapping[str, str] | None = None) -> str:
@@ -32,7 +35,11 @@ def aggregate_call(call: AggregateCall, values: Mapping[str, str] | None = None)
     if names_columns(call):
         return f"F.expr({quote(_sql(call))})"
     row = row_of(call)
-    spark = (row.spark_distinct if is_distinct(call) else None) or row.spark
+    said = (row.spark_distinct if is_distinct(call) else None) or row.spark
+
+    def spark(value: str) -> str:
+        return said(value, *call.parameters)
+
     if call.filter and not call.argument:
         return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
     if call.filter:
@@ -54,4 +61,7 @@ def _sql(call: AggregateCall) -> str:
         )
     assert call.argument is not None
     condition = f" FILTER (WHERE {backtick(call.filter)})" if call.filter else ""
-    return f"{call.function}(DISTINCT {backtick(call.argument)}){condition}"
+    sql = row_of(call).sql_distinct
+    value = backtick(call.argument)
+    said = sql(value, *call.parameters) if sql else f"{call.function}(DISTINCT {value})"
+    return f"{said}{condition}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import fields, replace
 
 from ouzel.compiler.expressions import Case, Column, Literal
-from ouzel.compiler.functions.aggregates import AggregateFunction, by_spark
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, by_spark
 from ouzel.compiler.plan import (
     Aggregate,
     AggregateCall,

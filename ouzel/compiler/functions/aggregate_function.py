@@ -1,0 +1,130 @@
+"""What an entry of the registry of aggregates says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ouzel.compiler.types import DataType
+
+AggregateTypeRule = Callable[[DataType], tuple[DataType, DataType] | None]
+"""Argument type -> (parameter, result), or None when the aggregate does not take this type."""
+
+Columns = tuple[tuple[str, DataType, bool], ...]
+"""Accumulators: name, type, whether it may be NULL."""
+
+
+class CallOrder(Enum):
+    """What ORDER BY inside a call, or WITHIN GROUP (ORDER BY ...), is to an aggregate."""
+
+    NONE = "refused"
+    VALUES = "the order in which values are taken"
+    VALUE = "the value itself"
+    NEEDED = "the order in which values are taken, without which there is no answer"
+
+
+@dataclass(frozen=True)
+class ValueOrder:
+    """How values, or one field of them, are ordered."""
+
+    descending: bool = False
+    nulls_last: bool = False
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether NULLs are where Spark has them: the least."""
+        return self.nulls_last == self.descending
+
+    def __str__(self) -> str:
+        nulls = "" if self.is_usual else f" NULLS {'LAST' if self.nulls_last else 'FIRST'}"
+        return f"{'DESC' if self.descending else 'ASC'}{nulls}"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant that a call is given beside its values.
+
+    Args:
+        name: what it is, for errors.
+        type: what it is cast to.
+        default: what it is where the call does not say; None if it must.
+        least: the least it may be.
+        most: the largest it may be.
+    """
+
+    name: str
+    type: DataType
+    default: object = None
+    least: float | None = None
+    most: float | None = None
+
+
+@dataclass(frozen=True)
+class AggregateFunction:
+    """One aggregate, wholly: its types, what is kept for it and by whom, and how Spark says it.
+
+    An aggregate is of one column. What is of several values, or of values in an order, is of a ROW of them: first what it is ordered by,
+    then the values; which is NULL, and left out, where one of `needed` is.
+
+    Args:
+        name: canonical name, lower case.
+        resolve: argument type -> (parameter, result), or None when it does not take this type.
+        takes: the types it takes, in words for the error.
+        doc: one line.
+        usage: how a call looks.
+        state: (argument type, result type, whether rows can be taken back) -> the columns of a partial aggregate.
+        accumulators: import path of the runtime's function of (call, argument type, whether rows can be taken back) giving the
+            accumulators, which fold rows in, merge partial aggregates and give the result.
+        spark: text of the argument as a PySpark Column, then the call's parameters -> text of the call.
+        alone: SQL of what the aggregate makes of one value, which a reconciliation asks of rows that were late; None if it cannot be said.
+        variant: which of the results that its accumulators can give.
+        takes_back: rows can be taken back; where they may be and this is false, the query is refused.
+        merges_changes: partial aggregates of rows that are taken back can be merged.
+        counts: it is 0 of nothing, where others are NULL, and looks at whether there is a value, not which.
+        distinct: whether DISTINCT makes a difference.
+        spark_distinct: the same as `spark` for distinct values; None if only SQL says it.
+        streams: Spark computes it in a stream.
+        aliases: other names SQL may use.
+        values: how many values a call takes; `resolve` is asked of a ROW of several.
+        places: the order of those values in the ROW, if it is not the one in which they are written.
+        needed: which of the values must not be NULL for a row to count.
+        order: what ORDER BY inside the call is.
+        constants: what a call is given behind its values, or before them where `order` is the value.
+        by_time: where the call has no order, it is that of event time.
+        over: a window may call it with OVER.
+        keeps_values: it gives values back of which equal ones are kept as one, so -0.0 is read as 0.0.
+        sql_distinct: SQL of a call of distinct values, from that of the argument and the parameters; None if it is NAME(DISTINCT value).
+    """
+
+    name: str
+    resolve: AggregateTypeRule
+    takes: str
+    doc: str
+    usage: str
+    state: Callable[[DataType | None, DataType, bool], Columns]
+    accumulators: str
+    spark: Callable[..., str]
+    alone: Callable[[str], str] | None
+    variant: str = field(kw_only=True)
+    takes_back: bool = field(kw_only=True)
+    merges_changes: bool = field(kw_only=True)
+    counts: bool = field(kw_only=True)
+    distinct: bool = field(kw_only=True)
+    spark_distinct: Callable[..., str] | None = field(default=None, kw_only=True)
+    streams: bool = field(default=True, kw_only=True)
+    aliases: tuple[str, ...] = field(default=(), kw_only=True)
+    values: int = field(default=1, kw_only=True)
+    places: tuple[int, ...] = field(default=(), kw_only=True)
+    needed: tuple[int, ...] = field(default=(0,), kw_only=True)
+    order: CallOrder = field(default=CallOrder.NONE, kw_only=True)
+    constants: tuple[Constant, ...] = field(default=(), kw_only=True)
+    by_time: bool = field(default=False, kw_only=True)
+    over: bool = field(default=True, kw_only=True)
+    keeps_values: bool = field(default=False, kw_only=True)
+    sql_distinct: Callable[..., str] | None = field(default=None, kw_only=True)
+
+
+def by_spark(name: str) -> Callable[[str], str]:
+    """A call of the function of `pyspark.sql.functions` that has this name."""
+    return lambda value: f"F.{name}({value})"

@@ -1,0 +1,88 @@
+"""Aggregates of how numbers lie, alone and in pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns, by_spark
+from ouzel.compiler.functions.gathering import as_column
+from ouzel.compiler.types import (
+    BIGINT,
+    DOUBLE,
+    DataType,
+    DecimalType,
+    FloatType,
+    IntegerType,
+    NullType,
+    RowType,
+)
+
+_RUNTIME = "ouzel.runtime.operators.statistics"
+PAIR_MOMENTS = ("mean_x", "mean_y", "spread_x", "spread_y", "joint")
+SHAPE_MOMENTS = ("mean", "second", "third", "fourth")
+
+
+_OF_ONE = ("regr_avgx", "regr_avgy", "regr_sxx", "regr_syy")
+"""What Spark computes of one of the two, so that DISTINCT would mean values, not pairs."""
+
+
+def _is_number(kind: DataType) -> bool:
+    return isinstance(kind, IntegerType | FloatType | DecimalType | NullType)
+
+
+def _number(kind: DataType) -> tuple[DataType, DataType] | None:
+    return (DOUBLE, DOUBLE) if _is_number(kind) else None
+
+
+def _pair(result: DataType) -> AggregateTypeRule:
+    def resolve(kind: DataType) -> tuple[DataType, DataType] | None:
+        if not isinstance(kind, RowType) or len(kind.fields) != 2:
+            return None
+        if not all(_is_number(part) for _, part in kind.fields):
+            return None
+        return RowType(tuple((name, DOUBLE) for name, _ in kind.fields)), result
+
+    return resolve
+
+
+def _columns(names: tuple[str, ...]) -> Columns:
+    return (("count", BIGINT, False), *((name, DOUBLE, False) for name in names))
+
+
+def _of_pairs(name: str, doc: str, result: DataType = DOUBLE) -> AggregateFunction:
+    regression = name.startswith("regr")
+    made = AggregateFunction(
+        name, _pair(result), "two numbers", doc, f"{name.upper()}({'y, x' if regression else 'x, y'})",
+        lambda argument, result, changes: _columns(PAIR_MOMENTS), f"{_RUNTIME}:make_of_pairs",
+        lambda value: f'F.{name}({as_column(value)}["f0"], {as_column(value)}["f1"])', None,
+        variant=name, takes_back=True, merges_changes=False, counts=name == "regr_count", distinct=True,
+        sql_distinct=None if name in _OF_ONE else lambda value: f"{name}(DISTINCT {value}.f0, {value}.f1)",
+    )  # fmt: skip
+    return replace(made, values=2, needed=(0, 1))
+
+
+def _of_shape(name: str, doc: str) -> AggregateFunction:
+    return AggregateFunction(
+        name, _number, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: _columns(SHAPE_MOMENTS),
+        f"{_RUNTIME}:make_of_shape", by_spark(name), None,
+        variant=name, takes_back=True, merges_changes=False, counts=False, distinct=True,
+    )  # fmt: skip
+
+
+STATISTICS: tuple[AggregateFunction, ...] = (
+    _of_pairs("corr", "how far two numbers go together, from -1 to 1"),
+    _of_pairs("covar_pop", "the mean product of the distances of two numbers from their means"),
+    _of_pairs("covar_samp", "the same, divided by one less than there are pairs"),
+    _of_pairs("regr_count", "pairs of which neither is NULL", BIGINT),
+    _of_pairs("regr_avgx", "the mean of the second numbers"),
+    _of_pairs("regr_avgy", "the mean of the first numbers"),
+    _of_pairs("regr_sxx", "the squared distances of the second numbers from their mean"),
+    _of_pairs("regr_syy", "the squared distances of the first numbers from their mean"),
+    _of_pairs("regr_sxy", "the products of the distances of both from their means"),
+    _of_pairs("regr_slope", "the slope of the line that fits best"),
+    _of_pairs("regr_intercept", "where the line that fits best has x = 0"),
+    _of_pairs("regr_r2", "how much of y the line explains, from 0 to 1"),
+    _of_shape("skewness", "how lopsided the values lie around their mean"),
+    _of_shape("kurtosis", "how heavy their tails are; 0 of a normal distribution"),
+)
+"""The aggregates of this module, in the order of the documentation."""
