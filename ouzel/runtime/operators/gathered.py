@@ -163,7 +163,8 @@ def _fraction_of(call: AggregateCall) -> float:
 _IS_MEDIAN = {"median": True, "percentile_cont": False, "percentile_disc": False}
 
 GATHERED: dict[str, Callable[[AggregateCall, DataType], Accumulators]] = {
-    "array_agg": ListOfValues, "collect_list": ListOfValues, "string_agg": ListOfValues, "map_agg": MapOfValues, "histogram": HistogramOfValues,
+    "array_agg": ListOfValues, "collect_list": ListOfValues, "string_agg": ListOfValues, "map_agg": MapOfValues,
+    "histogram": HistogramOfValues,
     "percentile_cont": Continuous, "median": Continuous, "percentile_disc": Discrete, "mode": Mode,
 }  # fmt: skip
 """By variant."""

@@ -111,7 +111,7 @@ def _gathered(node: Aggregate, call: AggregateCall) -> AggregateCall:
     if not _needs_set(call):
         return replace(call, distinct=False)  # the least of distinct values is the least of all
     kind = ArrayType(_argument(node, call))
-    return replace(call, function=VALUES.name, type=kind, distinct=False, row=VALUES)
+    return replace(call, function=VALUES.name, type=kind, distinct=False, row=VALUES, parameters=())
 
 
 VALUES = AggregateFunction(
