@@ -90,7 +90,7 @@ class PairMoments(_Merging):
         return _pair_moments(values)
 
     def of_parts(self, groups: Ints, counts: Ints, moments: Sequence[Floats], number: int) -> Parts:
-        return joined_pairs(groups, counts, moments, number)
+        return moments_of_pairs(groups, counts, moments, number)
 
     def present(self, counts: Ints, moments: Sequence[Floats]) -> Values:
         return of_pairs(self.call, counts, moments)
@@ -100,7 +100,7 @@ class PairsOfBag(OfBag):
     """CORR, COVAR and REGR of rows that can be taken back."""
 
     def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
-        return of_pairs(self.call, *joined_pairs(groups, weights, _pair_moments(values), number))
+        return of_pairs(self.call, *moments_of_pairs(groups, weights, _pair_moments(values), number))
 
 
 class ShapeMoments(_Merging):
@@ -112,7 +112,7 @@ class ShapeMoments(_Merging):
         return _shape_moments(values)
 
     def of_parts(self, groups: Ints, counts: Ints, moments: Sequence[Floats], number: int) -> Parts:
-        return joined_shapes(groups, counts, moments, number)
+        return moments_of_shapes(groups, counts, moments, number)
 
     def present(self, counts: Ints, moments: Sequence[Floats]) -> Values:
         return of_shape(self.call, counts, moments)
@@ -122,7 +122,7 @@ class ShapeOfBag(OfBag):
     """SKEWNESS and KURTOSIS of rows that can be taken back."""
 
     def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
-        return of_shape(self.call, *joined_shapes(groups, weights, _shape_moments(values), number))
+        return of_shape(self.call, *moments_of_shapes(groups, weights, _shape_moments(values), number))
 
 
 def _pair_moments(values: pl.Series) -> list[Floats]:
@@ -154,7 +154,7 @@ def _there(groups: Ints, counts: Ints, moments: Sequence[Floats]) -> tuple[Ints,
     return groups[some], counts[some], [moment[some] for moment in moments]
 
 
-def joined_pairs(groups: Ints, counts: Ints, moments: Sequence[Floats], number: int) -> Parts:
+def moments_of_pairs(groups: Ints, counts: Ints, moments: Sequence[Floats], number: int) -> Parts:
     """The moments of each group of pairs (Chan, Golub and LeVeque, "Updating Formulae", COMPSTAT 1982)."""
     with np.errstate(all="ignore"):
         groups, counts, (x, y, spread_x, spread_y, joint) = _there(groups, counts, moments)
@@ -168,7 +168,7 @@ def joined_pairs(groups: Ints, counts: Ints, moments: Sequence[Floats], number: 
     return total.astype(np.int64), [mean_x, mean_y, *sums]
 
 
-def joined_shapes(groups: Ints, counts: Ints, moments: Sequence[Floats], number: int) -> Parts:
+def moments_of_shapes(groups: Ints, counts: Ints, moments: Sequence[Floats], number: int) -> Parts:
     """The same for the powers of distances from one mean (Pebay, "Formulas for Robust, One-Pass Parallel Computation", 2008)."""
     with np.errstate(all="ignore"):
         groups, counts, (means, second, third, fourth) = _there(groups, counts, moments)
