@@ -371,8 +371,10 @@ class Stream(Generic[T_co]):
         return explain(job.program, job.topology, job.packing)
 
     def show(self, n: int = 20, engine: str = "memory") -> None:
-        """Print the first `n` records."""
-        print(self.table(engine).head(n))
+        """Print the first `n` records, or what there is of them when the source has ended or the program is interrupted."""
+        from ouzel.dsl.showing import first_records
+
+        print(first_records(self.job(), engine, n))
 
     def __repr__(self) -> str:
         return f"Stream[{self.record}]"

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import pickle
+import subprocess
+import sys
 import threading
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -16,6 +22,7 @@ import ouzel
 from ouzel import QueryError, Sink, Source, StepOptions, Store, Stream, TopologyError, col, fn, monoid
 from ouzel.compiler.plan import ApplyPython
 from ouzel.connectors.memory import TABLES
+from ouzel.runtime.operators.python_steps import PythonSteps
 
 LINES = ["the river runs", "", "under the bridge"]
 
@@ -79,6 +86,27 @@ def test_a_record_of_another_type_than_was_said_is_refused() -> None:
     with pytest.raises(TopologyError, match=r'gave what does not fit \(value BIGINT\).*"none"'):
         sizes.table("memory")
     assert sorted(sizes.table("memory", error_policy="skip")["value"]) == [14, 16]
+
+
+@pytest.mark.parametrize(
+    ("hint", "good", "bad"),
+    [
+        (Annotated[Decimal, "DECIMAL(10, 2)"], Decimal("1.25"), Decimal("1.255")),
+        (date, date(2026, 1, 2), datetime(2026, 1, 2, 3)),
+        (date, date(2026, 1, 2), "2026-01-02"),
+        (datetime, datetime(2026, 1, 2), datetime(2026, 1, 2, tzinfo=timezone(timedelta(hours=2)))),
+        (datetime, datetime(2026, 1, 2), 5),
+        (Place, Place(Word("a", 1), {"b": 2}), Place(Word("a", "1"), {})),  # type: ignore[arg-type]
+        (Annotated[int, "INT"], 7, 2**40),
+        (list[float], [1.5, float("nan")], ["x"]),
+    ],
+)
+def test_no_value_is_bent_to_fit_its_column(hint: Any, good: object, bad: object) -> None:
+    given = {"good": good, "bad": bad}
+    stream: Stream[Any] = Source.of(["good", "bad"]).map(given.__getitem__, returns=hint)
+    assert stream.table("memory", error_policy="skip").height == 1
+    with pytest.raises(TopologyError, match="gave what does not fit"):
+        stream.table("memory")
 
 
 def test_records_are_what_python_has() -> None:
@@ -172,6 +200,23 @@ def test_fused_or_not_steps_and_what_is_above_have_the_same_ids() -> None:
     assert ids[0] == ids[1] != ids[2]
 
 
+def test_a_job_holds_the_functions_of_a_module_that_is_not_installed(tmp_path: Path) -> None:
+    (tmp_path / "helpers_of_mine.py").write_text(
+        "def twice(n: int) -> int:\n    return double(n)\n\n\ndef double(n):\n    return n * 2\n"
+    )
+    program = (
+        "from helpers_of_mine import twice\nfrom ouzel import Source\nprint(Source.of([3]).map(twice).spark_job())"
+    )
+    text = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    job: dict[str, Any] = {"__name__": "job"}
+    exec(compile(text, "job.py", "exec"), job)
+    (steps,) = job["STEPS"].values()
+    node = pickle.loads(b64decode(steps))
+    assert PythonSteps(node).process(pl.DataFrame({"one": [1]})).to_series().to_list() == [6]  # type: ignore[union-attr]
+
+
 def test_options_speak_of_a_step_by_its_name() -> None:
     stream = words().sum_by_key(monoid.Sum()).name("total")
     job = stream.job(options={"total": StepOptions(parallelism=3)})
@@ -201,6 +246,18 @@ def test_sql_and_python_take_turns_in_one_plan() -> None:
     assert joined.table("memory").height == 8
     upper = words().filter(col("value") > 3).select("key", loud=fn.upper(col("key")), twice=col("value") * 2)
     assert ("river", "RIVER", 10) in upper.table("memory").rows()
+
+
+def test_the_first_records_of_a_stream_without_an_end_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    class Tick(NamedTuple):
+        n: int
+
+    numbers = Source.datagen("numbers", Tick, **{"fields.n.kind": "sequence"})
+    numbers.map(lambda tick: tick.n * 10, returns=int).show(3)
+    shown = capsys.readouterr().out
+    assert all(f"│ {n}" in shown for n in (0, 10, 20)), shown
+    words().show()
+    assert "bridge" in capsys.readouterr().out
 
 
 def test_functions_of_columns_compute_whole_batches() -> None:

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "spark": {"compiler", "planner", "connectors", "runtime", "spark.lowering", "job", "traits"},
     "session": {"job", "planner", "runtime", "spark"},  # starts a job on any engine
     "dsl": {
-        "compiler", "planner", "connectors", "runtime", "monoid", "explain", "spark", "spark.lowering", "job", "entry",
+        "compiler", "planner", "connectors", "runtime", "monoid", "explain", "spark", "spark.lowering", "job", "session", "entry",
     },
     "reconcile": {
         "compiler", "planner", "connectors", "runtime", "spark", "spark.lowering", "explain", "job", "session", "traits",

@@ -17,7 +17,16 @@ import polars as pl
 import ouzel
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
-from ouzel.compiler.types import to_polars
+from ouzel.compiler.types import (
+    DateType,
+    DecimalType,
+    IntervalType,
+    MapType,
+    RowType,
+    TimestampType,
+    to_polars,
+    walk_type,
+)
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
@@ -28,6 +37,9 @@ NOT_THEIRS = (
     FILE, str(Path(ouzel.__file__).parent), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
 )  # fmt: skip
 """Where code is that is not the user's."""
+
+BENDING = (DecimalType, RowType, MapType, DateType, TimestampType, IntervalType)
+"""Types for which Polars takes values that are not of theirs, and makes others of them."""
 
 
 class PythonSteps(Operator):
@@ -42,6 +54,7 @@ class PythonSteps(Operator):
         self._readers = [reader(hint, one.type) for one, hint in zip(node.takes.columns, node.takes.hints, strict=True)]
         self._writers = [writer(hint, one.type) for one, hint in zip(node.gives.columns, node.gives.hints, strict=True)]
         self._types = [to_polars(one.type) for one in node.gives.columns]
+        self._bends = [any(isinstance(part, BENDING) for part in walk_type(one.type)) for one in node.gives.columns]
         self._loops: dict[bool, Loop] = {}
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
@@ -88,19 +101,30 @@ class PythonSteps(Operator):
 
     def _column(self, place: int, values: list[Any], bad: Mask) -> pl.Series:
         """A column of what was made; what it cannot hold is NULL there and marked as bad."""
-        name, kind, write = self._names[place], self._types[place], self._writers[place]
         try:
-            return pl.Series(name, values if write is None else list(map(write, values)), dtype=kind, strict=True)
+            return self._series(place, values)
         except Exception:  # one of the values is of another type: each by itself says which
-            fitting = list[Any]()
+            fitting = list[pl.Series]()
             for row, value in enumerate(values):
                 try:
-                    written = value if write is None else write(value)
-                    pl.Series([written], dtype=kind, strict=True)
+                    fitting.append(self._series(place, [value]))
                 except Exception:
-                    written, bad[row] = None, True
-                fitting.append(written)
-            return pl.Series(name, fitting, dtype=kind)
+                    fitting.append(self._series(place, [None]))
+                    bad[row] = True
+            return pl.concat(fitting)
+
+    def _series(self, place: int, values: list[Any]) -> pl.Series:
+        """The values as a column.
+
+        Raises:
+            Exception: one of them is of another type, or the column would hold another value.
+        """
+        kind, write = self._types[place], self._writers[place]
+        written = values if write is None else list(map(write, values))
+        series = pl.Series(self._names[place], written, dtype=kind, strict=True)
+        if series.dtype != kind or (self._bends[place] and not _same(series.to_list(), written)):
+            raise TypeError(f"no {kind}")
+        return series
 
     def _refuse(self, error: Exception, variables: dict[str, Any], loop: Loop) -> None:
         frames = traceback.extract_tb(error.__traceback__)
@@ -180,6 +204,17 @@ def describe_failure(
 def _users_line(frames: traceback.StackSummary) -> str:
     theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]
     return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else ""
+
+
+def _same(held: Any, given: Any) -> bool:
+    """Whether a column holds what it was given; NaN is NaN."""
+    match given:
+        case dict():
+            return isinstance(held, dict) and all(_same(held[name], value) for name, value in given.items())
+        case list():
+            return len(held) == len(given) and all(map(_same, held, given))
+    same: bool = held == given or (held != held and given != given)
+    return same
 
 
 def _json(record: object) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 import textwrap
 from base64 import b64encode
-from pathlib import PurePath
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+from types import ModuleType
 
 from ouzel.compiler.catalog import ONE_ROW
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import ApplyPython, Scan
+from ouzel.compiler.plan import ApplyPython, Node, PythonStep, Scan
+from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.text import comment, quote
 
@@ -26,8 +31,6 @@ def lower_python(node: ApplyPython, names: object) -> list[str]:
 
 def steps_text(dag: Dag) -> str:
     """The functions of a plan as a constant of its job, as cloudpickle has them; empty without any."""
-    import cloudpickle
-
     nodes = {_name(node): node for node in dag.nodes() if isinstance(node, ApplyPython)}
     if not nodes:
         return ""
@@ -37,9 +40,41 @@ def steps_text(dag: Dag) -> str:
     ]
     for name, node in nodes.items():
         below = Scan("", "", (), node.input.schema, traits=ONE_ROW)
-        text = b64encode(cloudpickle.dumps(node.with_inputs((below,)))).decode()
+        text = b64encode(_pickled(node.with_inputs((below,)), node.steps)).decode()
         lines += [f"    {quote(name)}: (", *(f'        "{line}"' for line in textwrap.wrap(text, 110)), "    ),"]
     return "\n".join([*lines, "}", "", "", ""])
+
+
+def _pickled(node: Node, steps: Iterable[PythonStep]) -> bytes:
+    """The node, and with it the modules of its functions that no package has: Spark's workers could not import them."""
+    import cloudpickle
+
+    names = {getattr(step.function, "__module__", None) for step in steps}
+    theirs = [sys.modules[name] for name in names if name in sys.modules and _is_theirs(sys.modules[name])]
+    for module in theirs:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        text: bytes = cloudpickle.dumps(node)
+        return text
+    except Exception as error:
+        called = ", ".join(step.called for step in steps)
+        raise NotSupported(
+            f"a PySpark job cannot hold {called}: {error}", instead="install its module where Spark's workers run"
+        ) from error
+    finally:
+        for module in theirs:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _is_theirs(module: ModuleType) -> bool:
+    path = getattr(module, "__file__", None)
+    return path is not None and module.__name__ != "__main__" and not path.startswith(INSTALLED)
+
+
+INSTALLED = (
+    str(Path(__file__).parents[2]), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
+)  # fmt: skip
+"""Where modules are that workers have too."""
 
 
 def _name(node: ApplyPython) -> str:
