@@ -39,14 +39,17 @@ test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in three 
 	@echo "The parts of test-servers, test-spark and test-others run side by side, and print when they have ended"
 	@$(MAKE) --no-print-directory -j 3 --output-sync test-servers test-spark test-others
 
+# Frames of tests are small: more threads than one wake each other up for a fifth of the time.
+ONE_THREAD := POLARS_MAX_THREADS=1
+
 test-spark: $(INSTALLED) $(DATA) jdk ## Run only the tests that need one Spark session, and no server
-	$(BIN)/python -m pytest -m "spark and not server"
+	$(ONE_THREAD) $(BIN)/python -m pytest -m "spark and not server"
 
 test-others: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, all seeds
-	$(BIN)/python -m pytest -m "not server and not spark"
+	$(ONE_THREAD) $(BIN)/python -m pytest -m "not server and not spark"
 
 quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, with three seeds of ten: under two minutes
-	LAW_SEEDS=0:2 $(BIN)/python -m pytest -n 2 -m "not server and not spark and not slow"
+	LAW_SEEDS=0:2 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not server and not spark and not slow"
 
 test-servers: $(INSTALLED) $(DATA) jdk ## Run only the tests that start processes or servers
 	$(BIN)/python -m pytest -m server

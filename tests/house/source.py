@@ -49,6 +49,12 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(), filename=str(path))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in the file's syntax tree."""
+    return tuple(ast.walk(tree(path)))
+
+
 def short(path: Path) -> str:
     """The path from the root."""
     return str(path.relative_to(ROOT))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ouzel.connectors import BUILT_IN
-from tests.house.source import ROOT, listed, package, short, tree
+from tests.house.source import ROOT, listed, nodes, package, short
 
 MEAN_SOMETHING_ELSE = {
     ("ouzel/compiler/catalog.py", "result"): "the table of a trailing SELECT",
@@ -30,7 +30,7 @@ def test_no_connector_is_known_by_its_name() -> None:
         (short(path), node.value): node.lineno
         for path in package()
         if not path.is_relative_to(ROOT / "ouzel/connectors")
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and node.value in BUILT_IN
     }
     wrong = [

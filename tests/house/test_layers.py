@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source import LINKS, ROOT, listed, package, python, short, tree
+from tests.house.source import LINKS, ROOT, listed, nodes, package, python, short
 
 MAY_IMPORT = {
     "compiler": set(),  # never I/O, never a runtime
@@ -53,7 +53,7 @@ def imports(path: Path) -> tuple[tuple[int, str], ...]:
 
 
 def _imports(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, name.name) for name in names)
@@ -138,7 +138,7 @@ def test_compiler_and_planner_open_no_files() -> None:
         f"{short(path)}:{node.lineno} opens a file; plans are made without I/O"
         for path in package()
         if layer(path) in PLANS
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open"
     ]
     assert not wrong, listed(wrong)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median, quantiles
 
-from tests.house.source import listed, package, python, short, tree
+from tests.house.source import listed, nodes, package, python, short, tree
 
 FILE_LINES = 500
 FUNCTION_LINES = 50
@@ -20,7 +20,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def functions(path: Path) -> Iterator[Function]:
     """Every function and method of the file."""
-    return (node for node in ast.walk(tree(path)) if isinstance(node, Function))
+    return (node for node in nodes(path) if isinstance(node, Function))
 
 
 def length(function: Function) -> int:
@@ -106,7 +106,7 @@ def test_nothing_is_left_for_later() -> None:
 
 def unfinished(path: Path) -> Iterator[int]:
     """Lines that raise NotImplementedError in a function that does something besides."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node):
             around = [f for f in functions(path) if f.lineno <= node.lineno <= (f.end_lineno or 0)]
             if any(len(f.body) > 2 for f in around):

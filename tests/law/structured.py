@@ -21,13 +21,12 @@ from ouzel.compiler.plan import Scan, walk
 from ouzel.session import load_text
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.spark.lowering.streaming import OutputMode, StreamingQuery, streaming_queries
-from tests.law.cases import PRELUDE, Case
+from tests.law.cases import TABLES, Case
 from tests.law.engines import loaded
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-TABLES = ("events", "orders", "words", "types", "nothing", "single", "late")
 DISORDER = "8s"
 """By how much rows of one table are out of order; watermarks allow 10 s."""
 
@@ -78,7 +77,7 @@ class Streams:
         """What a batch reads of the table."""
         if table == VALUES:
             return pa.table({"id": pa.array([0], pa.int64())})
-        job = load_text(f"{PRELUDE}\nSELECT * FROM {table};", self.inputs, table)
+        job = load_text(f"{TABLES[table]}\nSELECT * FROM {table};", self.inputs, table)
         scan = next(node for sink in job.program.sinks for node in walk(sink) if isinstance(node, Scan))
         names = [*scan.columns.names]
         answer: pa.Table = run_job(spark_job(job.program, self.inputs), self.spark).toArrow()

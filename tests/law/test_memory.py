@@ -85,6 +85,7 @@ def wrong_seed(inputs: Path, faults: list[Fault], *pairs: tuple[str, str]) -> in
     return None
 
 
+@pytest.mark.slow
 def test_without_acks_lost_links_lose_rows(inputs: Path) -> None:
     lossy = wrong_seed(inputs, [lose_link] * 6, ("delivery", "at-most-once"))
     assert lossy is not None, "the faults hit nothing: the law tests nothing"
@@ -104,6 +105,7 @@ def test_state_that_moves_at_any_moment_is_what_it_was(case: Case, inputs: Path)
     assert found == "", f"{found}\n{run.faults}"
 
 
+@pytest.mark.slow
 def test_state_does_move(inputs: Path) -> None:
     assert wrong_seed(inputs, [move_state] * 12) is None
     job = loaded(WINDOWS, inputs, (("parallelism", "2"),))
@@ -128,6 +130,7 @@ def test_a_sink_that_refuses_ends_the_topology(inputs: Path) -> None:
     assert failures == {"", "no space left"}, "now and then all has been written when it refuses"
 
 
+@pytest.mark.slow
 def test_faults_happen(inputs: Path) -> None:
     missing = {"lost", "stream manager", "killed", "stalled", "sink", "paused"}
     for seed in range(60):

@@ -9,8 +9,7 @@ import pytest
 
 from ouzel.compiler.functions.aggregates import AGGREGATES
 from ouzel.compiler.plan import Aggregate, walk
-from ouzel.session import load_text
-from tests.law.cases import CASES, PRELUDE, Case
+from tests.law.cases import CASES, Case, compiled
 from tests.law.compare import difference, plain_fold
 from tests.law.oracle import oracle_answer
 
@@ -29,7 +28,7 @@ def test_every_aggregate_stands_in_a_case_over_rows_and_over_changes() -> None:
     asked = [
         (call.function, node.input.retracts, call.filter is not None, call.distinct)
         for case in CASES
-        for sink in load_text(f"{PRELUDE}\n{case.text}", Path(), case.name).program.sinks
+        for sink in compiled(case).sinks
         for node in walk(sink)
         if isinstance(node, Aggregate)
         for call in node.calls

@@ -11,7 +11,8 @@ from ouzel.compiler.plan import AsofJoin, JoinKind
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR
 from tests.effort import seeds
 from tests.operators.nodes import table
-from tests.operators.test_interval_joins import Row, Tasks, micros, moment
+from tests.operators.tasks import Row
+from tests.operators.test_interval_joins import TimedTasks, micros, moment
 
 
 def node(kind: JoinKind, before: bool = False, keyed: bool = True) -> AsofJoin:
@@ -37,7 +38,7 @@ def latest(made: AsofJoin, row: Row, versions: list[Row]) -> Row | None:
 def test_each_row_meets_the_latest_version(kind: JoinKind, before: bool) -> None:
     for seed in seeds():
         made = node(kind, before, keyed=seed % 3 > 0)
-        tasks = Tasks(made)
+        tasks = TimedTasks(made)
         out = tasks.out_of(Random(seed))
         rows, versions = tasks.held
         pairs = [(row, latest(made, row, versions)) for row in rows]
@@ -47,11 +48,11 @@ def test_each_row_meets_the_latest_version(kind: JoinKind, before: bool) -> None
 
 
 def test_of_old_versions_only_the_last_of_each_key_is_kept() -> None:
-    tasks = Tasks(node(JoinKind.LEFT))
+    tasks = TimedTasks(node(JoinKind.LEFT))
     for time in range(0, 1000, 10):
-        tasks.process(1, [(key, moment(time), time) for key in "xyz"])
-        tasks.process(0, [("x", moment(time), time)])
+        tasks.come(1, [(key, moment(time), time) for key in "xyz"])
+        tasks.come(0, [("x", moment(time), time)])
         for port in (0, 1):
-            tasks.advance(port, [time + 1, time + 1])
+            tasks.advance_each(port, [time + 1, time + 1])
     assert tasks.out == Counter({("x", moment(time), time, "x", moment(time), time): 1 for time in range(0, 1000, 10)})
     assert tasks.kept == 6, "a version of each key, and the key"

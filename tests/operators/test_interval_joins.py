@@ -5,29 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
 
-import polars as pl
 import pytest
 
 from ouzel.compiler.expressions import Call, Column, Expression
-from ouzel.compiler.plan import LEFT_ONLY, PADDED, IntervalJoin, Join, JoinKind, RowTime
+from ouzel.compiler.plan import LEFT_ONLY, PADDED, AsofJoin, IntervalJoin, JoinKind, RowTime
 from ouzel.compiler.types import BIGINT, BOOLEAN, TIMESTAMP, VARCHAR
 from ouzel.runtime.operators import join
-from ouzel.runtime.operators.build import OPERATORS
-from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.protocol.groupings import key_tasks
+from ouzel.runtime.operators.chain import Streams
 from ouzel.runtime.protocol.messages import END_OF_TIME
-from ouzel.runtime.state.context import Snapshot, key_groups_of
 from tests.effort import seeds
 from tests.operators.nodes import table
+from tests.operators.tasks import Row, Tasks
 
-SEED = 7
-Row = tuple[Any, ...]
-SIDES = (
-    {"a": pl.String, "t": pl.Datetime("us"), "v": pl.Int64},
-    {"b": pl.String, "u": pl.Datetime("us"), "w": pl.Int64},
-)
 CONDITION = Call(BOOLEAN, "lt", (Column(BIGINT, "v"), Column(BIGINT, "w")))
 SHAPES: dict[str, tuple[tuple[tuple[str, str], ...], Expression | None, tuple[int, int]]] = {
     "the left is the later": ((("a", "b"),), None, (0, 5)),
@@ -45,33 +35,24 @@ def node(kind: JoinKind, shape: str, shift: int = 0) -> IntervalJoin:
     return IntervalJoin(left, right, kind, keys, condition, times=times, bounds=bounds)
 
 
-class Tasks:
-    """The tasks of a join, of which there are sometimes more and sometimes fewer."""
+class TimedTasks(Tasks):
+    """The tasks of a join by time; `held` are the rows of each side that came in time."""
 
-    def __init__(self, made: Join) -> None:
-        self.node, self.out, self.late, self.passed = made, Counter[Row](), 0, -1000
+    def __init__(self, made: IntervalJoin | AsofJoin) -> None:
+        self.late, self.passed = 0, -1000
         self.bounded = {"t", "u"} if isinstance(made, IntervalJoin) else {"t"}
         self.held: tuple[list[Row], list[Row]] = ([], [])
-        self.begin(1)
+        super().__init__(made)
 
-    def begin(self, count: int) -> None:
-        self.chains = [Chain([OPERATORS[type(self.node)](self.node, SEED)]) for _ in range(count)]
-        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
-        for task, chain in enumerate(self.chains):
-            chain.states[0].groups = key_groups_of(task, count)
+    def come(self, port: int, rows: list[Row]) -> None:
+        """Rows of one side come."""
+        self.process([(row, 1) for row in rows], port)
 
-    def process(self, port: int, rows: list[Row]) -> None:
-        frame = pl.DataFrame(rows, SIDES[port], orient="row")
-        keys = [pair[port] for pair in self.node.keys]
-        chosen = key_tasks(frame, keys, len(self.chains), SEED) if keys else [0] * frame.height
-        for task, chain in enumerate(self.chains):
-            mine = frame.filter(pl.Series(chosen) == task)
-            self._take(chain.process(mine, port) if mine.height else [])
-
-    def advance(self, port: int, watermarks: list[int]) -> None:
+    def advance_each(self, port: int, watermarks: list[int]) -> None:
+        """Event time of one side has moved."""
         for chain in self.chains:
-            self._take(chain.advance_port(port, watermarks[port]))
-            self._take(chain.advance(min(watermarks)))
+            self.take(chain.advance_port(port, watermarks[port]))
+            self.take(chain.advance(min(watermarks)))
         self.passed = self.chains[0].passed(min(watermarks))
 
     def out_of(self, random: Random) -> Counter[Row]:
@@ -84,44 +65,36 @@ class Tasks:
             fresh = [row for row in rows if row[1] is None or micros(row) >= watermarks[port]]  # type: ignore[operator]
             late += len(rows) - len(fresh)
             self.held[port].extend(fresh)
-            self.process(port, rows)
+            self.come(port, rows)
             if random.random() < 0.6:
                 port = random.randrange(2)
                 watermarks[port] = max(watermarks[port], now[port] - random.randint(0, 5))
-                self.advance(port, watermarks)
+                self.advance_each(port, watermarks)
             if random.random() < 0.2:
                 self.move(random.choice([0, 1, 2, 4]))
         for port in (0, 1):
             watermarks[port] = END_OF_TIME
-            self.advance(port, watermarks)
+            self.advance_each(port, watermarks)
         assert self.late + sum(chain.late for chain in self.chains) == late
         return self.out
 
-    def _take(self, made: list[tuple[str, pl.DataFrame]]) -> None:
+    def take(self, made: Streams) -> None:
         """Whatever leaves is later than the watermark that has been passed on."""
         for _, frame in made:
             for name in self.bounded & set(frame.columns):
                 assert (frame[name].to_physical() > self.passed).fill_null(True).all()
-            self.out.update(frame.rows())
+        super().take(made)
 
     def move(self, count: int) -> None:
         self.late += sum(chain.late for chain in self.chains)
-        for chain, taken in zip(self.chains, self._taken, strict=True):
-            for operator in chain.operators:
-                operator.counters.late = 0
-            snapshot = chain.states[0].changes()
-            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
-        taken = self._taken
-        if count:
-            self.begin(count if self.node.keys else 1)
-            for chain in self.chains:
-                chain.states[0].restore(*taken)
-                chain.restored()
+        for operator in (operator for chain in self.chains for operator in chain.operators):
+            operator.counters.late = 0
+        super().move(count)
 
     @property
     def kept(self) -> int:
-        parts = [part for chain in self.chains for part in chain.states[0].snapshot().parts.items()]
-        return sum(part.height for name, part in parts if not name.endswith("_us"))
+        """How many rows and keys are kept."""
+        return sum(part.height for name, part in self.parts if not name.endswith("_us"))
 
 
 def moment(us: int) -> datetime:
@@ -168,28 +141,28 @@ def test_what_leaves_is_the_join_of_what_was_in_time(kind: JoinKind, monkeypatch
     for seed in seeds():
         random, made = Random(seed), node(kind, list(SHAPES)[seed % len(SHAPES)])
         monkeypatch.setattr(join, "MOST_PAIRS", random.choice([1, 7, 1 << 19]))
-        tasks = Tasks(made)
+        tasks = TimedTasks(made)
         assert tasks.out_of(random) == joined(made, *tasks.held), f"seed {seed}"
         assert tasks.kept == 0, f"seed {seed}"
 
 
 def test_an_input_that_holds_time_back_no_more_is_as_far_as_the_other() -> None:
-    tasks = Tasks(node(JoinKind.LEFT, "the left is the later"))
+    tasks = TimedTasks(node(JoinKind.LEFT, "the left is the later"))
     at = moment(10)
-    tasks.process(0, [("x", at, 1)])
+    tasks.come(0, [("x", at, 1)])
     tasks.chains[0].advance_port(0, 20)
     assert [frame.rows() for _, frame in tasks.chains[0].advance(20)] == [[("x", at, 1, None, None, None)]]
-    tasks.process(1, [("x", at, 1)])
+    tasks.come(1, [("x", at, 1)])
     assert tasks.chains[0].late == 1
     assert tasks.kept == 0
 
 
 def test_a_row_is_forgotten_when_nothing_matches_it_any_more() -> None:
-    tasks = Tasks(node(JoinKind.INNER, "the left is the later"))
+    tasks = TimedTasks(node(JoinKind.INNER, "the left is the later"))
     for time in range(0, 1000, 10):
         at = moment(time)
         for port in (0, 1):
-            tasks.process(port, [("x", at, time)])
+            tasks.come(port, [("x", at, time)])
             tasks.chains[0].advance_port(port, time)
     assert sum(tasks.out.values()) == 100
     assert tasks.kept < 8

@@ -5,26 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
-from typing import Any
 
-import polars as pl
 import pytest
 
 from ouzel.compiler.expressions import Call, Column, Expression, Literal
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import LEFT_ONLY, PADDED, WEIGHT, Join, JoinKind
+from ouzel.compiler.plan import LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.types import BIGINT, BOOLEAN, VARCHAR
 from ouzel.runtime.operators import join
-from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.operators.join import Joining
-from ouzel.runtime.protocol.groupings import key_tasks
-from ouzel.runtime.state.context import Snapshot, key_groups_of
 from tests.effort import seeds
 from tests.operators.nodes import table
+from tests.operators.tasks import Row, Tasks
 
-SEED = 7
-Row = tuple[Any, ...]
-SIDES = ({"a": pl.String, "k": pl.Int64, "v": pl.Int64}, {"b": pl.String, "j": pl.Int64, "w": pl.Int64})
+SIDES = (("a", "k", "v"), ("b", "j", "w"))
 CONDITION = Call(BOOLEAN, "lt", (Column(BIGINT, "v"), Column(BIGINT, "w")))
 SHAPES: dict[str, tuple[tuple[tuple[str, str], ...], Expression | None]] = {
     "by two keys": ((("a", "b"), ("k", "j")), None),
@@ -38,43 +31,6 @@ def node(kind: JoinKind, shape: str) -> Join:
     left = table(True, a=VARCHAR, k=BIGINT, v=BIGINT)
     right = table(True, b=VARCHAR, j=BIGINT, w=BIGINT)
     return Join(left, right, kind, *SHAPES[shape])
-
-
-class Tasks:
-    """The tasks of a join, of which there are sometimes more and sometimes fewer."""
-
-    def __init__(self, made: Join) -> None:
-        self._node, self.out = made, Counter[Row]()
-        self._keys = [[pair[port] for pair in made.keys] for port in (0, 1)]
-        self.begin(1)
-
-    def begin(self, count: int) -> None:
-        self.chains = [Chain([Joining(self._node, SEED)]) for _ in range(count)]
-        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
-        for task, chain in enumerate(self.chains):
-            chain.states[0].groups = key_groups_of(task, count)
-
-    def process(self, port: int, rows: list[tuple[Row, int]]) -> None:
-        schema = {**SIDES[port], WEIGHT: pl.Int64}
-        frame = pl.DataFrame([(*row, weight) for row, weight in rows], schema, orient="row")
-        keys = self._keys[port]
-        chosen = key_tasks(frame, keys, len(self.chains), SEED) if keys else [0] * frame.height
-        for task, chain in enumerate(self.chains):
-            mine = frame.filter(pl.Series(chosen) == task)
-            for _, made in chain.process(mine, port) if mine.height else ():
-                for *row, weight in made.rows():
-                    self.out[tuple(row)] += weight
-
-    def move(self, count: int) -> None:
-        for chain, taken in zip(self.chains, self._taken, strict=True):
-            snapshot = chain.states[0].changes()
-            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
-        taken = self._taken
-        if count:
-            self.begin(count if self._node.keys else 1)
-            for chain in self.chains:
-                chain.states[0].restore(*taken)
-                chain.restored()
 
 
 def joined(made: Join, left: Counter[Row], right: Counter[Row]) -> Counter[Row]:
@@ -100,7 +56,7 @@ def joined(made: Join, left: Counter[Row], right: Counter[Row]) -> Counter[Row]:
 
 
 def meets(made: Join, one: Row, other: Row) -> bool:
-    pairs = [(one[list(SIDES[0]).index(a)], other[list(SIDES[1]).index(b)]) for a, b in made.keys]
+    pairs = [(one[SIDES[0].index(a)], other[SIDES[1].index(b)]) for a, b in made.keys]
     same = all(left is not None and left == right for left, right in pairs)
     return same and (made.condition is None or (None not in (one[2], other[2]) and one[2] < other[2]))
 
@@ -127,12 +83,12 @@ def test_what_leaves_adds_up_to_the_join(kind: JoinKind, shape: str, monkeypatch
             rows = list(drawn(random, held[port]))
             for row, weight in rows:
                 held[port][row] += weight
-            tasks.process(port, rows)
+            tasks.process(rows, port)
             if random.random() < 0.2:
                 tasks.move(random.choice([0, 1, 2, 4]))
         for port in (0, 1):
             rows = [(row, -times) for row, times in held[port].items() if times < 0]
-            tasks.process(port, rows * 1) if rows else None
+            tasks.process(rows, port)
             for row, weight in rows:
                 held[port][row] += weight
         assert +tasks.out == joined(made, +held[0], +held[1]), f"seed {seed}"
@@ -147,8 +103,8 @@ def test_a_pair_whose_condition_fails_is_refused_and_meets_nothing() -> None:
     tasks = Tasks(Join(left, right, JoinKind.LEFT, (("a", "b"),), condition))
     chain = tasks.chains[0]
     chain.operators[0].refused = []  # as where another takes its place
-    tasks.process(0, [(("x", 1, 8), 1)])
-    tasks.process(1, [(("x", 1, 2), 1), (("x", 1, 0), 1)])
+    tasks.process([(("x", 1, 8), 1)], 0)
+    tasks.process([(("x", 1, 2), 1), (("x", 1, 0), 1)], 1)
     assert +tasks.out == Counter({("x", 1, 8, "x", 1, 2): 1})
     assert len(chain.take_refused()) == 1
     assert chain.take_refused() == []
@@ -157,7 +113,7 @@ def test_a_pair_whose_condition_fails_is_refused_and_meets_nothing() -> None:
 def test_a_key_whose_rows_are_gone_is_forgotten() -> None:
     tasks = Tasks(node(JoinKind.FULL, "by two keys"))
     for sign in (1, -1):
-        tasks.process(0, [(("x", n, n), sign) for n in range(100)])
-        tasks.process(1, [(("x", n, n), sign) for n in range(50, 150)])
+        tasks.process([(("x", n, n), sign) for n in range(100)], 0)
+        tasks.process([(("x", n, n), sign) for n in range(50, 150)], 1)
     assert +tasks.out == Counter()
-    assert all(part.is_empty() for part in tasks.chains[0].states[0].snapshot().parts.values())
+    assert all(part.is_empty() for _, part in tasks.parts)

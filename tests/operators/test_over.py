@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
 from typing import Any
 
-import polars as pl
 import pytest
 
 from ouzel.compiler.functions.aggregates import resolve_aggregate
-from ouzel.compiler.plan import WEIGHT, FrameKind, Over, OverCall, SortKey, TopN, WindowFrame
+from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.types import BIGINT, DOUBLE, TIMESTAMP, VARCHAR
-from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.operators.over import over
-from ouzel.runtime.protocol.groupings import key_tasks
-from ouzel.runtime.state.context import Snapshot, key_groups_of
 from tests.effort import seeds
 from tests.operators.nodes import table
+from tests.operators.tasks import Row, Tasks
 
-SEED = 7
 EPOCH, MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
-Row = tuple[Any, ...]
 NAMES = ("k", "t", "v", "s")
-SCHEMA = {"k": pl.String, "t": pl.Datetime("us"), "v": pl.Int64, "s": pl.String}
 
 
 def call(
@@ -170,51 +162,6 @@ def apart(one: Row, other: Row, order: Sequence[SortKey]) -> int | None:
         return None
     distance = left - right if key.column == "v" else (left - right) // MICROSECOND
     return -distance if key.descending else distance
-
-
-class Tasks:
-    """The tasks of an operator, of which there are sometimes more and sometimes fewer."""
-
-    def __init__(self, node: Over | TopN, made_by: Callable[[Any, int], Operator] = over) -> None:
-        self._node, self._made_by, self.out = node, made_by, Counter[Row]()
-        self.begin(1)
-
-    def begin(self, count: int) -> None:
-        self.chains = [Chain([self._made_by(self._node, SEED)]) for _ in range(count)]
-        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
-        for task, chain in enumerate(self.chains):
-            chain.states[0].groups = key_groups_of(task, count)
-
-    def process(self, rows: list[tuple[Row, int]]) -> None:
-        weighted = self._node.input.retracts
-        schema = {**SCHEMA, WEIGHT: pl.Int64} if weighted else SCHEMA
-        frame = pl.DataFrame([(*row, weight) if weighted else row for row, weight in rows], schema, orient="row")
-        keys = list(self._node.partition)
-        chosen = key_tasks(frame, keys, len(self.chains), SEED) if keys else [0] * frame.height
-        for task, chain in enumerate(self.chains):
-            mine = frame.filter(pl.Series(chosen) == task)
-            self._took(chain.process(mine) if mine.height else ())
-
-    def advance(self, watermark_us: int) -> None:
-        for chain in self.chains:
-            self._took(chain.advance(watermark_us))
-
-    def _took(self, made: Any) -> None:
-        for _, frame in made:
-            assert WEIGHT not in frame.columns or frame[WEIGHT].is_in([-1, 1]).all()
-            for row in frame.iter_rows(named=True):
-                self.out[tuple(v for name, v in row.items() if name != WEIGHT)] += row.get(WEIGHT, 1)
-
-    def move(self, count: int) -> None:
-        for chain, taken in zip(self.chains, self._taken, strict=True):
-            snapshot = chain.states[0].changes()
-            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
-        taken = self._taken
-        if count:
-            self.begin(count if self._node.partition else 1)
-            for chain in self.chains:
-                chain.states[0].restore(*taken)
-                chain.restored()
 
 
 def drawn(random: Random, now: int, held: Counter[Row] | None) -> Iterator[tuple[Row, int]]:

@@ -3,75 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from random import Random
-from typing import Any
 
 import polars as pl
 import pytest
 
-from ouzel.compiler.plan import WEIGHT, AssignSession
+from ouzel.compiler.plan import AssignSession
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR
-from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.operators.sessions import SessionAssignment
-from ouzel.runtime.protocol.groupings import key_tasks
+from ouzel.runtime.operators.chain import Streams
 from ouzel.runtime.protocol.messages import END_OF_TIME
-from ouzel.runtime.state.context import Snapshot, key_groups_of
 from tests.effort import seeds
 from tests.operators.nodes import table
+from tests.operators.tasks import Row, Tasks
 
-SEED, GAP = 7, 10
-Row = tuple[Any, ...]
-COLUMNS = {"k": pl.String, "at": pl.Datetime("us"), "v": pl.Int64}
+GAP = 10
 
 
 def node(changes: bool, retracting: bool = True, keys: tuple[str, ...] = ("k",)) -> AssignSession:
     return AssignSession(table(retracting, k=VARCHAR, at=TIMESTAMP, v=BIGINT), keys, "at", GAP, changes)
 
 
-class Tasks:
-    """The tasks of one operator, of which there are sometimes more and sometimes fewer; rows as (k, at, v), at in microseconds."""
+class Sessions(Tasks):
+    """The tasks of one operator; rows as (k, at, v), at in microseconds; `late` are those that it dropped."""
 
     def __init__(self, made: AssignSession) -> None:
-        self._node, self.out, self.late = made, Counter[Row](), Counter[Row]()
-        self.begin(1)
+        self.late = Counter[Row]()
+        super().__init__(made)
 
-    def begin(self, count: int) -> None:
-        self.chains = [Chain([SessionAssignment(self._node, SEED)]) for _ in range(count)]
-        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
-        for task, chain in enumerate(self.chains):
-            chain.states[0].groups = key_groups_of(task, count)
+    def process(self, rows: Iterable[tuple[Row, int]], port: int = 0) -> None:
+        super().process(rows, port)
+        for operator in (operator for chain in self.chains for operator in chain.operators):
+            for late in operator.late_frames:
+                self.late.update(late.select("k", pl.col("at").to_physical(), "v").rows())
+            operator.late_frames.clear()
 
-    def process(self, rows: list[tuple[Row, int]]) -> None:
-        frame = pl.DataFrame([(*row, weight) for row, weight in rows], {**COLUMNS, WEIGHT: pl.Int64}, orient="row")
-        chosen = key_tasks(frame, ["k"], len(self.chains), SEED)
-        for task, chain in enumerate(self.chains):
-            mine = frame.filter(pl.Series(chosen) == task)
-            self._told(chain.process(mine, 0) if mine.height else ())
-            for late in (frame for operator in chain.operators for frame in operator.late_frames):
-                for key, at, value in late.with_columns(pl.col("at").to_physical()).rows():
-                    self.late[key, at, value] += 1
-            chain.operators[0].late_frames.clear()
-
-    def advance(self, watermark_us: int) -> None:
-        for chain in self.chains:
-            self._told(chain.advance(watermark_us))
-
-    def _told(self, made: Any) -> None:
-        for _, frame in made:
-            for row in frame.with_columns(pl.col("at", "window_start", "window_end").to_physical()).rows(named=True):
-                shown = (row["k"], row["at"], row["v"], row["window_start"], row["window_end"])
-                self.out[shown] += row.get(WEIGHT, 1)
-
-    def move(self, count: int) -> None:
-        for chain, taken in zip(self.chains, self._taken, strict=True):
-            snapshot = chain.states[0].changes()
-            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
-        taken = self._taken
-        if count:
-            self.begin(count)
-            for chain in self.chains:
-                chain.states[0].restore(*taken)
-                chain.restored()
+    def take(self, made: Streams) -> None:
+        times = pl.col("at", "window_start", "window_end").to_physical()
+        super().take([(stream, frame.with_columns(times).drop("window_time")) for stream, frame in made])
 
 
 def sessions(rows: Counter[Row]) -> Counter[Row]:
@@ -93,7 +62,7 @@ def sessions(rows: Counter[Row]) -> Counter[Row]:
 def test_what_leaves_adds_up_to_the_sessions_of_what_was_in_time(changes: bool, retracting: bool) -> None:
     dropped = 0
     for seed in seeds():
-        random, tasks, held, now = Random(seed), Tasks(node(changes)), Counter[Row](), 0
+        random, tasks, held, now = Random(seed), Sessions(node(changes)), Counter[Row](), 0
         for _ in range(40):
             rows: list[tuple[Row, int]] = []
             for _ in range(random.randint(1, 5)):
@@ -118,19 +87,15 @@ def test_what_leaves_adds_up_to_the_sessions_of_what_was_in_time(changes: bool, 
         tasks.advance(END_OF_TIME)
         assert +tasks.out == sessions(+held), f"seed {seed}"
         assert not -tasks.out, f"seed {seed}: rows were taken back that had not been told"
-        assert all(part.is_empty() for part in chain_parts(tasks)), f"seed {seed}: something is kept for ever"
+        assert all(part.is_empty() for name, part in tasks.parts if name != "time_us"), (
+            f"seed {seed}: something is kept for ever"
+        )
     assert dropped, "no row was late: the test tests nothing"
-
-
-def chain_parts(tasks: Tasks) -> list[pl.DataFrame]:
-    """What is kept by key."""
-    parts = [chain.states[0].snapshot().parts for chain in tasks.chains]
-    return [frame for each in parts for name, frame in each.items() if name != "time_us"]
 
 
 def told(*steps: tuple[str, int] | int) -> list[tuple[Row, int]]:
     """What is told of rows ("k", at) and watermarks, one after the other, with the number of the step that told it."""
-    tasks, out = Tasks(node(False)), list[tuple[Row, int]]()
+    tasks, out = Sessions(node(False)), list[tuple[Row, int]]()
     for number, step in enumerate(steps):
         before = tasks.out.copy()
         if isinstance(step, int):
@@ -151,7 +116,7 @@ def test_a_row_between_two_sessions_makes_them_one() -> None:
 
 
 def test_a_row_of_a_session_that_has_ended_is_late_though_its_own_time_is_not_over() -> None:
-    tasks = Tasks(node(False))
+    tasks = Sessions(node(False))
     tasks.process([(("x", 0, 1), 1)])
     tasks.advance(10)
     tasks.process([(("x", 5, 1), 1), (("x", 11, 1), 1), (("y", 5, 1), 1)])

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
-from typing import Any
 
 import polars as pl
 import pytest
 
-from ouzel.compiler.plan import WEIGHT, SetKind, SetOperation
+from ouzel.compiler.plan import SetKind, SetOperation
 from ouzel.compiler.types import BIGINT, DOUBLE, VARCHAR
-from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.operators.sets import Comparing
-from ouzel.runtime.protocol.groupings import key_tasks
-from ouzel.runtime.state.context import Snapshot, key_groups_of
 from tests.effort import seeds
 from tests.operators.nodes import table
+from tests.operators.tasks import SEED, Row, Tasks
 
-SEED = 7
-Row = tuple[Any, ...]
 COLUMNS = {"a": pl.String, "k": pl.Int64, "x": pl.Float64}
 KINDS = [(kind, every) for kind in SetKind for every in (False, True)]
 
@@ -27,40 +22,6 @@ KINDS = [(kind, every) for kind in SetKind for every in (False, True)]
 def node(kind: SetKind, every: bool, retracting: bool = True) -> SetOperation:
     sides = (table(retracting, a=VARCHAR, k=BIGINT, x=DOUBLE) for _ in range(2))
     return SetOperation(*sides, kind, every)
-
-
-class Tasks:
-    """The tasks of one operator, of which there are sometimes more and sometimes fewer."""
-
-    def __init__(self, made: SetOperation) -> None:
-        self._node, self.out = made, Counter[Row]()
-        self.begin(1)
-
-    def begin(self, count: int) -> None:
-        self.chains = [Chain([Comparing(self._node, SEED)]) for _ in range(count)]
-        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
-        for task, chain in enumerate(self.chains):
-            chain.states[0].groups = key_groups_of(task, count)
-
-    def process(self, port: int, rows: list[tuple[Row, int]]) -> None:
-        frame = pl.DataFrame([(*row, weight) for row, weight in rows], {**COLUMNS, WEIGHT: pl.Int64}, orient="row")
-        chosen = key_tasks(frame, list(COLUMNS), len(self.chains), SEED)
-        for task, chain in enumerate(self.chains):
-            mine = frame.filter(pl.Series(chosen) == task)
-            for _, made in chain.process(mine, port) if mine.height else ():
-                for *row, weight in made.rows():
-                    self.out[tuple(row)] += weight
-
-    def move(self, count: int) -> None:
-        for chain, taken in zip(self.chains, self._taken, strict=True):
-            snapshot = chain.states[0].changes()
-            taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
-        taken = self._taken
-        if count:
-            self.begin(count)
-            for chain in self.chains:
-                chain.states[0].restore(*taken)
-                chain.restored()
 
 
 def answer(made: SetOperation, left: Counter[Row], right: Counter[Row]) -> Counter[Row]:
@@ -86,21 +47,22 @@ def drawn(random: Random, held: Counter[Row]) -> list[tuple[Row, int]]:
 @pytest.mark.parametrize(("kind", "every"), KINDS, ids=lambda value: getattr(value, "name", "all" if value else "once"))
 def test_what_leaves_adds_up_to_the_answer(kind: SetKind, every: bool) -> None:
     for seed in seeds():
-        random, tasks = Random(seed), Tasks(node(kind, every))
+        random, made = Random(seed), node(kind, every)
+        tasks = Tasks(made)
         held = (Counter[Row](), Counter[Row]())
         for _ in range(25):
             port = random.randrange(2)
             rows = drawn(random, held[port])
             for row, weight in rows:
                 held[port][row] += weight
-            tasks.process(port, rows)
+            tasks.process(rows, port)
             if random.random() < 0.2:
                 tasks.move(random.choice([0, 1, 2, 4]))
         for port in (0, 1):
             owed = [(row, 1) for row, times in held[port].items() for _ in range(-times)]
             if owed:
-                tasks.process(port, owed)
-        assert +tasks.out == answer(tasks._node, +held[0], +held[1]), f"seed {seed}"
+                tasks.process(owed, port)
+        assert +tasks.out == answer(made, +held[0], +held[1]), f"seed {seed}"
         assert not -tasks.out, f"seed {seed}: rows were taken back that had not been told"
 
 
@@ -108,9 +70,9 @@ def test_a_row_that_neither_side_has_is_forgotten() -> None:
     tasks = Tasks(node(SetKind.EXCEPT, True))
     for sign in (1, -1):
         for port in (0, 1):
-            tasks.process(port, [(("x", n, 0.5), sign) for n in range(50 * port, 100)])
+            tasks.process([(("x", n, 0.5), sign) for n in range(50 * port, 100)], port)
     assert +tasks.out == Counter()
-    assert all(part.is_empty() for part in tasks.chains[0].states[0].snapshot().parts.values())
+    assert all(part.is_empty() for _, part in tasks.parts)
 
 
 def test_what_both_only_add_to_is_only_added_to() -> None:

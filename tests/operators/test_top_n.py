@@ -9,10 +9,10 @@ import pytest
 
 from ouzel.compiler.plan import Over, SortKey, TopN
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR
-from ouzel.runtime.operators.top_n import top_n
 from tests.effort import seeds
 from tests.operators.nodes import table
-from tests.operators.test_over import NAMES, Row, Tasks, call, drawn, oracle
+from tests.operators.tasks import Row, Tasks
+from tests.operators.test_over import NAMES, call, drawn, oracle
 
 
 def drawn_node(random: Random, retracts: bool, keys: tuple[str, ...]) -> TopN:
@@ -40,7 +40,7 @@ def test_what_leaves_adds_up_to_the_first_rows(retracts: bool, keys: tuple[str, 
     for seed in seeds():
         random = Random(seed)
         node = drawn_node(random, retracts, keys)
-        tasks, held = Tasks(node, top_n), Counter[Row]()
+        tasks, held = Tasks(node), Counter[Row]()
         for _ in range(15):
             rows = [
                 (row, sign) for row, sign in drawn(random, 0, held if retracts else None) if sign > 0 or held[row] > 0
@@ -60,7 +60,7 @@ def test_what_leaves_adds_up_to_the_first_rows(retracts: bool, keys: tuple[str, 
 
 def test_rows_that_cannot_be_among_the_first_are_not_kept() -> None:
     source = table(False, k=VARCHAR, t=TIMESTAMP, v=BIGINT, s=VARCHAR)
-    tasks = Tasks(TopN(source, ("k",), (SortKey("v"),), ("t", "s"), "row_number", 2), top_n)
+    tasks = Tasks(TopN(source, ("k",), (SortKey("v"),), ("t", "s"), "row_number", 2))
     random = Random(1)
     for _ in range(50):
         tasks.process(list(drawn(random, 0, None)))

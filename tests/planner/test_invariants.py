@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +15,6 @@ from ouzel.compiler.plan import (
     FinalAggregate,
     Node,
     PartialAggregate,
-    Program,
     Project,
     Scan,
     Sink,
@@ -32,15 +29,9 @@ from ouzel.planner.rules import RULES
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Component, GroupingKind, Topology
-from ouzel.session import load_text
-from tests.law.cases import CASES, PRELUDE, Case
+from tests.law.cases import CASES, Case, compiled
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
-
-
-@cache
-def compiled(case: Case) -> Program:
-    return load_text(PRELUDE + case.text, Path("."), "case").program
 
 
 def reads(node: Node) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,10 +19,9 @@ from ouzel.planner.settings import Settings
 from ouzel.reconcile.exclusion import ExcludeLateRows
 from ouzel.reconcile.lineage import ROLES
 from ouzel.runtime.operators.build import OPERATORS
-from ouzel.session import load_text
 from ouzel.spark.lowering.batch_nodes import BATCH
 from ouzel.spark.lowering.streaming_nodes import STREAMING
-from tests.law.cases import CASES, PRELUDE, Case
+from tests.law.cases import CASES, Case, compiled
 from tests.planner.plans import column, count_by, delays_by_day, greater, program, scan, select, sink, word_count
 
 TABLES: tuple[NodeTable[Any], ...] = (OPERATORS, BATCH, STREAMING, WORDING, ROLES)
@@ -73,13 +71,9 @@ def test_no_family_answers_for_its_members_what_only_they_can_know() -> None:
         assert asked <= family.__abstractmethods__
 
 
-def compiled(case: Case) -> Dag:
-    return Dag(load_text(PRELUDE + case.text, Path("."), "case").program.sinks)
-
-
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_a_node_says_holds_together(case: Case) -> None:
-    for node in compiled(case).nodes():
+    for node in Dag(compiled(case).sinks).nodes():
         names, below = set(node.schema.names), [set(upstream.schema.names) for upstream in node.inputs]
         for traits in (node.needs(frozenset()), node.distribution, node.waits, node.accepts):
             assert len(traits) == len(node.inputs)

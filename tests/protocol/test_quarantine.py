@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ouzel.runtime.protocol.quarantine import VERDICTS_KEPT, MemoryNote, Note, Quarantine
+from ouzel.runtime.protocol import quarantine
+from ouzel.runtime.protocol.quarantine import MemoryNote, Note, Quarantine
 from ouzel.runtime.tasks.hand import FileNote
 
 
@@ -60,12 +61,13 @@ def test_who_is_killed_over_many_batches_suspects_none_for_long() -> None:
     assert note.suspects() == {}
 
 
-def test_verdicts_have_a_limit() -> None:
+def test_verdicts_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quarantine, "VERDICTS_KEPT", limit := 16)
     note = MemoryNote()
-    for batch in range(VERDICTS_KEPT + 20):
+    for batch in range(limit + 20):
         while life(note, batch, 2, {1}) is None:
             pass
-    assert len(note.suspects()) == VERDICTS_KEPT
+    assert len(note.suspects()) == limit
 
 
 @pytest.mark.parametrize("rows", [1, 10_000])

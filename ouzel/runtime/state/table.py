@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -140,9 +141,9 @@ class Kept(SlotTable):
         self._begin()
         return pl.concat([gone, part], how="diagonal").select(part.columns)
 
-    @property
+    @cached_property
     def schema(self) -> pl.Schema:
-        """The columns of a part of a snapshot."""
+        """The columns of a part of a snapshot, once all that is kept has been declared."""
         return self._part(np.empty(0, np.int64)).schema
 
     def load(self, part: pl.DataFrame) -> None:
