@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, Node
@@ -39,7 +40,7 @@ class Tasks:
         columns = [*source.schema.polars(), *[WEIGHT] * source.retracts]
         schema = {**source.schema.polars(), WEIGHT: pl.Int64}
         frame = pl.DataFrame([(*row, weight) for row, weight in rows], schema, orient="row").select(columns)
-        chosen = pl.Series(key_tasks(frame, keys, len(self.chains), SEED) if keys else [0] * frame.height)
+        chosen = key_tasks(frame, keys, len(self.chains), SEED) if keys else np.zeros(frame.height)
         for task, chain in enumerate(self.chains):
             mine = frame.filter(chosen == task)
             self.take(chain.process(mine, port) if mine.height else [])
