@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from decimal import Decimal
+from random import Random
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
+from polars.testing import assert_frame_equal, assert_series_equal
 
 from ouzel.connectors.formats import json as json_format
+from ouzel.connectors.formats import json_columns
 from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.conversion import parse_column
 from ouzel.connectors.formats.json import JsonDecoder, check_record
 from ouzel.connectors.formats.json_columns import ColumnReader
+from ouzel.connectors.formats.json_scan import STRING
+from ouzel.connectors.formats.json_times import make_times
 from tests.connectors.format_strategies import EVERY
-from tests.effort import examples
+from tests.effort import examples, seeds
 
 MAP = pl.List(pl.Struct({"key": pl.String(), "value": pl.Decimal(38, 10)}))
 TEXTS = [
@@ -124,7 +131,58 @@ def test_a_nan_is_read_with_all_the_others(monkeypatch: pytest.MonkeyPatch) -> N
     assert decoded.frame["d"][0] == Decimal("1.5")
 
 
-def test_records_of_many_slices_keep_their_order() -> None:
-    lines = [json.dumps({"l": [number], "t": "x" * 1000}).encode() for number in range(4_000)]
+def test_records_of_many_slices_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_columns, "_SLICE_BYTES", 10_000)
+    lines = [json.dumps({"l": [number], "t": "x" * 100}).encode() for number in range(4_000)]
     decoded = JsonDecoder({}, {"l": pl.List(pl.Int32()), "t": pl.String()}, frozenset()).decode(Records.of(lines))
     assert decoded.frame["l"].explode().to_list() == list(range(4_000))
+
+
+def texts_of_times(random: Random) -> list[str]:
+    """Timestamps as they are written, some with a letter changed."""
+    texts = []
+    for _ in range(2_000):
+        moment = datetime(1, 1, 1) + timedelta(microseconds=random.randrange(9_998 * 365 * 86_400 * 10**6))
+        digits = random.choice(["seconds", "milliseconds", "microseconds"])
+        zone = random.choice(["", "", "Z", "z", "+00:00", "+01:00", "7", " "])
+        text = moment.isoformat(random.choice(" T"), digits) + zone
+        place = random.randrange(len(text)) if random.random() < 0.3 else len(text)
+        texts.append(text[:place] + random.choice("0123456789-: TZ.") * (place < len(text)) + text[place + 1 :])
+    return texts
+
+
+@pytest.mark.parametrize("kind", [pl.Date(), pl.Datetime("us"), pl.Datetime("us", "UTC")], ids=str)
+@pytest.mark.parametrize("seed", seeds())
+def test_times_read_at_once_are_what_parsing_makes_of_them(seed: int, kind: pl.Date | pl.Datetime) -> None:
+    days = [
+        f"{year:04}-{month:02}-{day:02}"
+        for year in (0, 1, 1900, 2000, 2023, 2024)
+        for month in range(14)
+        for day in range(33)
+    ]
+    texts = days if isinstance(kind, pl.Date) else texts_of_times(Random(seed))
+    sizes = np.array([len(text) for text in texts])
+    data = np.frombuffer("".join(texts).encode(), np.uint8)
+    made, good = make_times(data, np.full(len(texts), STRING), np.cumsum(sizes) - sizes, sizes, kind)
+    assert len(texts) // 3 < good.sum() < len(texts)
+    expected = pl.concat([parse_column(kind)(pl.Series("", [text])) for text in texts])
+    assert_series_equal(made.filter(good), expected.filter(good), check_names=False)
+
+
+def test_one_odd_time_sends_no_other_down_the_slow_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = list[str]()
+    noted = lambda kind: lambda texts: parsed.extend(texts) or parse_column(kind)(texts)  # noqa: E731
+    monkeypatch.setattr(json_columns, "parse_column", noted)
+    decoder = JsonDecoder({}, {"l": pl.List(pl.Datetime("us"))}, frozenset())
+    good, odd = (
+        b'{"l": ["2024-01-31 10:11:12.5", null, "2024-01-31T10:11:12Z"]}',
+        b'{"l": ["2024-01-31 12:11:12+02:00"]}',
+    )
+    decoded = decoder.decode(Records.of([good] * 50 + [odd] + [good] * 50))
+    assert parsed == ["2024-01-31 12:11:12+02:00"]
+    assert decoded.frame["l"][50].to_list() == [datetime(2024, 1, 31, 10, 11, 12)]
+    assert decoded.frame["l"][100].to_list() == [
+        datetime(2024, 1, 31, 10, 11, 12, 500_000),
+        None,
+        datetime(2024, 1, 31, 10, 11, 12),
+    ]

@@ -9,7 +9,12 @@ from typing import Any
 import numba
 
 
-def compiled(*signature: Any) -> Callable[[Any], Any]:
-    """`numba.njit` that lets other threads run."""
-    decorate: Callable[[Any], Any] = numba.njit(*signature, cache=Path(__file__).is_file(), nogil=True)
+def compiled(*signature: Any, inline: str = "never") -> Callable[[Any], Any]:
+    """`numba.njit` that lets other threads run.
+
+    Args:
+        signature: the types to compile for at once.
+        inline: "always" where a call costs more than what it does: it hands over seven words and more for each array.
+    """
+    decorate: Callable[[Any], Any] = numba.njit(*signature, cache=Path(__file__).is_file(), nogil=True, inline=inline)
     return decorate

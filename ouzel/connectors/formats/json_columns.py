@@ -13,10 +13,11 @@ from ouzel.connectors.formats import json_scan as scan
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import parse_column
 from ouzel.connectors.formats.json_leaves import make_decimals, make_texts
+from ouzel.connectors.formats.json_times import make_times
 from ouzel.connectors.formats.json_values import FLOAT_WORDS, map_parts
 
-_SLICE_BYTES = 1 << 20
-"""Records are read so many bytes at a time, which keeps what is noted of them in the processor's cache."""
+_SLICE_BYTES = 1 << 22
+"""Records are read so many bytes at a time: what is noted of them is five times as much."""
 
 _TEXTS = 1 << scan.STRING | 1 << scan.ESCAPED
 _NUMBERS = 1 << scan.WHOLE | 1 << scan.FRACTION
@@ -187,6 +188,8 @@ class _Columns:
                 made = make_decimals(self._data, kind, begin, size, node.kind)
             case _ if type(node.kind) in _BITS:
                 return _numbers(begin, kind, node.kind)
+            case pl.Date() | pl.Datetime(time_unit="us"):
+                made = self._times(kind, begin, size, node.kind)
             case _:
                 made = self._parsed(node.kind, kind, begin, size)
         self._doubt(node, made.is_null().to_numpy() & (kind != scan.NULL))
@@ -194,6 +197,14 @@ class _Columns:
 
     def _parsed(self, type_: pl.DataType, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         return parse_column(type_)(make_texts(self._data, kind, begin, size))
+
+    def _times(self, kind: np.ndarray, begin: np.ndarray, size: np.ndarray, type_: pl.Date | pl.Datetime) -> pl.Series:
+        made, good = make_times(self._data, kind, begin, size, type_)
+        if good.all():
+            return made
+        made = made.set(pl.Series(~good), None)
+        left = np.flatnonzero(~good & (kind != scan.NULL))
+        return made.scatter(left, self._parsed(type_, kind[left], begin[left], size[left])) if len(left) else made
 
     def _floats(self, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         made = _numbers(begin.view(np.float64), kind, pl.Float64())

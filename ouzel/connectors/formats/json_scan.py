@@ -67,7 +67,7 @@ def scan(data, starts, ends, tree, names, cells, sides, rows, good):  # type: ig
     return sides[0, COUNT]
 
 
-@compiled()
+@compiled(inline="always")
 def _read_record(data, at, end, row, tree, names, cells, sides, rows, stack):  # type: ignore[no-untyped-def]
     at = _pass_space(data, at, end)
     if at >= end or data[at] != _OPEN:
@@ -91,7 +91,7 @@ def _push(stack, depth, node, entry, tree):  # type: ignore[no-untyped-def]
     stack[depth, _BEGIN] = -1
 
 
-@compiled()
+@compiled(inline="always")
 def _read_member(data, at, end, depth, row, tree, names, cells, sides, rows, stack):  # type: ignore[no-untyped-def]
     """Read the next member of the innermost object or array, or its end; a negative place says that it cannot be."""
     top = depth - 1
@@ -136,7 +136,7 @@ def _append(dimension, row, sides, rows):  # type: ignore[no-untyped-def]
     return entry
 
 
-@compiled()
+@compiled(inline="always")
 def _read_name(data, at, end, top, row, tree, names, cells, sides, rows, stack):  # type: ignore[no-untyped-def]
     """The name of a member and the colon behind: where its value begins, and which entry of which node that is."""
     if at >= end or data[at] != _QUOTE:
@@ -228,7 +228,7 @@ def _are_same(left, at, right, start, length):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled()
+@compiled(inline="always")
 def _read_value(data, at, end, node, entry, depth, tree, cells, stack):  # type: ignore[no-untyped-def]
     """Note the value, or go into it: where it ends, and how deep that is."""
     byte = data[at]
