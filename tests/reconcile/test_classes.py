@@ -119,6 +119,7 @@ OF_WINDOWS: Mapping[str, tuple[int, Change, list[Class]]] = {
     "a mean alone": (INSIDE, by(mean=1), DIFFERS),
     "a greatest alone": (INSIDE, by(worst=-1), DIFFERS),
     "digits": (INSIDE, by(miles=1e-12), [Class.FLOAT]),
+    "more than digits": (INSIDE, by(miles=1e-6), DIFFERS),
     "too many": (INSIDE, both(by(), by(n=-1)), MORE),
     "in the result": (SINCE + 1, by(n=-1), DIFFERS),
     "not quite in the result": (SINCE + 2, by(n=-1), LOST),
@@ -194,6 +195,14 @@ def test_what_was_told_of_adds_up(spark: SparkSession) -> None:
     assert found == {name: sorted(kinds, key=list(Class).index) for name, (_, kinds) in OF_CHANGES.items()}
 
 
+def test_a_part_told_besides_the_whole_of_a_window_is_lost_if_the_window_was_open(spark: SparkSession) -> None:
+    ends = {"open": INSIDE, "in the result": SINCE + 1}
+    batch = [{**WHOLE, "k": name, f"{CARRIED}k": name, f"{CARRIED}end": at(end)} for name, end in ends.items()]
+    stream = [row for whole in batch for row in OF_CHANGES["all of it, and a part"][0](whole)]
+    facts = replace(WINDOWS, emit=EmitRule.CHANGES)
+    assert judged(spark, facts, Evidence(LOSS, sent_again=12), stream, batch) == {"open": LOST, "in the result": MORE}
+
+
 def test_what_was_to_be_told_later_is_lost_too(spark: SparkSession) -> None:
     """EMIT AFTER DELAY: the group's rows stand apart, or lack what was not told yet; nothing says that they add up."""
     names = ["apart", "apart, total", "one alone", "none", "in three", "all of it, and a part"]
@@ -257,6 +266,31 @@ def test_matches_are_lost_whose_rows_came_before_and_after(spark: SparkSession) 
     stream = [row for whole in batch[:-1] for row in OF_JOINS[whole["k"]][2](whole)]
     found = judged(spark, MATCHES, Evidence(LOSS), stream, batch)
     assert found == {name: kinds for name, (*_, kinds) in OF_JOINS.items() if kinds} | {"no match": MISSING}
+
+
+def test_a_row_without_a_match_is_paired_with_it_where_only_floats_tell_them_apart(spark: SparkSession) -> None:
+    columns = Schema((*JOINED.select(("k", "id")), Field("height", DOUBLE)))
+    padded = replace(MATCHES.joined, padded=(Padded(("height",), ("k", "id")),))  # type: ignore[type-var]
+    rows: Mapping[str, tuple[int, float | None, float | None, list[Class]]] = {
+        "alone": (UNTIL, 1.5, None, LOST),
+        "alone, and both were there": (SINCE, 1.5, None, DIFFERS),
+        "another": (UNTIL, 1.5, 2.5, DIFFERS),
+        "a match of nothing": (UNTIL, None, 2.5, DIFFERS),
+    }
+    batch = [
+        {
+            "k": name,
+            "id": 1,
+            "height": there,
+            f"{CARRIED}code": "x" if there else None,
+            f"{CARRIED}a": at(SINCE),
+            f"{CARRIED}b": at(b),
+        }
+        for name, (b, there, *_) in rows.items()
+    ]
+    stream = [{**whole, "height": rows[whole["k"]][2]} for whole in batch]
+    found = judged(spark, replace(MATCHES, columns=columns, joined=padded), Evidence(LOSS), stream, batch)
+    assert found == {name: kinds for name, (*_, kinds) in rows.items()}
 
 
 def test_rows_that_are_only_counted_as_late_explain_no_more(spark: SparkSession) -> None:
