@@ -40,19 +40,12 @@ def kestrel(directory: Path, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 @contextmanager
 def kafka(directory: Path, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """A Kafka broker with the lines in a topic; the address in the query, and its own."""
-    from confluent_kafka import Producer
-    from confluent_kafka.admin import AdminClient, NewTopic
-
     from tests.servers.kafka import KafkaBroker
 
     broker = KafkaBroker(directory / "kafka")
     try:
-        made = AdminClient({"bootstrap.servers": broker.address}).create_topics([NewTopic("announcements", 2, 1)])
-        made["announcements"].result()
-        producer = Producer({"bootstrap.servers": broker.address, "queue.buffering.max.messages": 1_000_000})
-        for line in lines:
-            producer.produce("announcements", line)
-        producer.flush()
+        broker.create_topic("announcements")
+        broker.produce("announcements", [line.encode() for line in lines])
         yield "127.0.0.1:9092", broker.address
     finally:
         broker.kill()
