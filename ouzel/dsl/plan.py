@@ -171,11 +171,6 @@ class Builder:
                 instead=f"name one for each of {', '.join(producer.record.schema.names)}",
             )
         traits = table.traits.reads(dict(table.options))
-        if traits.by_token:
-            raise NotSupported(
-                f"the connector '{table.traits.name}' gives single records again, by token, and no engine takes them back singly",
-                instead="read from a connector that is read by offsets",
-            )
         columns = Schema(tuple(Field(name, field.type) for name, field in zip(names, fields, strict=True)))
         scan = Scan(self._free(table), table.traits.name, table.options, columns, traits=traits)
         return _renamed(scan, producer.record.schema.names)

@@ -12,6 +12,8 @@ from ouzel.session import load
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 QUERIES = ROOT / "sql_examples"
+PROGRAMS = ROOT / "dsl_examples"
+"""Their plans are compared in tests/dsl/test_examples.py."""
 EXAMPLES = sorted([*QUERIES.glob("*.sql"), *QUERIES.glob("nexmark/*.sql")])
 
 
@@ -28,4 +30,5 @@ def test_the_plan_of_an_example(query: Path, update_golden: bool) -> None:
 
 def test_no_plan_is_left_over() -> None:
     plans = {path.relative_to(GOLDEN).with_suffix("") for path in GOLDEN.rglob("*.txt")}
-    assert plans == {query.relative_to(QUERIES).with_suffix("") for query in EXAMPLES}
+    programs = {Path("programs", path.stem) for path in PROGRAMS.glob("*.py")}
+    assert plans == {query.relative_to(QUERIES).with_suffix("") for query in EXAMPLES} | programs

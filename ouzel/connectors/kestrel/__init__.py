@@ -123,4 +123,5 @@ CONNECTOR = Connector(
     ),
     Writes("ouzel.connectors.kestrel.sink:KestrelSink", ("append",), Writers.MANY, SinkDelivery.AT_LEAST_ONCE),
     check=_check,
+    subject="queue",
 )
