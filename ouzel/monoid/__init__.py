@@ -18,11 +18,23 @@ Whether rows that change may be added up is what that row says, `aggregate(type)
 its `inverse`. MIN and MAX are no groups, and keep all values where rows can be taken back. What can do neither is refused over such rows
 when the query is planned.
 
-Where `commutative` is false, values are added in the order of the rows of their key, and never before they have met.
+Rows come in no order, so topologies take monoids that are `commutative`. What depends on an order makes it part of its values: `First` and
+`Last` are of pairs (time, value).
+
+Your own is a `UserDefined` of two functions, or a class like those here; `ouzel.testing.check_laws` tells whether it is one:
+
+    longest = monoid.UserDefined("longest", "", lambda a, b: max(a, b, key=lambda text: (len(text), text)), VARCHAR, commutative=True)
 """
 
 from ouzel.monoid.base import Monoid
+from ouzel.monoid.composed import MapOf, TupleOf
 from ouzel.monoid.extremes import Max, Min
+from ouzel.monoid.logic import And, Or
+from ouzel.monoid.python import UserDefined
+from ouzel.monoid.ranked import Bag, First, Last, ListOf, MaxBy, MinBy, SetOf, TopK
 from ouzel.monoid.totals import Count, Mean, Sum
 
-__all__ = ["Count", "Max", "Mean", "Min", "Monoid", "Sum"]
+__all__ = [
+    "And", "Bag", "Count", "First", "Last", "ListOf", "MapOf", "Max", "MaxBy", "Mean", "Min", "MinBy", "Monoid", "Or", "SetOf", "Sum",
+    "TopK", "TupleOf", "UserDefined",
+]  # fmt: skip

@@ -26,7 +26,7 @@ class _Best(OfRegistry[X, "X | None", X], Generic[X]):
     def plus(self, a: X | None, b: X | None) -> X | None:
         if a is None or b is None:
             return b if a is None else a
-        return b if self.is_better(_rank(b), _rank(a)) else a
+        return b if self.is_better(rank(b), rank(a)) else a
 
     def present(self, total: X | None) -> X:
         return total  # type: ignore[return-value]  # X has None where a group may be without values
@@ -56,11 +56,13 @@ class Max(_Best[X]):
         return bool(one > other)
 
 
-def _rank(value: object) -> Any:
-    """What values are compared by: text by its bytes in UTF-8, numbers with NaN behind infinity."""
+def rank(value: object) -> Any:
+    """What values are compared by: text by its bytes in UTF-8, numbers with NaN behind infinity, parts one by one, None before all."""
     match value:
         case str():
             return value.encode()
         case float():
             return (math.isnan(value), 0.0 if math.isnan(value) else value)
+        case tuple() | list():
+            return [(part is not None, 0 if part is None else rank(part)) for part in value]
     return value

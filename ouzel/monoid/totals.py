@@ -66,7 +66,8 @@ class _OfNumbers(OfRegistry[N, Sums, N | float], Generic[N]):
 
 
 def _negative(total: Sums) -> Sums:
-    return Sums(-total.exact, -total.nan, -total.infinity, -total.minus_infinity, -total.values)
+    exact = _EXACT.minus(total.exact) if isinstance(total.exact, Decimal) else -total.exact
+    return Sums(exact, -total.nan, -total.infinity, -total.minus_infinity, -total.values)
 
 
 def _add(a: Exact, b: Exact) -> Exact:

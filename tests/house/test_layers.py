@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "compiler": set(),  # never I/O, never a runtime
     "connectors": set(),  # never sees a plan
     "monoid": {"compiler"},
+    "testing": {"monoid"},
     "planner": {"compiler"},
     "runtime": {"planner", "compiler", "connectors"},
     "spark.lowering": {"compiler", "planner"},  # the text of jobs; never runs one

@@ -92,6 +92,7 @@ class AggregateFunction:
         order: what ORDER BY inside the call is.
         constants: what a call is given behind its values, or before them where `order` is the value.
         by_time: where the call has no order, it is that of event time.
+        python: the monoid that computes it, where its accumulators ask for one.
         over: a window may call it with OVER.
         keeps_values: it gives values back of which equal ones are kept as one, so -0.0 is read as 0.0.
         sql_distinct: SQL of a call of distinct values, from that of the argument and the parameters; None if it is NAME(DISTINCT value).
@@ -120,6 +121,7 @@ class AggregateFunction:
     order: CallOrder = field(default=CallOrder.NONE, kw_only=True)
     constants: tuple[Constant, ...] = field(default=(), kw_only=True)
     by_time: bool = field(default=False, kw_only=True)
+    python: object | None = field(default=None, kw_only=True)
     over: bool = field(default=True, kw_only=True)
     keeps_values: bool = field(default=False, kw_only=True)
     sql_distinct: Callable[..., str] | None = field(default=None, kw_only=True)

@@ -1,0 +1,131 @@
+"""Monoids that only Python computes: no engine has a name for them."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, Columns
+from ouzel.compiler.functions.aggregates import AggregateSignature
+from ouzel.compiler.types import BYTES, DataType
+from ouzel.errors import NotSupported, QueryError
+from ouzel.monoid.base import Monoid
+
+V = TypeVar("V", contravariant=True)
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
+
+
+class InPython(Monoid[V, T, R]):
+    """Base: what it says in Python is also what the topology runs, value by value, with totals that are pickled between batches.
+
+    Such a monoid is commutative, for rows come in no order; what depends on an order has to make a time or a number part of its values.
+    Spark refuses it when the job is written.
+    """
+
+    commutative = True
+    name: ClassVar[str]
+
+    @abstractmethod
+    def result_type(self, value_type: DataType) -> DataType | None:
+        """The type of what `present` gives, of values of this type; None if there are no such values."""
+
+    def aggregate(self, value_type: DataType) -> AggregateFunction:
+        result = self._result(value_type)
+        return AggregateFunction(
+            self.label, partial(_only, value_type, result), str(value_type), (self.__doc__ or "").split("\n")[0], f"{self.label}(value)",
+            _state, "ouzel.runtime.operators.python_totals:make_python_total", partial(_no_spark, self.label), None,
+            variant="python", takes_back=self.inverse is not None, merges_changes=self.inverse is not None, counts=False, distinct=True,
+            over=False, python=self,
+        )  # fmt: skip
+
+    def signature(self, value_type: DataType) -> AggregateSignature:
+        return AggregateSignature(self.label, value_type, self._result(value_type))
+
+    @property
+    def label(self) -> str:
+        """What its aggregate is called: its name, and a digest of what sets it apart from others of that name."""
+        return f"{self.name}_{hashlib.blake2b(self.described.encode(), digest_size=4).hexdigest()}"
+
+    @property
+    def described(self) -> str:
+        """What makes it compute what it computes, in words that are the same in every process."""
+        return repr(self)
+
+    def _result(self, value_type: DataType) -> DataType:
+        if not self.commutative:
+            raise NotSupported(
+                f"{self.name} depends on the order of its values, and rows come in none",
+                instead="make a time or a number part of the values, as First and Last do",
+            )
+        result = self.result_type(value_type)
+        if result is None:
+            raise QueryError(f"{self.name} takes no {value_type}", instead="map the values to what it takes")
+        return result
+
+
+def _only(value_type: DataType, result: DataType, kind: DataType) -> tuple[DataType, DataType] | None:
+    return (value_type, result) if kind == value_type else None
+
+
+def _state(argument: DataType | None, result: DataType, changes: bool) -> Columns:
+    return (("total", BYTES, True),)
+
+
+def _no_spark(name: str, *_: object) -> str:
+    raise NotSupported(f"{name} is computed in Python, which Spark is not asked for", instead="use --engine heron")
+
+
+@dataclass(frozen=True)
+class UserDefined(InPython[Any, Any, Any]):
+    """What two functions of the user's make of values.
+
+    Args:
+        name: what it is called, in plans and errors; another function is to have another name.
+        empty: the total of no values.
+        add: two totals -> their total; associative, and it changes neither.
+        result: the type of the result.
+        commutative: whether `add` gives the same with its arguments exchanged; topologies take no other.
+        lift: a value that is not None -> its total; the value itself if None.
+        take_back: a total -> the one that takes it back; None if there is none, and rows that change are refused.
+        finish: a total -> what a reader sees; the total itself if None.
+    """
+
+    name: str  # type: ignore[misc]  # each has its own
+    empty: Any
+    add: Callable[[Any, Any], Any]
+    result: DataType
+    commutative: bool = False
+    lift: Callable[[Any], Any] | None = None
+    take_back: Callable[[Any], Any] | None = None
+    finish: Callable[[Any], Any] | None = None
+
+    @property
+    def zero(self) -> Any:
+        return self.empty
+
+    def prepare(self, value: Any) -> Any:
+        if value is None:
+            return self.empty
+        return self.lift(value) if self.lift else value
+
+    def plus(self, a: Any, b: Any) -> Any:
+        return self.add(a, b)
+
+    @property
+    def inverse(self) -> Callable[[Any], Any] | None:
+        return self.take_back
+
+    def present(self, total: Any) -> Any:
+        return self.finish(total) if self.finish else total
+
+    def result_type(self, value_type: DataType) -> DataType:
+        return self.result
+
+    @property
+    def described(self) -> str:
+        return self.name

@@ -1,0 +1,166 @@
+"""Monoids of values in an order: the first, the last, the first few, all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from ouzel.compiler.functions.aggregate_function import ValueOrder
+from ouzel.compiler.functions.gathering import has_value_order
+from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.types import ArrayType, DataType
+from ouzel.monoid.base import OfRegistry
+from ouzel.monoid.extremes import rank
+from ouzel.monoid.python import InPython
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class _ByKey(OfRegistry["tuple[B, A] | None", "tuple[B, A] | None", "A"], Generic[B, A]):
+    """Base: of pairs (by, value) the value of the least or largest; None is before all, and among equals the value decides."""
+
+    commutative = True
+    zero = None
+    inverse = None
+    largest = False
+
+    def prepare(self, value: tuple[B, A] | None) -> tuple[B, A] | None:
+        return value
+
+    def plus(self, a: tuple[B, A] | None, b: tuple[B, A] | None) -> tuple[B, A] | None:
+        if a is None or b is None:
+            return b if a is None else a
+        ordered = sorted((a, b), key=rank)
+        return ordered[1 if self.largest else 0]
+
+    def present(self, total: tuple[B, A] | None) -> A:
+        return None if total is None else total[1]  # type: ignore[return-value]  # of no pairs
+
+
+@dataclass(frozen=True)
+class MinBy(_ByKey[B, A]):
+    """Of pairs (by, value) the value with the least `by`: SQL's MIN_BY(value, by)."""
+
+    sql = "min_by"
+
+
+@dataclass(frozen=True)
+class MaxBy(_ByKey[B, A]):
+    """Of pairs (by, value) the value with the largest `by`: SQL's MAX_BY(value, by)."""
+
+    sql = "max_by"
+    largest = True
+
+
+@dataclass(frozen=True)
+class First(MinBy[B, A]):
+    """Of pairs (time, value) the first value."""
+
+
+@dataclass(frozen=True)
+class Last(MaxBy[B, A]):
+    """Of pairs (time, value) the last value."""
+
+
+@dataclass(frozen=True)
+class Bag(OfRegistry["A", "Counter[A]", "dict[A, int]"], Generic[A]):
+    """How often each value is there: SQL's HISTOGRAM. None of no values."""
+
+    sql = "histogram"
+    commutative = True
+
+    @property
+    def zero(self) -> Counter[A]:
+        return Counter()
+
+    def prepare(self, value: A) -> Counter[A]:
+        return Counter() if value is None else Counter([value])
+
+    def plus(self, a: Counter[A], b: Counter[A]) -> Counter[A]:
+        both = {value: a[value] + b[value] for value in a.keys() | b.keys()}
+        return Counter({value: count for value, count in both.items() if count})
+
+    @property
+    def inverse(self) -> Callable[[Counter[A]], Counter[A]]:
+        return _taken_back
+
+    def present(self, total: Counter[A]) -> dict[A, int]:
+        return dict(total) or None  # type: ignore[return-value]  # of no values
+
+
+def _taken_back(total: Counter[A]) -> Counter[A]:
+    return Counter({value: -count for value, count in total.items()})
+
+
+@dataclass(frozen=True)
+class _Listed(OfRegistry["A", "Counter[A]", "list[A]"], Generic[A]):
+    sql = "collect_list"
+    commutative = True
+
+    @property
+    def zero(self) -> Counter[A]:
+        return Counter()
+
+    def prepare(self, value: A) -> Counter[A]:
+        return Bag[A]().prepare(value)
+
+    def plus(self, a: Counter[A], b: Counter[A]) -> Counter[A]:
+        return Bag[A]().plus(a, b)
+
+    @property
+    def inverse(self) -> Callable[[Counter[A]], Counter[A]]:
+        return _taken_back
+
+    def call(self, name: str, column: str, value_type: DataType) -> AggregateCall:
+        return replace(super().call(name, column, value_type), parameters=((ValueOrder(),),))
+
+
+@dataclass(frozen=True)
+class ListOf(_Listed[A]):
+    """All values, least first: SQL's COLLECT_LIST. None of no values."""
+
+    def present(self, total: Counter[A]) -> list[A]:
+        return sorted(total.elements(), key=rank) or None  # type: ignore[return-value]  # of no values
+
+
+@dataclass(frozen=True)
+class SetOf(_Listed[A]):
+    """Each value once, least first: SQL's COLLECT_LIST(DISTINCT value). None of no values."""
+
+    def present(self, total: Counter[A]) -> list[A]:
+        return sorted((value for value, count in total.items() if count > 0), key=rank) or None  # type: ignore[return-value]
+
+    def call(self, name: str, column: str, value_type: DataType) -> AggregateCall:
+        return replace(super().call(name, column, value_type), distinct=True)
+
+
+@dataclass(frozen=True)
+class TopK(InPython["A", "tuple[A, ...]", "list[A]"], Generic[A]):
+    """The largest values, largest first.
+
+    Args:
+        size: how many at most.
+    """
+
+    size: int
+    name = "top_k"
+    zero = ()
+    inverse = None
+
+    def prepare(self, value: A) -> tuple[A, ...]:
+        return () if value is None else (value,)
+
+    def plus(self, a: tuple[A, ...], b: tuple[A, ...]) -> tuple[A, ...]:
+        return tuple(sorted((*a, *b), key=rank, reverse=True)[: self.size])
+
+    def present(self, total: tuple[A, ...]) -> list[A]:
+        return list(total)
+
+    def result_type(self, value_type: DataType) -> DataType | None:
+        return ArrayType(value_type) if has_value_order(value_type) else None

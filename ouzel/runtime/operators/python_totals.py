@@ -1,0 +1,122 @@
+"""Aggregates that a monoid computes in Python, value by value."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.plan.aggregates import row_of
+from ouzel.compiler.types import ArrayType, DataType, MapType, RowType, to_polars
+from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
+from ouzel.runtime.operators.buffers import Ints, Mask, Values
+from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.table import SlotTable
+
+
+class PlainMonoid(Protocol):
+    """What is asked of a monoid here."""
+
+    zero: Any
+    inverse: Any
+
+    def prepare(self, value: Any) -> Any:
+        """The total of one value."""
+
+    def plus(self, a: Any, b: Any) -> Any:
+        """The total of two."""
+
+    def present(self, total: Any) -> Any:
+        """What a reader sees."""
+
+
+def make_python_total(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
+    """The totals of the monoid that the call's row brings along."""
+    assert argument is not None
+    return PythonTotals(call, argument)
+
+
+class PythonTotals(Accumulators):
+    """A pickled total for each group that has one."""
+
+    def __init__(self, call: AggregateCall, kind: DataType) -> None:
+        super().__init__(call)
+        self._kind = kind
+        self._monoid: PlainMonoid = row_of(call).python  # type: ignore[assignment]  # its row says that it has one
+
+    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
+        self._totals = table.rows(f"of {self.call.name}", {"total": pl.Binary()})
+
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
+        rows = np.flatnonzero(weights)
+        values = self._series(batch).gather(rows).to_list()
+        prepare = self._monoid.prepare
+        parts = (prepare(from_storage(value, self._kind)) for value in values)
+        self._add(batch.slots[rows], parts, weights[rows].tolist())
+
+    def merge(self, batch: SlottedRows) -> None:
+        totals = self._merged(batch, "total")
+        rows = np.flatnonzero(totals.is_not_null().to_numpy())
+        self._add(batch.slots[rows], map(pickle.loads, totals.gather(rows).to_list()), [1] * len(rows))
+
+    def export(self, slots: Slots) -> list[pl.Series]:
+        return [self._totals.take_with_gaps(slots).to_series().alias(f"{self.call.name}$total")]
+
+    def result(self, slots: Slots) -> Values:
+        results = (to_storage(self._monoid.present(total), self.call.type) for total in self._read(slots))
+        return Values(self.call.type, pl.Series(list(results), dtype=to_polars(self.call.type), strict=False))
+
+    def empty(self, slots: Slots) -> Mask:
+        zero = self._monoid.zero
+        return np.fromiter((total == zero for total in self._read(slots)), np.bool_, len(slots))
+
+    def _read(self, slots: Slots) -> Iterable[Any]:
+        for packed in self._totals.take_with_gaps(slots).to_series().to_list():
+            yield self._monoid.zero if packed is None else pickle.loads(packed)
+
+    def _add(self, slots: Slots, parts: Iterable[Any], weights: list[int]) -> None:
+        """Add each part as often as its weight says, and take it back where that is negative."""
+        if not slots.size:
+            return
+        plus, inverse = self._monoid.plus, self._monoid.inverse
+        touched = np.unique(slots)
+        totals = dict(zip(touched.tolist(), self._read(touched), strict=True))
+        for slot, part, weight in zip(slots.tolist(), parts, weights, strict=True):
+            part = inverse(part) if weight < 0 else part
+            for _ in range(abs(weight)):
+                totals[slot] = plus(totals[slot], part)
+        packed = [pickle.dumps(totals[slot], protocol=5) for slot in touched.tolist()]
+        self._totals.put(touched, pl.DataFrame({"total": pl.Series(packed, dtype=pl.Binary)}))
+
+
+def from_storage(value: Any, kind: DataType) -> Any:
+    """A value as Python has it: a ROW is a tuple, a MAP a dictionary."""
+    match kind:
+        case _ if value is None:
+            return None
+        case RowType(fields):
+            return tuple(from_storage(value[name], inner) for name, inner in fields)
+        case MapType(key, inner):
+            return {from_storage(entry["key"], key): from_storage(entry["value"], inner) for entry in value}
+        case ArrayType(inner):
+            return [from_storage(item, inner) for item in value]
+    return value
+
+
+def to_storage(value: Any, kind: DataType) -> Any:
+    """The other way round; the entries of a map in the order of their keys."""
+    match kind:
+        case _ if value is None:
+            return None
+        case RowType(fields):
+            return {name: to_storage(item, inner) for (name, inner), item in zip(fields, value, strict=True)}
+        case MapType(key, inner):
+            entries = [{"key": to_storage(k, key), "value": to_storage(v, inner)} for k, v in value.items()]
+            return sorted(entries, key=lambda entry: (entry["key"] is not None, entry["key"]))
+        case ArrayType(inner):
+            return [to_storage(item, inner) for item in value]
+    return value

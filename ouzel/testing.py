@@ -1,0 +1,89 @@
+"""What tests of programs ask: does my monoid keep the laws?
+
+from ouzel.testing import check_laws
+
+def test_my_monoid():
+    check_laws(MyMonoid(), [1, 2, None, -7])
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from itertools import product
+from math import isclose, isnan
+from random import Random
+from typing import Any
+
+from ouzel.monoid import Monoid
+
+ORDERS = 25
+"""In how many ways the values are cut into parts, which are added up in another order each."""
+
+
+def check_laws(monoid: Monoid[Any, Any, Any], values: Sequence[Any], seed: int = 0) -> None:
+    """See that a monoid keeps its laws for these values, None among them, and for what they add up to.
+
+    `zero` changes nothing; `plus` is associative, commutative if the monoid says so, and changes neither of its arguments; `inverse`, if
+    there is one, takes back; whatever the values are cut into, and in whatever order the parts are added up where that is allowed, what
+    a reader sees is the same. The object and its totals can be pickled, for processes send them to each other.
+
+    Raises:
+        AssertionError: names the law that does not hold, and the totals.
+    """
+    copy = pickle.loads(pickle.dumps(monoid))
+    totals = [monoid.prepare(value) for value in (*values, None)] + [monoid.zero, monoid.total(values)]
+    before = pickle.dumps(totals)
+    for a in totals:
+        _same("zero + a == a", monoid, monoid.plus(monoid.zero, a), a)
+        _same("a + zero == a", monoid, monoid.plus(a, monoid.zero), a)
+        _same("a pickled copy computes the same", monoid, copy.plus(a, copy.zero), a)
+        _same("a total survives pickling", monoid, pickle.loads(pickle.dumps(a)), a)
+    _check_sums(monoid, totals)
+    assert pickle.dumps(totals) == before, f"{monoid}: plus or inverse has changed what it was given"
+    _check_parts(monoid, values, Random(seed))
+
+
+def _check_sums(monoid: Monoid[Any, Any, Any], totals: Sequence[Any]) -> None:
+    plus, inverse = monoid.plus, monoid.inverse
+    for a, b in product(totals, repeat=2):
+        if monoid.commutative:
+            _same("a + b == b + a", monoid, plus(a, b), plus(b, a))
+        if inverse is not None:
+            _same("a + b - b == a", monoid, plus(plus(a, b), inverse(b)), a)
+    for a, b, c in product(totals[:8], repeat=3):
+        _same("(a + b) + c == a + (b + c)", monoid, plus(plus(a, b), c), plus(a, plus(b, c)))
+
+
+def _check_parts(monoid: Monoid[Any, Any, Any], values: Sequence[Any], dice: Random) -> None:
+    expected = monoid.sum(values)
+    for _ in range(ORDERS):
+        parts = [monoid.total(part) for part in _cut(values, dice)]
+        if monoid.commutative:
+            dice.shuffle(parts)
+        total = monoid.zero
+        for part in parts:
+            total = monoid.plus(total, part)
+        _same("parts add up to the whole", monoid, monoid.present(total), expected)
+
+
+def _cut(values: Sequence[Any], dice: Random) -> Iterable[Sequence[Any]]:
+    places = sorted(dice.randrange(len(values) + 1) for _ in range(3))
+    return [values[start:end] for start, end in zip([0, *places], [*places, len(values)], strict=True)]
+
+
+def _same(law: str, monoid: Monoid[Any, Any, Any], a: Any, b: Any) -> None:
+    assert _equal(a, b), f"{monoid} does not keep {law}: {a!r} is not {b!r}"
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two values are the same: NaN is NaN, floats are equal to nine digits."""
+    match a, b:
+        case float() | Decimal(), float() | Decimal():
+            return (isnan(a) and isnan(b)) or isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+        case ((tuple() | list()), (tuple() | list())):
+            return len(a) == len(b) and all(map(_equal, a, b))
+        case dict(), dict():
+            return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    return bool(a == b)

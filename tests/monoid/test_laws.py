@@ -1,0 +1,164 @@
+"""Every monoid keeps its laws, and what Python computes in a topology is what it says in Python."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ouzel import monoid
+from ouzel.compiler.plan import WEIGHT, Aggregate
+from ouzel.compiler.plan.aggregates import is_combinable
+from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, VARCHAR, ArrayType, DataType, MapType, RowType
+from ouzel.errors import NotSupported, QueryError
+from ouzel.monoid import Monoid
+from ouzel.runtime.operators.python_totals import from_storage, to_storage
+from ouzel.testing import check_laws
+from tests.effort import seeds
+from tests.law.compare import plain_fold
+from tests.operators import nodes
+
+
+def longer(a: str, b: str) -> str:
+    """The longer of two texts, of two equally long the greater."""
+    return max(a, b, key=lambda text: (len(text), text))
+
+
+LONGEST = monoid.UserDefined("longest", "", longer, VARCHAR, commutative=True)
+BALANCE = monoid.UserDefined("balance", 0, int.__add__, BIGINT, commutative=True, take_back=int.__neg__)
+PAIR = RowType((("by", BIGINT), ("value", VARCHAR)))
+PAIRS = [(3, "c"), (1, "b"), (1, "a"), (None, "z"), (9, None), (9, "y"), None]
+NUMBERS = [3, -7, 3, None, 1 << 40]
+MAPS = [{"a": 1, "b": 2}, {"a": -1}, None, {}]
+CASES: list[tuple[Monoid[Any, Any, Any], DataType, list[Any]]] = [
+    (monoid.Sum(), BIGINT, NUMBERS),
+    (monoid.Sum(), DOUBLE, [0.1, 0.2, -0.3, math.nan, math.inf, -math.inf, None]),
+    (monoid.Mean(), DOUBLE, [0.1, 0.25, -0.5, 1e3, -1e3, None]),
+    (monoid.Count(), VARCHAR, ["a", None, "b"]),
+    (monoid.Min(), DOUBLE, [1.5, math.nan, -math.inf, None]),
+    (monoid.Max(), VARCHAR, ["b", "", "ü", None]),
+    (monoid.MinBy(), PAIR, PAIRS),
+    (monoid.MaxBy(), PAIR, PAIRS),
+    (monoid.First(), PAIR, PAIRS),
+    (monoid.Last(), PAIR, PAIRS),
+    (monoid.And(), BOOLEAN, [True, False, None]),
+    (monoid.Or(), BOOLEAN, [True, False, None]),
+    (monoid.Bag(), VARCHAR, ["b", "a", "b", None]),
+    (monoid.ListOf(), BIGINT, NUMBERS),
+    (monoid.SetOf(), VARCHAR, ["b", "a", "b", None]),
+    (monoid.TopK(2), BIGINT, NUMBERS),
+    (monoid.TupleOf((monoid.Max(), monoid.Count())), PAIR, PAIRS),
+    (monoid.MapOf(monoid.Sum()), MapType(VARCHAR, BIGINT), MAPS),
+    (
+        monoid.TupleOf((monoid.Sum(), monoid.Count())),
+        RowType((("f0", BIGINT), ("f1", VARCHAR))),
+        [(1, "a"), (2, None), None],
+    ),
+    (LONGEST, VARCHAR, ["aa", "b", None, "bb"]),
+    (BALANCE, BIGINT, NUMBERS),
+]
+
+
+def named(case: tuple[Monoid[Any, Any, Any], DataType, list[Any]]) -> str:
+    return f"{case[0]}-{case[1]}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_a_monoid_keeps_its_laws(case: tuple[Monoid[Any, Any, Any], DataType, list[Any]]) -> None:
+    for seed in seeds():
+        check_laws(case[0], case[2], seed)
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_the_topology_gives_what_python_gives(case: tuple[Monoid[Any, Any, Any], DataType, list[Any]]) -> None:
+    """At any batching, at once or in two steps, and where rows can go, after some have gone."""
+    made, kind, values = case
+    takes_back = made.aggregate(kind).takes_back
+    for seed in seeds():
+        dice = Random(seed)
+        rows = [(dice.randrange(3), dice.choice(values)) for _ in range(30)]
+        plain = nodes.group(nodes.table(k=BIGINT, value=kind), ["k"], made.call("total", "value", kind))
+        assert told(plain, (plain,), rows, [], dice) == meant(made, kind, rows), f"seed {seed}"
+        if is_combinable(plain):
+            assert told(plain, nodes.split(plain), rows, [], dice) == meant(made, kind, rows), (
+                f"in two steps, seed {seed}"
+            )
+        if takes_back:
+            node = nodes.group(nodes.table(True, k=BIGINT, value=kind), ["k"], made.call("total", "value", kind))
+            gone = dice.sample(rows, 12)
+            left = list(rows)
+            for row in gone:
+                left.remove(row)
+            assert told(node, (node,), rows, gone, dice) == meant(made, kind, left), f"with rows that go, seed {seed}"
+
+
+def told(node: Aggregate, way: Any, rows: list[Any], gone: list[Any], dice: Random) -> dict[int, object]:
+    """The table that comes of these rows, and of those that go again."""
+    kind = node.input.schema["value"].type
+    chain = nodes.chain(*way)
+    schema = node.input.schema.polars()
+    changes = [
+        (key, to_storage(value, kind), weight) for part, weight in ((rows, 1), (gone, -1)) for key, value in part
+    ]
+    frame = pl.DataFrame(
+        [[row[0] for row in changes], [row[1] for row in changes], [row[2] for row in changes]],
+        schema={**schema, WEIGHT: pl.Int64}, strict=False,
+    )  # fmt: skip
+    frame = frame if node.input.retracts else frame.drop(WEIGHT)
+    out, at = [], 0
+    while at < frame.height:
+        size = dice.randrange(1, 12)
+        out.append(chain.process(frame[at : at + size]))
+        at += size
+    table = plain_fold([one for one in (*out, *chain.finish()) if one is not None], list(node.schema.names))
+    return {row["k"]: settled(from_storage(row["total"], node.schema["total"].type)) for row in table.to_dicts()}
+
+
+def meant(made: Monoid[Any, Any, Any], kind: DataType, rows: list[Any]) -> dict[int, object]:
+    """The same in plain Python."""
+    keys = {key for key, _ in rows}
+    return {key: settled(made.sum([value for other, value in rows if other == key])) for key in keys}
+
+
+def settled(value: Any) -> Any:
+    """A value that compares: NaN is equal to itself, floats by nine digits, a tuple is a list."""
+    match value:
+        case float():
+            return "NaN" if math.isnan(value) else float(f"{value + 0.0:.9g}")
+        case tuple() | list():
+            return [settled(one) for one in value]
+        case dict():
+            return {key: settled(one) for key, one in value.items()}
+    return value
+
+
+def test_who_breaks_a_law_is_told_which() -> None:
+    wrong = monoid.UserDefined("difference", 0, int.__sub__, BIGINT, commutative=True)
+    with pytest.raises(AssertionError, match="does not keep zero \\+ a == a"):
+        check_laws(wrong, [1, 2])
+    ordered = monoid.UserDefined("joined", "", str.__add__, VARCHAR, commutative=True)
+    with pytest.raises(AssertionError, match="does not keep a \\+ b == b \\+ a"):
+        check_laws(ordered, ["a", "b"])
+    forgetful = monoid.UserDefined("forgetful", 0, max, BIGINT, commutative=True, take_back=int.__neg__)
+    with pytest.raises(AssertionError, match="does not keep"):
+        check_laws(forgetful, [1, 2])
+
+
+def test_what_cannot_be_is_refused_with_a_way_out() -> None:
+    joined = monoid.UserDefined("joined", "", str.__add__, VARCHAR)
+    with pytest.raises(NotSupported, match="joined depends on the order of its values"):
+        joined.aggregate(VARCHAR)
+    with pytest.raises(QueryError, match="top_k takes no MAP"):
+        monoid.TopK(3).aggregate(MapType(VARCHAR, BIGINT))
+    assert not LONGEST.aggregate(VARCHAR).takes_back
+    with pytest.raises(NotSupported, match="is computed in Python, which Spark is not asked for; use --engine heron"):
+        LONGEST.aggregate(VARCHAR).spark('"value"')
+    assert monoid.TopK(3).signature(BIGINT).result == ArrayType(BIGINT)
+
+
+def test_decimals_add_up_exactly() -> None:
+    check_laws(monoid.Sum(), [Decimal("0.10"), Decimal("-99999999999999999999999999999999.99"), None])
