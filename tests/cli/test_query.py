@@ -89,7 +89,7 @@ def test_what_is_described_can_be_read_by_a_program() -> None:
     told = ouzel("batch", "-e", "DESCRIBE 'words.txt'", "--format", "jsonl")
     assert json.loads(told.stdout) == {"column": "line", "type": "VARCHAR", "nullable": True, "of": None}
     assert ouzel("run", "-e", "SHOW CONNECTORS LIKE 'kafka'", "--format", "csv").stdout == (
-        'connector,reads,writes,meaning\nkafka,true,"append, upsert",Topics of a Kafka cluster\n'
+        'connector,reads,writes,meaning\nkafka,true,"append, upsert, retract",Topics of a Kafka cluster\n'
     )
 
 
