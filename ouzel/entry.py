@@ -99,14 +99,14 @@ def table(what: What, engine: str = "heron", *, of: str = "") -> pl.DataFrame:
     if isinstance(what, Topology):
         topology = _with_result(what, of)
         result = ResultTable(topology.component(of).outputs[0].schema)
-        return _folded(result, start(topology, engine), topology.settings)
+        return _fold(result, start(topology, engine), topology.settings)
     job = _job(what)
     sink = job.program.result
     if sink is None:
         raise QueryError(
             "this query writes into tables and has no result", instead="end it with a SELECT, or use run()"
         )
-    return _folded(
+    return _fold(
         ResultTable(sink.columns or sink.input.schema, sink.sorted_by), session.start(job, engine), job.settings
     )
 
@@ -124,7 +124,7 @@ def _with_result(topology: Topology, of: str) -> Topology:
     return replace(topology, components=(*topology.components, reader))
 
 
-def _folded(result: ResultTable, handle: Handle, settings: Settings) -> pl.DataFrame:
+def _fold(result: ResultTable, handle: Handle, settings: Settings) -> pl.DataFrame:
     for frame in _frames(handle, settings):
         result.apply(frame)
     return result.frame()

@@ -83,24 +83,24 @@ def load_text(
 
     traits, own = connector_traits(directory), with_own(functions)
     program = compile_sql(text, traits, own)
-    whole = _edited(text, [*program.edits, *_hidden(program)])
+    whole = _edit(text, [*program.edits, *_hidden(program)])
     if whole != text:
         text, program = whole, replace(compile_sql(whole, traits, own), notes=program.notes)
     for note in program.notes:
         warnings.warn(note, QueryWarning, stacklevel=2)
-    with _placed(text, program):
+    with _point_at(text, program):
         settings = Settings().updated(program.settings)
     settings = settings.updated(pairs)
     name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
-    with _placed(text, program):
+    with _point_at(text, program):
         topology = plan_topology(program, settings, name, filters)
     packing = pack(topology) if program.sinks else PackingPlan(())
     listings = tuple(fill_listing(listing, settings) for listing in program.listings)
     return Job(text, directory, replace(program, notes=(), listings=listings), topology, packing)
 
 
-def _edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+def _edit(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
     """The text with each edit (offset, end, what is to stand there) done."""
     for start, end, new in sorted(edits, key=lambda edit: edit[:2], reverse=True):
         text = text[:start] + new + text[end:]
@@ -110,14 +110,14 @@ def _edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 def _hidden(program: Program) -> Iterator[tuple[int, int, str]]:
     """Edits that leave no secret in the text: whoever runs it finds them in the environment, as this process and its own do."""
     for secret in program.secrets:
-        yield *secret.place, f"'{secret.option}' = '${{env:{_kept(secret)}}}'"
+        yield *secret.place, f"'{secret.option}' = '${{env:{_keep(secret)}}}'"
         advice = "write '${env:NAME}', and put it into the environment"
         warnings.warn(
             f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=3
         )
 
 
-def _kept(secret: Secret) -> str:
+def _keep(secret: Secret) -> str:
     """The variable that holds the secret now: one that another query's secret stands in is left as it is."""
     names = (f"{secret.variable}_{number}" if number > 1 else secret.variable for number in count(1))
     variable = next(name for name in names if os.environ.get(name) in (None, "", secret.value))
@@ -126,7 +126,7 @@ def _kept(secret: Secret) -> str:
 
 
 @contextmanager
-def _placed(text: str, program: Program) -> Iterator[None]:
+def _point_at(text: str, program: Program) -> Iterator[None]:
     """What the planner says of a hint or a setting points at where that was written."""
     try:
         yield

@@ -155,17 +155,17 @@ def _run(made: BatchRun, master: str | None, conf: list[tuple[str, str]], output
         try:
             if spark.sparkContext.uiWebUrl:
                 console.print(Text(f"Spark's pages: {spark.sparkContext.uiWebUrl}", style="dim"))
-            frame = _awaited(lambda: made.run(spark, said.append), spark, lambda: follow(spark))
+            frame = _await_work(lambda: made.run(spark, said.append), spark, lambda: follow(spark))
         finally:
             spark.stop()
     if frame is not None:
         _print(frame, made, form)
     for line in said:
         console.print(Text(line, style="yellow"), soft_wrap=True)
-    console.print(Text(f"batch: {_told(frame, output)} in {time.monotonic() - started:.1f} s", style="dim"))
+    console.print(Text(f"batch: {_tell(frame, output)} in {time.monotonic() - started:.1f} s", style="dim"))
 
 
-def _told(frame: pl.DataFrame | None, output: str | None) -> str:
+def _tell(frame: pl.DataFrame | None, output: str | None) -> str:
     if frame is not None:
         return "1 row" if frame.height == 1 else f"{frame.height:,} rows"
     return f"written to {output}" if output else "written"
@@ -190,7 +190,7 @@ def _print(frame: pl.DataFrame, made: BatchRun, form: Shape) -> None:
     rows.finish()
 
 
-def _awaited(work: Callable[[], Any], spark: SparkSession, follow: Callable[[], None]) -> Any:
+def _await_work(work: Callable[[], Any], spark: SparkSession, follow: Callable[[], None]) -> Any:
     """What `work` gives, with `follow` called while it runs; Ctrl-C cancels Spark's jobs."""
     outcome: dict[str, Any] = {}
 

@@ -65,10 +65,10 @@ def choose_comparisons(program: Program, request: Request) -> list[Wanted]:
     A report of several has a directory for each.
     """
     said = [each for each in program.reconciles if request.table in ("", each.table)] or [Reconcile(request.table)]
-    return [_wanted(each, number if len(said) > 1 else 0, request) for number, each in enumerate(said, 1)]
+    return [_read_wanted(each, number if len(said) > 1 else 0, request) for number, each in enumerate(said, 1)]
 
 
-def _wanted(said: Reconcile, number: int, request: Request) -> Wanted:
+def _read_wanted(said: Reconcile, number: int, request: Request) -> Wanted:
     from ouzel.reconcile.reconciliation import TOLERANCE
 
     begin, end = request.between or (said.from_us, said.to_us)
@@ -159,11 +159,11 @@ def start_session(job: session.Job, asked: Sequence[Wanted]) -> SparkSession:
 
 def compare_each(job: session.Job, home: Path, asked: Sequence[Wanted], spark: SparkSession, out: Console) -> Exit:
     """Each comparison in turn, printed; the exit code says whether any found what nothing explains."""
-    exits = [_compared(job, home, each, spark, out, len(asked) > 1) for each in asked]
+    exits = [_compare(job, home, each, spark, out, len(asked) > 1) for each in asked]
     return max(exits)
 
 
-def _compared(job: session.Job, home: Path, each: Wanted, spark: SparkSession, out: Console, titled: bool) -> Exit:
+def _compare(job: session.Job, home: Path, each: Wanted, spark: SparkSession, out: Console, titled: bool) -> Exit:
     from ouzel.reconcile import reconcile
     from ouzel.reconcile.answers import choose_sink
     from ouzel.reconcile.standing import standing

@@ -78,12 +78,12 @@ def _rows(found: Reconciliation, rows: tuple[Difference, ...]) -> Table:
     for row, values in zip(rows, zip(*cells, strict=True), strict=True):
         pairs = enumerate(zip(found.facts.columns.names, values, strict=True))
         table.add_row(
-            *(_shown(*_told_apart(row, number, pair), name in row.differing) for number, (name, pair) in pairs)
+            *(_show(*_tell_apart(row, number, pair), name in row.differing) for number, (name, pair) in pairs)
         )
     return table
 
 
-def _told_apart(row: Difference, number: int, pair: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
+def _tell_apart(row: Difference, number: int, pair: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
     """The two texts; with all digits where those of a table are the same and the values are not."""
     ours, theirs = (_cell(row, side, number) for side in ("stream", "batch"))
     return (repr(ours), repr(theirs)) if pair[0] == pair[1] and ours != theirs else pair
@@ -94,7 +94,7 @@ def _cell(row: Difference, side: str, number: int) -> object:
     return row.row[number] if values is None else values[number]
 
 
-def _shown(ours: str | None, theirs: str | None, differs: bool) -> Text:
+def _show(ours: str | None, theirs: str | None, differs: bool) -> Text:
     if differs:
         return Text.assemble(
             (ours or "NULL", "bold red"), (" stream  ", "dim"), (theirs or "NULL", "bold"), (" batch", "dim")

@@ -18,9 +18,7 @@ def print_before(program: Program, form: ResultFormat) -> bool:
     """Print on stdout what the program's DESCRIBE and SHOW say; whether that is all that it asks for."""
     for number, listing in enumerate(program.listings):
         if form in (ResultFormat.TABLE, ResultFormat.VERTICAL):
-            StandardOutput().write(
-                ("\n" if number else "") + (f"{listing.text}\n" if listing.text else _drawn(listing))
-            )
+            StandardOutput().write(("\n" if number else "") + (f"{listing.text}\n" if listing.text else _draw(listing)))
         else:
             _print_lines(listing, form)
     return not program.sinks
@@ -41,7 +39,7 @@ def _kind(values: Sequence[object]) -> DataType:
     return BOOLEAN if isinstance(value, bool) else BIGINT if isinstance(value, int) else VARCHAR
 
 
-def _drawn(listing: Listing) -> str:
+def _draw(listing: Listing) -> str:
     """A table whose last column may take several lines."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console

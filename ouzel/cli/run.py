@@ -53,7 +53,7 @@ def run_query(
         _say_what_is_there(job)
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
     with interrupts() as interrupted:
-        handle = start(job) if record is None else _recorded(job, start, engine, record, pairs)
+        handle = start(job) if record is None else _record(job, start, engine, record, pairs)
         rows = _answer(
             job.program, form, StandardOutput(interrupted)
         )  # what this imports comes in while the processes start
@@ -83,7 +83,7 @@ def _say_what_is_there(job: session.Job) -> None:
                 Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text, style="yellow"))
 
 
-def _recorded(
+def _record(
     job: session.Job,
     start: Callable[[session.Job], Handle],
     engine: Engine,

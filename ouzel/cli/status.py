@@ -55,7 +55,7 @@ class RunProgress:
             ("back-pressure", "yellow") if status.back_pressure else ("", ""),
             *((text, "yellow") for text in waiting_texts(status, time.time())[:MOST_WAITING]),
         ]
-        return _joined(parts, width)
+        return _join(parts, width)
 
     def totals(self, status: Status, width: int) -> Text:
         """The last line: how it ended, how long it took, what was read and acked."""
@@ -69,7 +69,7 @@ class RunProgress:
             (_latency(status), ""),
             *_troubles(status),
         ]
-        return _joined(parts, width)
+        return _join(parts, width)
 
     def _rate(self, now: float, rows: int) -> str:
         self.readings.append((now, rows))
@@ -83,7 +83,7 @@ class RunProgress:
         return SPINNER[int((self.clock() - self.began) * 10) % len(SPINNER)]
 
 
-def _joined(parts: list[tuple[str, str]], width: int) -> Text:
+def _join(parts: list[tuple[str, str]], width: int) -> Text:
     from rich.text import Text
 
     line, used = Text(), 0

@@ -124,10 +124,10 @@ def texts(values: list[Any], kind: DataType) -> list[str | None]:
 
 
 def _text_integer(values: list[int | None]) -> Encode:
-    return "{:,}".format if _grouped(values) else str
+    return "{:,}".format if _needs_grouping(values) else str
 
 
-def _grouped(values: list[Any]) -> bool:
+def _needs_grouping(values: list[Any]) -> bool:
     return any(value is not None and abs(value) >= 10_000 for value in values)
 
 
@@ -136,11 +136,11 @@ def _text_json(encode: Encode) -> Encode:
 
 
 def _text_decimal(values: list[Decimal | None]) -> Encode:
-    return "{:,f}".format if _grouped(values) else "{:f}".format
+    return "{:,f}".format if _needs_grouping(values) else "{:f}".format
 
 
 def _text_float(values: list[float | None]) -> Encode:
-    comma = "," if _grouped(values) else ""
+    comma = "," if _needs_grouping(values) else ""
     places = max((_places(value) for value in values if value is not None and math.isfinite(value)), default=0)
 
     def show(value: float) -> str:

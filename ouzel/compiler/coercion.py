@@ -160,13 +160,13 @@ def cast_to(expression: Expression, target: DataType) -> Expression:
     if expression.type == target:
         return expression
     if isinstance(expression, Literal):
-        folded = _folded(expression.value, expression.type, target)
+        folded = _fold(expression.value, expression.type, target)
         if folded is not None or expression.value is None:
             return Literal(target, folded)
     return Cast(target, expression)
 
 
-def _folded(value: object, source: DataType, target: DataType) -> object:
+def _fold(value: object, source: DataType, target: DataType) -> object:
     """The literal's value in the wider type, or None where only the engine should convert."""
     if value is None or not can_coerce(source, target):
         return None
@@ -176,15 +176,15 @@ def _folded(value: object, source: DataType, target: DataType) -> object:
         case int(), IntegerType():
             return value
         case int(), DecimalType(_, scale):
-            return _rescaled(Decimal(value), scale)
+            return _rescale(Decimal(value), scale)
         case ((int() | Decimal()), FloatType(64)):
             return float(value)
         case Decimal(), DecimalType(_, scale):
-            return _rescaled(value, scale)
+            return _rescale(value, scale)
     return None
 
 
-def _rescaled(value: Decimal, scale: int) -> Decimal:
+def _rescale(value: Decimal, scale: int) -> Decimal:
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int), "a decimal literal is finite"
     return Decimal((sign, (*digits, *(0,) * (scale + exponent)), -scale))

@@ -109,7 +109,7 @@ def record_of(hint: Hint) -> RecordType:
     Raises:
         QueryError: no column can hold such values.
     """
-    hint = _known(hint)
+    hint = _strip_hint(hint)
     if isinstance(hint, type) and (is_dataclass(hint) or _is_named(hint)):
         named = class_fields(hint)
         made = tuple(Field(name, type_of(each)) for name, each in named.items())
@@ -151,8 +151,8 @@ def type_of(hint: Hint) -> DataType:
     """
     origin, parts = origin_of(hint), get_args(hint)
     if origin is Annotated:
-        return _annotated(parts[0], parts[1])
-    hint = _known(hint)
+        return _read_annotation(parts[0], parts[1])
+    hint = _strip_hint(hint)
     origin, parts = origin_of(hint), get_args(hint)
     if hint in PLAIN:
         return PLAIN[hint]
@@ -171,7 +171,7 @@ def type_of(hint: Hint) -> DataType:
     )
 
 
-def _annotated(hint: Hint, written: object) -> DataType:
+def _read_annotation(hint: Hint, written: object) -> DataType:
     if not isinstance(written, str):
         return type_of(hint)
     from ouzel.compiler.sql.source import QueryText
@@ -211,12 +211,12 @@ def _is_named(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields")
 
 
-def _known(hint: Hint) -> Hint:
+def _strip_hint(hint: Hint) -> Hint:
     """The type without `| None`, and without what Annotated says of SQL where Python's type is enough."""
     if origin_of(hint) in (Union, types.UnionType):
         left = [part for part in get_args(hint) if part is not types.NoneType]
         if len(left) == 1:
-            return _known(left[0])
+            return _strip_hint(left[0])
     return hint
 
 
@@ -341,7 +341,7 @@ def taking(record: RecordType) -> Callable[[Any], Iterable[Any]]:
 
 
 def _part(hint: Hint, place: int) -> Hint:
-    parts = get_args(_known(hint))
+    parts = get_args(_strip_hint(hint))
     return parts[place] if place < len(parts) else object
 
 

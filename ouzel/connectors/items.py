@@ -70,7 +70,7 @@ class ItemLog:
             ) from None
         except OSError as error:
             raise ConnectorError(f"'items.path': {self._path} cannot be written: {error.strerror}") from None
-        self.first, size = _measured(self._path)
+        self.first, size = _measure(self._path)
         os.ftruncate(self._file, size)
         self.end, self._size = self.first, size
 
@@ -95,7 +95,7 @@ class ItemLog:
         os.close(self._file)
 
 
-def _measured(path: Path) -> tuple[int, int]:
+def _measure(path: Path) -> tuple[int, int]:
     """How many whole records the file has, and how many bytes they take."""
     with path.open("rb") as file:
         count = size = 0
@@ -130,7 +130,7 @@ class KeptItems:
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """Up to what is there."""
-        start, end = offset or 0, _measured(self._path(partition))[0]
+        start, end = offset or 0, _measure(self._path(partition))[0]
         return OffsetRange(start, min(start + rows, end), start + rows >= end)
 
     def _path(self, partition: Partition) -> Path:

@@ -112,7 +112,7 @@ def check_sendable(function: UserFunction, called: str, place: str) -> None:
     try:
         cloudpickle.dumps(function)
     except Exception as error:
-        culprit = next((found for found in _used(function) if not _is_sendable(found[1])), None)
+        culprit = next((found for found in _list_used(function) if not _is_sendable(found[1])), None)
         what = f"the variable '{culprit[0]}', a {type(culprit[1]).__name__}," if culprit else f"something ({error})"
         raise QueryError(
             f"{called} (at {place}) uses {what} which cannot be sent to other processes",
@@ -120,7 +120,7 @@ def check_sendable(function: UserFunction, called: str, place: str) -> None:
         ) from None
 
 
-def _used(function: UserFunction) -> Iterator[tuple[str, object]]:
+def _list_used(function: UserFunction) -> Iterator[tuple[str, object]]:
     """Variables that a function uses, with their values."""
     if isinstance(function, functools.partial):
         yield from ((f"argument {place}", value) for place, value in enumerate(function.args, 1))

@@ -44,7 +44,7 @@ def result_hint(
     if returns is not None:
         type_of(returns)
         return returns
-    said = _said(function, kind)
+    said = _read_hint(function, kind)
     if said is not None and _holds(said):
         return said
     found = samples()
@@ -61,7 +61,7 @@ def result_hint(
     )
 
 
-def _said(function: Callable[..., Any], kind: StepKind) -> Hint | None:
+def _read_hint(function: Callable[..., Any], kind: StepKind) -> Hint | None:
     """What the function itself says of the records that come of it."""
     if isinstance(function, type):
         return function if kind is not StepKind.FLAT_MAP else None

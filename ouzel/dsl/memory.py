@@ -55,13 +55,13 @@ class Memory:
             sources = ", ".join(sorted(filter(None, map(_name, graph))))
             raise QueryError(f"there is no source '{min(unknown)}'", instead=f"give records of {sources}")
         for producer in graph:
-            self._found[id(producer)] = self._made(producer)
+            self._found[id(producer)] = self._compute(producer)
         return [record for _, record in self._found[id(end)]]
 
-    def _made(self, producer: Producer) -> list[Dated]:
+    def _compute(self, producer: Producer) -> list[Dated]:
         match producer:
             case GivenRecords() | TableRead():
-                return _undated(self._given(producer))
+                return _drop_times(self._give(producer))
             case StepTaken(below=below, step=step):
                 if step.by_columns:
                     raise NotSupported(
@@ -75,15 +75,15 @@ class Memory:
             case NamedAs(below=below) | AlsoPlanned(below=below):
                 return self._of(below)
             case Timed():
-                return _timed(producer, self._of(producer.below))
+                return _read_times(producer, self._of(producer.below))
             case Written(below=below, table=table):
                 return self._write(table, self._of(below))
             case JoinedPairs(below=below, other=other, stays=stays):
-                return _undated(sampling.joined_pairs(self._plain(below), self._plain(other), stays))
+                return _drop_times(sampling.joined_pairs(self._plain(below), self._plain(other), stays))
             case WindowSum():
                 return _window_totals(producer, self._of(producer.below))
             case Summed(below=below, monoid=monoid, store=store):
-                made = _undated(sampling.totals(monoid, self._plain(below)))
+                made = _drop_times(sampling.totals(monoid, self._plain(below)))
                 return made if store is None else self._write(store, made)
         raise NotSupported(
             f"what is written at {producer.place} is SQL, which plain Python does not compute",
@@ -96,7 +96,7 @@ class Memory:
     def _plain(self, producer: Producer) -> list[Any]:
         return [record for _, record in self._of(producer)]
 
-    def _given(self, producer: GivenRecords | TableRead) -> list[Any]:
+    def _give(self, producer: GivenRecords | TableRead) -> list[Any]:
         name = _name(producer)
         if name in self.inputs:
             return self.inputs[name]
@@ -111,11 +111,11 @@ class Memory:
         return records
 
 
-def _undated(records: Iterable[Any]) -> list[Dated]:
+def _drop_times(records: Iterable[Any]) -> list[Dated]:
     return [(None, record) for record in records]
 
 
-def _timed(producer: Timed, records: Iterable[Dated]) -> list[Dated]:
+def _read_times(producer: Timed, records: Iterable[Dated]) -> list[Dated]:
     """Records with the time that a column of theirs says."""
     form, names = producer.record.form, producer.record.schema.names
     place = names.index(producer.column)

@@ -98,13 +98,13 @@ class Builder:
         self._tables: dict[str, object] = {}
         for producer in entire_graph(end):
             if isinstance(producer, NamedAs):
-                self._names[id(_unnamed(producer))] = producer.name
+                self._names[id(_skip_names(producer))] = producer.name
 
     def node(self, producer: Producer) -> Node:
         """What gives its records: the columns of the record, and behind them what is carried along."""
         for below in entire_graph(producer):
             if id(below) not in self._nodes:
-                self._nodes[id(below)] = self._named(below, self._made(below))
+                self._nodes[id(below)] = self._name(below, self._plan(below))
         return self._nodes[id(producer)]
 
     def result(self, producer: Producer) -> Sink:
@@ -113,7 +113,7 @@ class Builder:
         mode = SinkMode.RETRACT if node.retracts else SinkMode.APPEND
         return Sink(node, RESULT, RESULT, (), mode, columns=node.schema, traits=RETURNED)
 
-    def _named(self, producer: Producer, node: Node) -> Node:
+    def _name(self, producer: Producer, node: Node) -> Node:
         name = self._names.get(id(producer))
         if not name:
             return node
@@ -124,12 +124,12 @@ class Builder:
     def _below(self, producer: Producer) -> Node:
         return self._nodes[id(producer)]
 
-    def _made(self, producer: Producer) -> Node:
+    def _plan(self, producer: Producer) -> Node:
         match producer:
             case TableRead():
                 return self._read(producer)
             case GivenRecords():
-                return _given(producer)
+                return _plan_given(producer)
             case StepTaken(below=below, step=step):
                 return _apply(self._below(below), below.record, producer.record, step)
             case Swapped(below=below, places=places):
@@ -138,7 +138,7 @@ class Builder:
                 return Filter(self._below(below), _condition(condition.bind(below.record.schema)))
             case Selected(below=below, items=items):
                 bound = tuple((name, one.bind(below.record.schema)) for name, one in items)
-                return Project(self._below(below), (*bound, *_carried(self._below(below), below.record)))
+                return Project(self._below(below), (*bound, *_carry(self._below(below), below.record)))
             case Merged(parts=parts):
                 return _union([(self._below(part), part.record) for part in parts])
             case NamedAs(below=below) | AlsoPlanned(below=below):
@@ -173,7 +173,7 @@ class Builder:
         traits = table.traits.reads(dict(table.options))
         columns = Schema(tuple(Field(name, field.type) for name, field in zip(names, fields, strict=True)))
         scan = Scan(self._free(table), table.traits.name, table.options, columns, traits=traits)
-        return _renamed(scan, producer.record.schema.names)
+        return _rename(scan, producer.record.schema.names)
 
     def _free(self, table: ConnectorTable) -> str:
         """The table's name, or the first like it that no other table has."""
@@ -200,7 +200,7 @@ class Builder:
         if signature.parameter is not None and signature.parameter != kind:
             value = cast_to(value, signature.parameter)
         key = Column(producer.below.record.columns[0].type, KEY)
-        given = Project(below, ((KEY, key), (VALUE, value), *_carried(below, producer.below.record)))
+        given = Project(below, ((KEY, key), (VALUE, value), *_carry(below, producer.below.record)))
         return given, monoid.call(VALUE, VALUE, value.type)
 
     def _sum(self, producer: Summed) -> Node:
@@ -221,7 +221,7 @@ class Builder:
             )
         wanted = keys or ((KEY,) if record.is_pair and frozenset({KEY}) in node.unique_keys else ())
         mode = _mode(node, table, bool(wanted), keys is not None, place)
-        fitted = _renamed(_only(node, record.schema.names), names)
+        fitted = _rename(_only(node, record.schema.names), names)
         called = dict(zip(record.schema.names, names, strict=True))
         written = tuple(called[key] for key in wanted) if mode is SinkMode.UPSERT else ()
         traits = table.traits.writes
@@ -258,14 +258,14 @@ def _mode(node: Node, table: ConnectorTable, keyed: bool, is_store: bool, place:
     )
 
 
-def _unnamed(producer: Producer) -> Producer:
+def _skip_names(producer: Producer) -> Producer:
     """What a name speaks of: the last thing that computes."""
     while isinstance(producer, NamedAs | Written | AlsoPlanned):
         producer = producer.below
     return producer
 
 
-def _given(producer: GivenRecords) -> Node:
+def _plan_given(producer: GivenRecords) -> Node:
     one = Scan(VALUES, VALUES, (), ONE, traits=ONE_ROW)
     content = digest("records", *map(repr, producer.records))
     step = PythonStep(
@@ -280,21 +280,21 @@ def _given(producer: GivenRecords) -> Node:
     return ApplyPython(one, (step,), row, producer.record, written=NodeLocation(name=producer.name))
 
 
-def _carried(node: Node, record: RecordType) -> tuple[tuple[str, Expression], ...]:
+def _carry(node: Node, record: RecordType) -> tuple[tuple[str, Expression], ...]:
     """The columns that are no part of the record."""
     own = record.schema.names
     return tuple((field.name, Column(field.type, field.name)) for field in node.schema if field.name not in own)
 
 
 def _apply(node: Node, takes: RecordType, gives: RecordType, step: PythonStep) -> Node:
-    return ApplyPython(node, (step,), takes, gives, tuple(name for name, _ in _carried(node, takes)))
+    return ApplyPython(node, (step,), takes, gives, tuple(name for name, _ in _carry(node, takes)))
 
 
 def _swap(node: Node, pair: RecordType, gives: RecordType, places: tuple[int, ...]) -> Node:
     columns: list[Expression] = [Column(pair.columns[place].type, pair.columns[place].name) for place in places]
     if len(columns) == 1 and gives.form is not Form.VALUE:
         columns = [GetField(one.type, columns[0], one.name) for one in gives.columns]
-    return Project(node, (*zip(gives.schema.names, columns, strict=True), *_carried(node, pair)))
+    return Project(node, (*zip(gives.schema.names, columns, strict=True), *_carry(node, pair)))
 
 
 OTHER_KEY, OTHER = "other_key", "other"
@@ -303,7 +303,7 @@ OTHER_KEY, OTHER = "other_key", "other"
 
 def _join(node: Node, other: Node, kind: JoinKind, record: RecordType) -> Node:
     """Pairs of the key and a row of both values."""
-    left, right = _only(node, (KEY, VALUE)), _renamed(_only(other, (KEY, VALUE)), (OTHER_KEY, OTHER))
+    left, right = _only(node, (KEY, VALUE)), _rename(_only(other, (KEY, VALUE)), (OTHER_KEY, OTHER))
     joined = Join(left, right, kind, ((KEY, OTHER_KEY),))
     values = [Column(joined.schema[name].type, name) for name in (VALUE, OTHER)]
     both = cast_to(resolve_call("row", values), record.columns[1].type)
@@ -319,11 +319,11 @@ def _condition(expression: Expression) -> Expression:
 def _union(parts: list[tuple[Node, RecordType]]) -> Node:
     """All rows, under the first part's names; what is carried goes along if all carry it."""
     first, record = parts[0]
-    carried = [name for name, _ in _carried(first, record) if all(name in node.schema for node, _ in parts)]
+    carried = [name for name, _ in _carry(first, record) if all(name in node.schema for node, _ in parts)]
     aligned = []
     for node, own in parts:
         names = (*own.schema.names, *carried)
-        aligned.append(_renamed(_only(node, names), (*record.schema.names, *carried)))
+        aligned.append(_rename(_only(node, names), (*record.schema.names, *carried)))
     return Union(tuple(aligned))
 
 
@@ -335,7 +335,7 @@ def _only(node: Node, names: Iterable[str]) -> Node:
     return Project(node, tuple((name, Column(node.schema[name].type, name)) for name in names))
 
 
-def _renamed(node: Node, names: tuple[str, ...]) -> Node:
+def _rename(node: Node, names: tuple[str, ...]) -> Node:
     if node.schema.names == names:
         return node
     pairs = zip(names, node.schema, strict=True)

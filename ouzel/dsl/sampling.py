@@ -120,7 +120,7 @@ def _samples(producer: Producer) -> list[Any] | None:
             return None if pairs is None else [picked(pair, places) for pair in pairs]
         case StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
-            return None if given_first is None else list(islice(_tried(step, given_first), MOST))
+            return None if given_first is None else list(islice(_try(step, given_first), MOST))
         case JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
             return None if both[0] is None or both[1] is None else joined_pairs(both[0], both[1], stays)
@@ -132,13 +132,13 @@ def _samples(producer: Producer) -> list[Any] | None:
             pairs = samples(below)
             return None if pairs is None else totals(monoid, pairs)
         case Filtered(below=below) | Selected(below=below) | StepTaken(below=below):
-            return _computed(producer, {"below": below})
+            return _compute(producer, {"below": below})
         case Queried(tables=tables):
-            return _computed(producer, tables)
+            return _compute(producer, tables)
     return None
 
 
-def _computed(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | None:
+def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | None:
     """What it makes of the first records of those below, where only an engine can tell."""
     from ouzel import entry
     from ouzel.dsl.plan import plan_job
@@ -189,7 +189,7 @@ def picked(pair: Any, places: tuple[int, ...]) -> Any:
     return pair[places[0]] if len(places) == 1 else tuple(pair[place] for place in places)
 
 
-def _tried(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
+def _try(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
     """What the step makes of these records, but for those that it cannot take."""
     for record in records:
         try:
@@ -201,14 +201,14 @@ def _tried(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
 def applied(step: PythonStep, record: Any) -> list[Any]:
     """The records that a step makes of one."""
     if step.part is StepPart.RECORD:
-        return _made(step, record, record)
+        return _call_step(step, record, record)
     key, value = record
     if step.part is StepPart.KEY:
-        return [(made, value) for made in _made(step, key, key)]
-    return [(key, made) for made in _made(step, value, value)]
+        return [(made, value) for made in _call_step(step, key, key)]
+    return [(key, made) for made in _call_step(step, value, value)]
 
 
-def _made(step: PythonStep, argument: Any, itself: Any) -> list[Any]:
+def _call_step(step: PythonStep, argument: Any, itself: Any) -> list[Any]:
     match step.kind:
         case StepKind.MAP:
             return [step.function(argument)]

@@ -83,7 +83,7 @@ class Stream(Generic[T_co]):
     def filter(self, condition: Callable[[T_co], object] | Expr) -> Stream[T_co]:
         """The records for which the function, or the expression, is true."""
         if isinstance(condition, Expr):
-            self._bound(condition)
+            self._bind(condition)
             return Stream(Filtered(self.producer, condition, record=self.record, place=users_line()))
         return self._step("filter", StepKind.FILTER, StepPart.RECORD, condition, None)
 
@@ -93,7 +93,7 @@ class Stream(Generic[T_co]):
         from ouzel.compiler.types import Field, Schema
 
         given = ({name: col(name) for name in names} | items).items()
-        bound = [(name, self._bound(expression)) for name, expression in given]
+        bound = [(name, self._bind(expression)) for name, expression in given]
         record = row_record(Schema(tuple(Field(name, one.type) for name, one in bound)))
         return Stream(Selected(self.producer, tuple(given), record=record, place=users_line()))
 
@@ -200,23 +200,23 @@ class Stream(Generic[T_co]):
 
     def keys(self: Stream[tuple[K, V]]) -> Stream[K]:
         """The keys."""
-        return self._swapped("keys", (0,))
+        return self._swap("keys", (0,))
 
     def values(self: Stream[tuple[K, V]]) -> Stream[V]:
         """The values."""
-        return self._swapped("values", (1,))
+        return self._swap("values", (1,))
 
     def swap(self: Stream[tuple[K, V]]) -> Stream[tuple[V, K]]:
         """Pairs of the value and the key."""
-        return self._swapped("swap", (1, 0))
+        return self._swap("swap", (1, 0))
 
     def left_join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U | None]]]:
         """Each pair with what the other has for its key, None if nothing; what comes later on either side changes it."""
-        return self._joined("left_join", other, stays=True)
+        return self._join("left_join", other, stays=True)
 
     def join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U]]]:
         """Each pair with what the other has for its key, of those for which it has something."""
-        return self._joined("join", other, stays=False)
+        return self._join("join", other, stays=False)
 
     def lookup(self: Stream[K], other: Stream[tuple[K, U]]) -> Stream[tuple[K, U | None]]:
         """Each record with what the other has for it as a key, None if nothing."""
@@ -411,9 +411,9 @@ class Stream(Generic[T_co]):
             return Stream(StepTaken(self.producer, step, record=self.record, place=place))
         said = returns if returns is not None else getattr(function, "returns", None) if by_columns else None
         made = result_hint(step.function, kind, said, lambda: sampling.given(self.producer, step), called)
-        return Stream(StepTaken(self.producer, step, record=self._made(part, made), place=place))
+        return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
 
-    def _made(self, part: StepPart, hint: Hint) -> RecordType:
+    def _make_record(self, part: StepPart, hint: Hint) -> RecordType:
         if part is StepPart.RECORD:
             return record_of(hint)
         type_of(hint)
@@ -427,7 +427,7 @@ class Stream(Generic[T_co]):
                 instead="map them to (key, value) first",
             )
 
-    def _joined(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:
+    def _join(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:
         self._pairs(verb)
         other._pairs(verb)
         (key, value), theirs = self.record.hints, other.record
@@ -439,11 +439,11 @@ class Stream(Generic[T_co]):
         record = pair_of(key, tuple_of(value, theirs.hints[1]))
         return Stream(JoinedPairs(self.producer, other.producer, stays, record=record, place=users_line()))
 
-    def _swapped(self, verb: str, places: tuple[int, ...]) -> Stream[Any]:
+    def _swap(self, verb: str, places: tuple[int, ...]) -> Stream[Any]:
         self._pairs(verb)
         hints = [self.record.hints[place] for place in places]
         record = record_of(hints[0] if len(hints) == 1 else tuple[tuple(hints)])  # type: ignore[misc]
         return Stream(Swapped(self.producer, places, record=record, place=users_line()))
 
-    def _bound(self, expression: Expr) -> Any:
+    def _bind(self, expression: Expr) -> Any:
         return expression.bind(self.record.schema)

@@ -98,7 +98,7 @@ class Writing:
 
 class _Readable(type):
     def __getattr__(cls, connector: str) -> Reading:
-        return Reading(_known(connector, cls.__name__))
+        return Reading(_check_known(connector, cls.__name__))
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *(name for name in CONNECTORS if CONNECTORS[name].reads)})
@@ -106,7 +106,7 @@ class _Readable(type):
 
 class _Writable(type):
     def __getattr__(cls, connector: str) -> Writing:
-        return Writing(_known(connector, cls.__name__))
+        return Writing(_check_known(connector, cls.__name__))
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *(name for name in CONNECTORS if CONNECTORS[name].writes)})
@@ -141,7 +141,7 @@ class Store(metaclass=_Writable):
     """Where totals by key are kept for others to read: `Store.<connector>(...)`, of one that replaces rows by key or takes them back."""
 
 
-def _known(connector: str, what: str) -> str:
+def _check_known(connector: str, what: str) -> str:
     if connector.startswith("__"):
         raise AttributeError(connector)
     if connector not in connector_traits():

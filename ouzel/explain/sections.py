@@ -126,17 +126,17 @@ def facts(component: Component) -> Iterator[tuple[str, str]]:
     for link in component.inputs:
         stream = "" if link.stream == DEFAULT_STREAM else f" stream {link.stream}"
         yield "reads", f"{link.component}{stream} by {link.grouping} grouping"
-    yield from _fused(component)
+    yield from _list_fused(component)
     if component.user is not None:
         yield "runs", type(component.user).__name__
     for node in component.chain:
         if node.state_bound:
             yield "state", node.state_bound
     if not _branches(component):
-        yield from (("writes", _written(output)) for output in component.outputs)
+        yield from (("writes", _describe_output(output)) for output in component.outputs)
 
 
-def _fused(component: Component) -> Iterator[tuple[str, str]]:
+def _list_fused(component: Component) -> Iterator[tuple[str, str]]:
     """The nodes; where the chain branches, with what each branch reads and writes."""
     before: Node | None = None
     for place, node in enumerate(component.chain):
@@ -145,14 +145,14 @@ def _fused(component: Component) -> Iterator[tuple[str, str]]:
         yield node_text(node)
         before = node
         if _branches(component):
-            yield from (("writes", _written(output)) for output in component.outputs if output.place == place)
+            yield from (("writes", _describe_output(output)) for output in component.outputs if output.place == place)
 
 
 def _branches(component: Component) -> bool:
     return bool(component.chain) and len(component.outputs) > 1
 
 
-def _written(output: Output) -> str:
+def _describe_output(output: Output) -> str:
     stream = "" if output.stream == DEFAULT_STREAM else f"stream {output.stream}: "
     return f"{stream}{'changes' if output.retracts else 'rows'} of {schema_text(output.schema)}"
 

@@ -78,11 +78,11 @@ class MapOf(InPython["Mapping[Any, Any] | None", "dict[Any, Any]", "dict[Any, An
         return {}
 
     def prepare(self, value: Mapping[Any, Any] | None) -> dict[Any, Any]:
-        return self._kept({key: self.part.prepare(inner) for key, inner in (value or {}).items()})
+        return self._keep({key: self.part.prepare(inner) for key, inner in (value or {}).items()})
 
     def plus(self, a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
         zero = self.part.zero
-        return self._kept({key: self.part.plus(a.get(key, zero), b.get(key, zero)) for key in a | b})
+        return self._keep({key: self.part.plus(a.get(key, zero), b.get(key, zero)) for key in a | b})
 
     @property
     def inverse(self) -> Callable[[dict[Any, Any]], dict[Any, Any]] | None:
@@ -92,7 +92,7 @@ class MapOf(InPython["Mapping[Any, Any] | None", "dict[Any, Any]", "dict[Any, An
         assert self.part.inverse is not None, "it is a group"
         return {key: self.part.inverse(inner) for key, inner in total.items()}
 
-    def _kept(self, total: dict[Any, Any]) -> dict[Any, Any]:
+    def _keep(self, total: dict[Any, Any]) -> dict[Any, Any]:
         """Without keys that nothing is under, so that a total is zero when all has been taken back."""
         return {key: inner for key, inner in total.items() if inner != self.part.zero}
 

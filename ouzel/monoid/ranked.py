@@ -88,13 +88,13 @@ class Bag(OfRegistry["A", "Counter[A]", "dict[A, int]"], Generic[A]):
 
     @property
     def inverse(self) -> Callable[[Counter[A]], Counter[A]]:
-        return _taken_back
+        return _take_back
 
     def present(self, total: Counter[A]) -> dict[A, int]:
         return dict(total) or None  # type: ignore[return-value]  # of no values
 
 
-def _taken_back(total: Counter[A]) -> Counter[A]:
+def _take_back(total: Counter[A]) -> Counter[A]:
     return Counter({value: -count for value, count in total.items()})
 
 
@@ -115,7 +115,7 @@ class _Listed(OfRegistry["A", "Counter[A]", "list[A]"], Generic[A]):
 
     @property
     def inverse(self) -> Callable[[Counter[A]], Counter[A]]:
-        return _taken_back
+        return _take_back
 
     def call(self, name: str, column: str, value_type: DataType) -> AggregateCall:
         return replace(super().call(name, column, value_type), parameters=((ValueOrder(),),))

@@ -96,7 +96,7 @@ def _leaves(head: Node) -> Iterator[tuple[Node, int]]:
 def _names(chains: Iterable[list[Node]]) -> list[str]:
     names: list[str] = []
     for chain in chains:
-        wanted = _wanted_name(chain)
+        wanted = _choose_name(chain)
         free = (name for name in _alternatives(wanted, chain[0]) if name not in names)
         names.append(next(free))
     return names
@@ -110,7 +110,7 @@ def _alternatives(wanted: str, head: Node) -> Iterable[str]:
     yield from (f"{base}_{number}" for number in itertools.count(2))
 
 
-def _wanted_name(chain: list[Node]) -> str:
+def _choose_name(chain: list[Node]) -> str:
     if chain[0].component_name:
         return chain[0].component_name
     kinds = [type(node).__name__.lower() for node in chain if not isinstance(node, Sink)]

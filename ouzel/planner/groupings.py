@@ -59,7 +59,7 @@ def grouping_of(part: Part, port: int, parallelism: int, hints: Hints, reads: It
     usual = _usual(part, port, parallelism)
     asked = {name: kind for name, kind in hints.grouping if name in _answers_to(part, reads)}
     for name, kind in asked.items():
-        usual = _hinted(part, name, _kind(name, kind), usual)
+        usual = _follow_hint(part, name, _kind(name, kind), usual)
     return usual
 
 
@@ -114,7 +114,7 @@ def _kind(name: str, text: str) -> GroupingKind:
         ) from None
 
 
-def _hinted(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> Grouping:
+def _follow_hint(part: Part, name: str, kind: GroupingKind, usual: Grouping) -> Grouping:
     if kind in (usual.kind, GroupingKind.GLOBAL):
         return Grouping(kind, usual.fields if kind is usual.kind else ())
     if isinstance(part.head, FinalAggregate) and kind is GroupingKind.PARTIAL_KEY:

@@ -41,7 +41,7 @@ class Keeps:
 
     def answered(self, closed_us: int) -> int:
         """The time before which all rows lie in windows that are closed by the watermark `closed_us`: nothing of them is kept."""
-        return min(_answered(path, closed_us + 1) for path in self.paths)
+        return min(_keep_answered(path, closed_us + 1) for path in self.paths)
 
     def __str__(self) -> str:
         """The same text for the same windows, to tell a query from a former one of its name."""
@@ -53,7 +53,7 @@ class Keeps:
 NOTHING = Keeps()
 
 
-def _answered(path: Path, ended_us: int) -> int:
+def _keep_answered(path: Path, ended_us: int) -> int:
     before = ended_us
     for windows in reversed(path):
         before = windows.answered(min(before + WINDOW_TIME_US - 1, ended_us) if before < ended_us else ended_us)

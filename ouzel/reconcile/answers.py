@@ -98,10 +98,10 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
     scan = Scan(sink.table, sink.connector, tuple(options.items()), written, traits=traits)
     reading = Program((Sink(scan, "written", RESULT, (), SinkMode.APPEND, columns=written, traits=RETURNED),))
     rows = run_job(spark_job(reading, job.directory), spark, "written")
-    return _added_up(rows, columns, weight, sink.table) if weight else rows
+    return _add_up(rows, columns, weight, sink.table) if weight else rows
 
 
-def _added_up(changes: DataFrame, columns: Schema, weight: str, table: str) -> DataFrame:
+def _add_up(changes: DataFrame, columns: Schema, weight: str, table: str) -> DataFrame:
     """The table that changes add up to: each row as often as it was put in and not taken back."""
     from pyspark.sql import functions as F
 

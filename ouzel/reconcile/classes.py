@@ -70,7 +70,7 @@ def evidence(record: RunRecord, home: Path, component: str, dealt: tuple[str, ..
     late = home / LATE
     return Evidence(
         losses=tuple(_in_event_time(loss, lag_us) for loss in record.losses if loss.component in ("", component)),
-        sent_again=_sent_again(record),
+        sent_again=_count_sent_again(record),
         dealt=dealt,
         seed=record.seed,
         closed_us=record.closed_us,
@@ -83,6 +83,6 @@ def _in_event_time(loss: Loss, lag_us: int | None) -> Loss:
     return replace(loss, until_us=until_us)
 
 
-def _sent_again(record: RunRecord) -> int | None:
+def _count_sent_again(record: RunRecord) -> int | None:
     told = {text: count for kind, text, count in record.events if kind == "replayed"}
     return sum(told.values()) if told.keys() <= {SENT_AGAIN} else None

@@ -63,7 +63,7 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     ours = stream.select(*comparable(stream, facts.columns, names))
     theirs = batch.select(*comparable(batch, facts.columns, names), *carried(facts)).persist(StorageLevel.DISK_ONLY)
     try:
-        signed = _signed(ours, theirs, facts)
+        signed = _sign(ours, theirs, facts)
         keys = [name for name, column in zip(names, facts.columns, strict=True) if column.name in facts.keys]
         both = with_hashes(signed, names, tuple(facts.columns), keys)
         buckets = _buckets(both, facts).localCheckpoint()
@@ -95,7 +95,7 @@ def stream_side(found: Comparison, facts: Lineage) -> DataFrame:
     return ours.unionAll(copies.select(*names))
 
 
-def _signed(ours: DataFrame, theirs: DataFrame, facts: Lineage) -> DataFrame:
+def _sign(ours: DataFrame, theirs: DataFrame, facts: Lineage) -> DataFrame:
     """The rows of both, with `s` = 1 on those of the stream and `b` = 1 on those of the batch, which alone have what is carried."""
     from pyspark.sql import functions as F
 

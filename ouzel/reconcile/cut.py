@@ -120,7 +120,7 @@ def rows_within(frame: DataFrame, sink: Sink, cut: Cut) -> DataFrame:
     columns: Schema = sink.columns or sink.input.schema
     name = frame.columns[columns.names.index(found.column)]
     first, last = _bounds(found, cut)
-    return _limited(frame, name, first, last, isinstance(columns[found.column].type, DateType))
+    return _limit(frame, name, first, last, isinstance(columns[found.column].type, DateType))
 
 
 def _bounds(found: Extent, cut: Cut) -> tuple[int | None, int | None]:
@@ -130,7 +130,7 @@ def _bounds(found: Extent, cut: Cut) -> tuple[int | None, int | None]:
     return first, last
 
 
-def _limited(frame: DataFrame, name: str, first: int | None, last: int | None, is_date: bool) -> DataFrame:
+def _limit(frame: DataFrame, name: str, first: int | None, last: int | None, is_date: bool) -> DataFrame:
     """Compared in the column's own type, so that Spark hands the comparison down to what reads the rows."""
     from pyspark.sql import functions as F
 

@@ -74,40 +74,40 @@ def _is_time(kind: DataType) -> bool:
 
 def _of(node: Node, name: str) -> Extent | None:
     """What the column of a node's output stands for, the same in stream and batch; None if an aggregate computes it."""
-    found = _traced(node, name)
+    found = _trace(node, name)
     if found is None or found.windows or not isinstance(node.schema[name].type, DateType):
         return found
     return replace(found, size_us=max(found.size_us, DAY_US))
 
 
 @singledispatch
-def _traced(node: Node, name: str) -> Extent | None:
+def _trace(node: Node, name: str) -> Extent | None:
     """Nodes that may give other rows of the same time another time are not looked through."""
     return None
 
 
-@_traced.register
+@_trace.register
 def _(node: Scan, name: str) -> Extent | None:
     return Extent(name)
 
 
-@_traced.register(Filter)
-@_traced.register(Watermark)
+@_trace.register(Filter)
+@_trace.register(Watermark)
 def _(node: Filter | Watermark, name: str) -> Extent | None:
     return _of(node.input, name)
 
 
-@_traced.register
+@_trace.register
 def _(node: Unnest, name: str) -> Extent | None:
     return _of(node.input, name) if name in node.input.schema else Extent(name)
 
 
-@_traced.register
+@_trace.register
 def _(node: Aggregate, name: str) -> Extent | None:
     return _of(node.input, name) if name in node.keys else None
 
 
-@_traced.register
+@_trace.register
 def _(node: Union, name: str) -> Extent | None:
     place = node.schema.names.index(name)
     branches = [_of(branch, branch.schema.names[place]) for branch in node.branches]
@@ -119,7 +119,7 @@ def _(node: Union, name: str) -> Extent | None:
     return Extent(name, shift, size, windows) if len(spans) == 1 else Extent(name)
 
 
-@_traced.register
+@_trace.register
 def _(node: Join, name: str) -> Extent | None:
     """Of a window only rows of the same window are needed, if it is what the join goes by."""
     if name not in node.origins:  # it may be NULL in the one answer and not in the other
@@ -133,7 +133,7 @@ def _(node: Join, name: str) -> Extent | None:
     return replace(found, windows=(*found.windows, *same[0].windows) if same and same[0].windows else ())
 
 
-@_traced.register
+@_trace.register
 def _(node: AssignWindow, name: str) -> Extent | None:
     start, end, time = node.names
     shifts = {start: 0, end: -node.size_us, time: WINDOW_TIME_US - node.size_us}
@@ -142,7 +142,7 @@ def _(node: AssignWindow, name: str) -> Extent | None:
     return _of(node.input, name)
 
 
-@_traced.register
+@_trace.register
 def _(node: Project, name: str) -> Extent | None:
     value = dict(node.items)[name]
     plain = value.operand if isinstance(value, Cast) and _is_time(value.operand.type) else value

@@ -38,7 +38,7 @@ def _entries(column: Column, kind: MapType, there: SparkType) -> Column:
     entries = RowType((("key", kind.key), ("value", kind.value)))
     if isinstance(there, SparkMap):
         pair = StructType([StructField("key", there.keyType), StructField("value", there.valueType)])
-        return F.array_sort(_listed(F.map_entries(column), entries, pair))
+        return F.array_sort(_form_list(F.map_entries(column), entries, pair))
     return F.array_sort(_each(column, entries, there))
 
 
@@ -46,10 +46,10 @@ def _each(column: Column, element: DataType, there: SparkType) -> Column:
     from pyspark.sql.types import ArrayType as SparkArray
 
     assert isinstance(there, SparkArray)
-    return _listed(column, element, there.elementType)
+    return _form_list(column, element, there.elementType)
 
 
-def _listed(column: Column, element: DataType, there: SparkType) -> Column:
+def _form_list(column: Column, element: DataType, there: SparkType) -> Column:
     from pyspark.sql import functions as F
 
     return F.transform(column, lambda value: comparable_form(value, element, there))

@@ -164,8 +164,10 @@ def lineage(sink: Sink) -> Lineage:
         join = top_join(sink)
         keys = sink.keys or (() if join else _unique(sink, names))
         found = Lineage(columns, keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
-        return found if join is None else replace(found, carried=_keys(join), joined=_joined(join, sink.input, names))
-    made_of = {name: _made_of(sink.input, inner) for inner, name in names.items()}
+        return (
+            found if join is None else replace(found, carried=_keys(join), joined=_trace_join(join, sink.input, names))
+        )
+    made_of = {name: _trace(sink.input, inner) for inner, name in names.items()}
     group = frozenset(aggregate.keys)
     keys = tuple(name for name, parts in made_of.items() if parts and parts <= group)
     covered = frozenset().union(*(made_of[name] for name in keys))
@@ -236,7 +238,7 @@ def _unique(sink: Sink, names: Mapping[str, str]) -> tuple[str, ...]:
     """Columns by which no two rows are equal, rather those of what is ranked than ranks; empty if it takes all of them."""
     known = frozenset(name for node in _maker(sink).inputs for name in node.schema.names)
     found = [key for key in sink.input.unique_keys if 0 < len(key) < len(names)]
-    ranked = {key: frozenset[str]().union(*(_made_of(sink.input, name) for name in key)) <= known for key in found}
+    ranked = {key: frozenset[str]().union(*(_trace(sink.input, name) for name in key)) <= known for key in found}
     best = min(found, key=lambda key: (not ranked[key], len(key), sorted(key)), default=frozenset[str]())
     return tuple(name for inner, name in names.items() if inner in best)
 
@@ -258,7 +260,7 @@ def _times(join: Join) -> tuple[RowTime, ...]:
     return (RowTime(left), RowTime(right)) if left and right else ()
 
 
-def _joined(join: Join, top: Node, names: Mapping[str, str]) -> Joined:
+def _trace_join(join: Join, top: Node, names: Mapping[str, str]) -> Joined:
     """What is known of the join's rows below `top`, whose columns have these names in the output."""
     matched = tuple(pair[number] for pair in join.keys for number in PADDED[join.kind])
     made_of = {name: _origin(top, inner) for inner, name in names.items()}
@@ -286,14 +288,14 @@ def _is_single(node: Node) -> bool:
     return not any(_role(below) in (Role.GROUPS, Role.REPEATS) for below in walk(node))
 
 
-def _made_of(node: Node, name: str) -> frozenset[str]:
+def _trace(node: Node, name: str) -> frozenset[str]:
     """The aggregate's columns that a column is computed from."""
     match node:
         case Project():
-            parts = (_made_of(node.input, part) for part in columns_of(dict(node.items)[name]))
+            parts = (_trace(node.input, part) for part in columns_of(dict(node.items)[name]))
             return frozenset[str]().union(*parts)
         case _ if _role(node) is Role.KEEPS:
-            return _made_of(node.inputs[0], node.origins[name][1]) if name in node.origins else frozenset()
+            return _trace(node.inputs[0], node.origins[name][1]) if name in node.origins else frozenset()
     return frozenset({name})
 
 

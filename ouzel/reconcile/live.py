@@ -106,7 +106,7 @@ class _Reader(StreamRequestHandler):
     def _carry_out(self, line: bytes) -> dict[str, object] | None:
         match _request(line):
             case {"do": "status"}:
-                return _told(self.server.run.status())
+                return _tell(self.server.run.status())
             case {"do": "snapshot"}:
                 self.server.run.snapshot()
             case {"do": "pause", "timeout_s": int() | float() as timeout_s}:
@@ -136,7 +136,7 @@ def _request(line: bytes) -> Any:
         return None
 
 
-def _told(status: Status) -> dict[str, object]:
+def _tell(status: Status) -> dict[str, object]:
     """What of a status is told to who only looks."""
     whole = asdict(replace(status, events=(), ranges={}, times={}))
     kept = ("rows_in", "rows_out", "rows_late", "rows_bad", "watermark_us", "back_pressure", "watermarks", "waiting")
@@ -158,7 +158,7 @@ def status(home: Path) -> Status:
 def is_live(home: Path) -> bool:
     """Whether a run that goes on is recorded in `home`, and answers."""
     try:
-        _connected(home).close()
+        _connect(home).close()
     except TopologyError:
         return False
     return True
@@ -200,7 +200,7 @@ class _Line:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._socket = _connected(home)
+        self._socket = _connect(home)
         self._answers = self._socket.makefile("rb")
 
     def __enter__(self) -> _Line:
@@ -225,13 +225,13 @@ class _Line:
         except OSError:
             answer = b""
         if not answer:
-            raise self._ended()
+            raise self._make_ended_error()
         told: dict[str, Any] = json.loads(answer)
         if refused := told.get("refused"):
             raise TopologyError(refused)
         return told
 
-    def _ended(self) -> TopologyError:
+    def _make_ended_error(self) -> TopologyError:
         if (self._home / LIVE).exists():
             return TopologyError(
                 f"the run that is recorded in {self._home} was killed while it was asked for its record"
@@ -241,7 +241,7 @@ class _Line:
         )
 
 
-def _connected(home: Path) -> socket.socket:
+def _connect(home: Path) -> socket.socket:
     """A connection to the run.
 
     Raises:

@@ -67,19 +67,19 @@ def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tu
 
     keys = pairing(facts)
     if keys is None:
-        return _cancelled(rows, facts, None, tolerance)
+        return _cancel(rows, facts, None, tolerance)
     tasks = -(-number // TASK_ROWS)
     groups = settled(_groups(rows.repartition(tasks, *keys) if keys and tasks > 1 else rows, facts, keys))
     several = (F.col("s") > 1) | (F.col("b") > 1)
     single = groups.where(~several)
-    found = _told(_sides(single, facts, keys), facts, tolerance)
+    found = _tell(_sides(single, facts, keys), facts, tolerance)
     more, crowded = groups.agg(F.sum(F.when(~several, F.col("s"))), F.count_if(several)).collect()[0]
     if not crowded:
         return found, int(more or 0)
     same = reduce(and_, (rows[name].eqNullSafe(F.col(f"k{name}")) for name in keys))
     named = groups.where(several).select(*(F.col(name).alias(f"k{name}") for name in keys))
     named = F.broadcast(named) if crowded <= BROADCAST_MAX else named
-    others, surplus = _cancelled(rows.join(named, same, "left_semi"), facts, keys, tolerance)
+    others, surplus = _cancel(rows.join(named, same, "left_semi"), facts, keys, tolerance)
     return found.unionByName(others, allowMissingColumns=True), int(more or 0) + surplus
 
 
@@ -152,10 +152,10 @@ def _unequal(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None) -> Dat
     return counted.where(F.col(STREAM_ROWS) != F.col(BATCH_ROWS))
 
 
-def _cancelled(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> tuple[DataFrame, int]:
+def _cancel(rows: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> tuple[DataFrame, int]:
     """The differences where a key has several rows or there are no keys: equal rows cancel, and the rest is joined."""
     rest = settled(_unequal(rows, facts, keys))
-    return settled(_joined(rest, facts, keys, tolerance)), _surplus(rest)
+    return settled(_join(rest, facts, keys, tolerance)), _surplus(rest)
 
 
 def _surplus(rest: DataFrame) -> int:
@@ -166,7 +166,7 @@ def _surplus(rest: DataFrame) -> int:
     return int(more or 0)
 
 
-def _joined(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> DataFrame:
+def _join(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance: float) -> DataFrame:
     from pyspark.sql import functions as F
 
     ours = _side(rest, facts, keys, F.col(STREAM_ROWS) - F.col(BATCH_ROWS), STREAM, [])
@@ -179,10 +179,10 @@ def _joined(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, toleran
         both = both.withColumns(
             {EQUAL: either(EQUAL), **{side: F.col(side).dropFields(EQUAL) for side in (STREAM, BATCH)}}
         )
-    return _told(both, facts, tolerance)
+    return _tell(both, facts, tolerance)
 
 
-def _told(both: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
+def _tell(both: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
     """The differences (see comparison.Comparison) of which these are both sides."""
     equal = [EQUAL] if EQUAL in both.columns else []
     counts = [either(name).alias(name) for name in (STREAM_ROWS, BATCH_ROWS)]

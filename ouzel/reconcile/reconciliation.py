@@ -176,7 +176,7 @@ def reconcile(
     say("comparing the answers in Spark")
     tampered = find_changed_parts(sink, record, home, job, live or cut.closed_only)
     try:
-        return _compared(
+        return _compare(
             job, record, home, sink, spark, tolerance, skip_answered_windows(cut.at(record), sink, record), tampered
         )
     except Exception as error:
@@ -187,7 +187,7 @@ def reconcile(
         raise translate_error(error) from error
 
 
-def _compared(
+def _compare(
     job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut,
     tampered: tuple[str, ...],
 ) -> Reconciliation:  # fmt: skip
@@ -214,7 +214,7 @@ def _compared(
     rows = rows if groups is None and left is None else settled(rows)
     counts, times = count_classes(rows, facts, found)
     return Reconciliation(
-        record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _named(rows, facts),
+        record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _name(rows, facts),
         _samples(rows, facts, counts), times,
         _topology(job), batch_text(batch_of(job, needed, record.ranges)), tolerance, tuple(_notes(record, facts)),
         cut, dropped, tampered,
@@ -252,7 +252,7 @@ def _topology(job: session.Job) -> str:
     return explain(job.program, job.topology, job.packing, ("topology",), PLAN_WIDTH, False).rstrip()
 
 
-def _named(rows: DataFrame, facts: Lineage) -> DataFrame:
+def _name(rows: DataFrame, facts: Lineage) -> DataFrame:
     """The differences under the output's own names."""
     from pyspark.sql import functions as F
 

@@ -96,7 +96,7 @@ class Recorder(RowIteration):
 
     def status(self) -> Status:
         """How the run stands."""
-        return self._observed(self._handle.status())
+        return self._observe(self._handle.status())
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """See run.Handle."""
@@ -104,7 +104,7 @@ class Recorder(RowIteration):
 
     def fresh_status(self, timeout_s: float) -> Status:
         """See run.Handle."""
-        return self._observed(self._handle.fresh_status(timeout_s))
+        return self._observe(self._handle.fresh_status(timeout_s))
 
     def pause(self, timeout_s: float) -> Status:
         """Pause the run, unless somebody has: it is resumed when all who paused it have resumed it."""
@@ -155,7 +155,7 @@ class Recorder(RowIteration):
         self._handle.end()
         return self.stop()
 
-    def _observed(self, status: Status) -> Status:
+    def _observe(self, status: Status) -> Status:
         """The status, after it has been asked what it tells of losses."""
         with self._observing:
             self._losses.observe(status)
@@ -178,7 +178,7 @@ class Recorder(RowIteration):
     def _save(self, status: Status, result: pl.DataFrame | None) -> RunRecord:
         """Write the result before the record: one that stops halfway leaves a record that says less than there is."""
         record = self.record(status)
-        answer = self._marked.of(_written(self._job, record.run))
+        answer = self._marked.of(_list_written(self._job, record.run))
         if result is not None:
             replace_file(self.home / RESULTS, result.write_parquet)
             answer = {**answer, RESULTS: mark_of(self.home / RESULTS)}
@@ -193,7 +193,7 @@ class Recorder(RowIteration):
     def record(self, status: Status) -> RunRecord:
         """What is to be known of a run that ended, or stands, like this."""
         job, closed_us = self._job, BEGINNING_OF_TIME if status.watermark_us is None else status.watermark_us
-        self._observed(status)
+        self._observe(status)
         losses = self._losses.found
         return RunRecord(
             query=job.topology.name,
@@ -239,7 +239,7 @@ def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> 
         TopologyError: it failed.
     """
     job = recordable(job, home, engine)
-    with _stopped(Recorder(session.start(job, engine), job, engine, home, pairs)) as handle:
+    with _stop_after(Recorder(session.start(job, engine), job, engine, home, pairs)) as handle:
         while not handle.wait(WAIT_SECONDS):
             handle.status()
             handle.results()
@@ -251,7 +251,7 @@ def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> 
 
 
 @contextmanager
-def _stopped(handle: Recorder) -> Iterator[Recorder]:
+def _stop_after(handle: Recorder) -> Iterator[Recorder]:
     try:
         yield handle
     finally:
@@ -294,7 +294,7 @@ def _files_read(scans: Mapping[str, Scan], ranges: Ranges) -> list[str]:
     return sorted(found)
 
 
-def _written(job: session.Job, run: str) -> list[str]:
+def _list_written(job: session.Job, run: str) -> list[str]:
     """The parts of its tables that the run has written."""
     sinks = [sink for sink in job.program.sinks if can_be_read_back(sink)]
     return sorted({str(part) for sink in sinks for part in parts_written(sink, job.directory, run)})

@@ -56,11 +56,11 @@ def _first(number: int, there: bytes, expected: bytes, form: str, names: Sequenc
     pairs = zip_longest(there.decode(errors="replace").splitlines(), expected.decode().splitlines(), fillvalue="")
     for line, (ours, theirs) in enumerate(pairs, number):
         if ours != theirs:
-            return f"has on line {line} {_told(ours, theirs, form, names)}"
+            return f"has on line {line} {_tell(ours, theirs, form, names)}"
     return f"ends its lines otherwise from line {number} on"
 
 
-def _told(ours: str, theirs: str, form: str, names: Sequence[str]) -> str:
+def _tell(ours: str, theirs: str, form: str, names: Sequence[str]) -> str:
     """The column that differs, and how; both lines where that is not clear."""
     here, there = (_fields(text, form, names) for text in (ours, theirs))
     for name in names:

@@ -37,10 +37,10 @@ def standing(home: Path, sink: Sink, closed_only: bool, say: Say = lambda text: 
         TopologyError: the run cannot be asked, or does not come to rest.
     """
     with ExitStack() as stack:
-        yield _asked(home, sink, closed_only, stack, say) or Standing(home, False)
+        yield _ask(home, sink, closed_only, stack, say) or Standing(home, False)
 
 
-def _asked(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say) -> Standing | None:
+def _ask(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say) -> Standing | None:
     """What a run that goes on answers; None if none does, or if it ended while it was asked."""
     if not is_live(home):
         return None
@@ -57,14 +57,14 @@ def _asked(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say
         if is_live(home):
             raise
         return None
-    copy = stack.enter_context(_copied(home))
+    copy = stack.enter_context(_copy(home))
     if sink.traits.returned:  # its table is in the copy
         pause.close()
     return Standing(copy, True)
 
 
 @contextmanager
-def _copied(home: Path) -> Iterator[Path]:
+def _copy(home: Path) -> Iterator[Path]:
     """The record's files beside themselves: record and results are written anew by other names, late rows are appended."""
     copy = Path(tempfile.mkdtemp(prefix=".compared-", dir=home))
     try:

@@ -89,7 +89,7 @@ class Watch:
         with standing(self._home, self._sink, self.by_windows, self._say) as run:
             record = record_in(run.home)
             part = self._cut if self._horizon is None else self._horizon.following(record)
-            found = None if part is None else self._compared(run, record, part)
+            found = None if part is None else self._compare_part(run, record, part)
             windows = self._windows(run, part) if part is not None and self.by_windows else 0
         seconds = self._clock() - began
         if found is not None:
@@ -100,7 +100,7 @@ class Watch:
             self.windows += windows
         return Round(found, windows, seconds, not run.live, record.closed_us)
 
-    def _compared(self, run: Standing, record: RunRecord, part: Cut) -> Reconciliation:
+    def _compare_part(self, run: Standing, record: RunRecord, part: Cut) -> Reconciliation:
         ranges = record.ranges
         if self._horizon is not None:
             ranges = self._horizon.starts(record, part)

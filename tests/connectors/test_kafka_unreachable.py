@@ -11,7 +11,7 @@ import pytest
 from ouzel.connectors import open_sink, open_source
 from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.kafka.client import refuse_unreachable
-from ouzel.connectors.kafka.source import _listed
+from ouzel.connectors.kafka.source import _list
 from ouzel.errors import ConnectorError
 from tests.connectors.test_kafka import request_for
 
@@ -79,6 +79,6 @@ def test_a_task_that_is_started_again_waits_for_its_broker(closed: str) -> None:
 
 
 def test_topics_are_listed_where_none_is_near() -> None:
-    assert _listed(["__consumer_offsets", "clicks", "bids"]) == "there are bids, clicks"
-    assert _listed(["__consumer_offsets"]) == "there are no topics yet"
-    assert _listed([f"t{number}" for number in range(11)]).endswith("t5, t6 and 3 more")
+    assert _list(["__consumer_offsets", "clicks", "bids"]) == "there are bids, clicks"
+    assert _list(["__consumer_offsets"]) == "there are no topics yet"
+    assert _list([f"t{number}" for number in range(11)]).endswith("t5, t6 and 3 more")

@@ -51,7 +51,7 @@ class Xor(Accumulators):
         self._add(batch, numbers(series.fill_null(0)), weights)
 
     def merge(self, batch: SlottedRows) -> None:
-        self._add(batch, numbers(self._merged(batch, "bits")), numbers(self._merged(batch, "count")))
+        self._add(batch, numbers(self._take_merged(batch, "bits")), numbers(self._take_merged(batch, "count")))
 
     def export(self, slots: Slots) -> list[pl.Series]:
         return [pl.Series(f"{self.call.name}${name}", self.columns[name][slots]) for name in ("bits", "count")]

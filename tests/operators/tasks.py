@@ -30,7 +30,7 @@ class Tasks:
         """So many new tasks; one where rows have no keys to be spread by."""
         count = count if self.node.distribution[0].keys else 1
         self.chains = [Chain([OPERATORS[type(self.node)](self.node, SEED)]) for _ in range(count)]
-        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
+        self._take: list[list[Snapshot]] = [[] for _ in range(count)]
         for task, chain in enumerate(self.chains):
             chain.states[0].groups = key_groups_of(task, count)
 
@@ -59,10 +59,10 @@ class Tasks:
 
     def move(self, count: int) -> None:
         """A snapshot of changes is taken; so many tasks go on with it and those before, or, if none, the same ones."""
-        for chain, taken in zip(self.chains, self._taken, strict=True):
+        for chain, taken in zip(self.chains, self._take, strict=True):
             snapshot = chain.states[0].changes()
             taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
-        taken = self._taken
+        taken = self._take
         if count:
             self.begin(count)
             for chain in self.chains:

@@ -34,7 +34,7 @@ class Tasks:
 
     def begin(self, count: int) -> None:
         self.chains: list[Chain] = [self._make() for _ in range(count)]
-        self._taken: list[list[Snapshot]] = [[] for _ in range(count)]
+        self._take: list[list[Snapshot]] = [[] for _ in range(count)]
         for task, made in enumerate(self.chains):
             made.states[0].groups = key_groups_of(task, count)
 
@@ -44,14 +44,14 @@ class Tasks:
             self.out.append(made.process(frame.filter(chosen == task)))
 
     def snapshot(self) -> None:
-        for made, taken in zip(self.chains, self._taken, strict=True):
+        for made, taken in zip(self.chains, self._take, strict=True):
             self.out += made.flush_on_pause()
             snapshot = made.states[0].changes()
             taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
 
     def move(self, count: int) -> None:
         self.snapshot()
-        taken = self._taken
+        taken = self._take
         self.begin(count)
         for made in self.chains:
             made.states[0].restore(*taken)

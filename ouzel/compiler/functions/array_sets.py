@@ -22,7 +22,7 @@ def _comparable(kind: DataType) -> bool:
     )
 
 
-def _shared(keep: bool) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
+def _lower_sharing(keep: bool) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
     """The elements of the first list, each once, that are in the second, or that are not; NULLs are alike."""
 
     def batch(rows: pl.DataFrame) -> pl.Series:
@@ -43,12 +43,12 @@ def _shared(keep: bool) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
     return lambda one, other: batch_lists(one, other, batch)
 
 
-def _added_types(array: ArrayType, rest: Sequence[DataType]) -> Signature | None:
+def _resolve_adding(array: ArrayType, rest: Sequence[DataType]) -> Signature | None:
     kind = common_type(array.element, rest[0]) if len(rest) == 1 else None
     return Signature((ArrayType(kind), kind), ArrayType(kind)) if kind else None
 
 
-def _added(before: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:
+def _lower_adding(before: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:
     def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         array, item = arguments
         single = make_array([Lowered(item.value)], Signature(signature.parameters[1:], signature.result)).value
@@ -61,11 +61,13 @@ def _added(before: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:
 
 FUNCTIONS: tuple[Function, ...] = (
     Function(
-        "array_append", of_array(_added_types), _added(before=False), spark_call("array_append"), "With one more element at the end.",
+        "array_append", of_array(_resolve_adding), _lower_adding(before=False), spark_call("array_append"),
+        "With one more element at the end.",
         "ARRAY_APPEND(array, item)", null_in_null_out=False,
     ),
     Function(
-        "array_prepend", of_array(_added_types), _added(before=True), spark_call("array_prepend"), "With one more element in front.",
+        "array_prepend", of_array(_resolve_adding), _lower_adding(before=True), spark_call("array_prepend"),
+        "With one more element in front.",
         "ARRAY_PREPEND(array, item)", null_in_null_out=False,
     ),
     Function(
@@ -73,11 +75,11 @@ FUNCTIONS: tuple[Function, ...] = (
         "The elements of both arrays, each once.", "ARRAY_UNION(a, b)",
     ),
     Function(
-        "array_intersect", alike(2, 2, None, _comparable), plain(_shared(keep=True)), spark_call("array_intersect"),
+        "array_intersect", alike(2, 2, None, _comparable), plain(_lower_sharing(keep=True)), spark_call("array_intersect"),
         "The elements that are in both arrays, each once.", "ARRAY_INTERSECT(a, b)",
     ),
     Function(
-        "array_except", alike(2, 2, None, _comparable), plain(_shared(keep=False)), spark_call("array_except"),
+        "array_except", alike(2, 2, None, _comparable), plain(_lower_sharing(keep=False)), spark_call("array_except"),
         "The elements of the first array that are not in the second, each once.", "ARRAY_EXCEPT(a, b)",
     ),
 )  # fmt: skip

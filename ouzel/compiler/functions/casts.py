@@ -71,7 +71,7 @@ def convert_value(value: pl.Expr, source: DataType, target: DataType, safe: bool
     return outcome
 
 
-def _settled(outcome: Outcome, safe: bool) -> Outcome:
+def _settle(outcome: Outcome, safe: bool) -> Outcome:
     value, error = outcome
     if not safe or error is None:
         return outcome
@@ -83,7 +83,7 @@ def _settled(outcome: Outcome, safe: bool) -> Outcome:
 def _elements(value: pl.Expr, change: Callable[[pl.Expr], Outcome], safe: bool) -> Outcome:
     import polars as pl
 
-    item, error = _settled(change(pl.element()), safe)
+    item, error = _settle(change(pl.element()), safe)
     return value.list.eval(item), None if error is None else value.list.eval(error.fill_null(False)).list.any()
 
 
@@ -95,7 +95,7 @@ def _entry(item: pl.Expr, kinds: tuple[tuple[DataType, DataType], ...], safe: bo
 def _row(value: pl.Expr, pairs: tuple[tuple[DataType, DataType, str, str], ...], safe: bool) -> Outcome:
     import polars as pl
 
-    outcomes = [_settled(convert_value(value.struct.field(name), old, new, safe), safe) for old, new, name, _ in pairs]
+    outcomes = [_settle(convert_value(value.struct.field(name), old, new, safe), safe) for old, new, name, _ in pairs]
     fields = [part.alias(label) for (part, _), (*_, label) in zip(outcomes, pairs, strict=True)]
     row = pl.when(value.is_not_null()).then(pl.struct(*fields))
     return row, any_of(*(error for _, error in outcomes if error is not None))
@@ -159,13 +159,13 @@ def _to_decimal(value: pl.Expr, source: DataType, target: DataType) -> Outcome |
     assert isinstance(target, DecimalType)
     match source:
         case BooleanType():
-            return _rescaled(value.cast(pl.Int128), 0, target, 1)
+            return _rescale(value.cast(pl.Int128), 0, target, 1)
         case IntegerType(bits):
-            return _rescaled(value.cast(pl.Int128), 0, target, {8: 3, 16: 5, 32: 10, 64: 19}[bits])
+            return _rescale(value.cast(pl.Int128), 0, target, {8: 3, 16: 5, 32: 10, 64: 19}[bits])
         case DecimalType(precision, scale):
-            return _rescaled(decimals.unscale(value), scale, target, precision)
+            return _rescale(decimals.unscale(value), scale, target, precision)
         case TimestampType(True):
-            return _rescaled(value.to_physical().cast(pl.Int128), 6, target)
+            return _rescale(value.to_physical().cast(pl.Int128), 6, target)
         case FloatType():
             wide = value.cast(pl.Float64)
             finite = pl.when(wide.is_finite()).then(wide)  # Spark gives NULL for the others
@@ -177,7 +177,7 @@ def _to_decimal(value: pl.Expr, source: DataType, target: DataType) -> Outcome |
     return None
 
 
-def _rescaled(number: pl.Expr, scale: int, target: DecimalType, digits: int = 38) -> Outcome:
+def _rescale(number: pl.Expr, scale: int, target: DecimalType, digits: int = 38) -> Outcome:
     """An unscaled number of at most `digits` digits as `target`; it cannot fail if its integral digits fit."""
     import polars as pl
 
@@ -243,7 +243,7 @@ def _to_timestamp(value: pl.Expr, source: DataType, target: DataType) -> Outcome
             clipped = pl.when(seconds > limit).then(2**63 - 1).when(seconds < -limit).then(-(2**63)).otherwise(clipped)
             return clipped.cast(kind), None
         case DecimalType() if target.local:
-            return map_rows((value,), _wrapped_micros, kind).struct.field("value"), None
+            return map_rows((value,), _wrap_micros, kind).struct.field("value"), None
         case FloatType() if target.local:
             micros = value.cast(pl.Float64) * SECOND_US
             inside = (micros >= -(2.0**63)) & (micros < 2.0**63)
@@ -251,7 +251,7 @@ def _to_timestamp(value: pl.Expr, source: DataType, target: DataType) -> Outcome
     return None
 
 
-def _wrapped_micros(seconds: Decimal) -> int:
+def _wrap_micros(seconds: Decimal) -> int:
     """Microseconds in 64 bits; what is beyond wraps round, as Java's BigDecimal.longValue does in Spark's cast."""
     micros = decimals.truncate_to_micros(seconds)
     return (micros + 2**63) % 2**64 - 2**63

@@ -71,7 +71,7 @@ def _with_element(result: DataType | None = None) -> TypeRule:
     return of_array(make)
 
 
-def _sized(types: Sequence[DataType]) -> Signature | None:
+def _resolve_size(types: Sequence[DataType]) -> Signature | None:
     return Signature(tuple(types), INT) if len(types) == 1 and isinstance(types[0], ArrayType | MapType) else None
 
 
@@ -89,7 +89,7 @@ def _element_at(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 
     whole, place = arguments[0].value, arguments[1].value
     if isinstance(signature.parameters[0], MapType):
-        return with_errors(_looked_up(whole, place, to_polars(signature.result)), arguments)
+        return with_errors(_look_up(whole, place, to_polars(signature.result)), arguments)
     size = whole.list.len().cast(pl.Int64)
     index = place.cast(pl.Int64)
     value = whole.list.get(pl.when(index > 0).then(index - 1).otherwise(index), null_on_oob=True)
@@ -117,7 +117,7 @@ def _spark_item(arguments: Sequence[str], signature: Signature) -> str:
     return f"F.get({array}, {from_zero})"
 
 
-def _looked_up(entries: pl.Expr, key: pl.Expr, kind: pl.DataType) -> pl.Expr:
+def _look_up(entries: pl.Expr, key: pl.Expr, kind: pl.DataType) -> pl.Expr:
     return call_on_frame((entries, key), lambda rows: _find_in_maps(rows, kind), kind)
 
 
@@ -342,7 +342,7 @@ def drop_repeated(array: pl.Expr) -> pl.Expr:
     return array.list.eval(pl.element().unique(maintain_order=True))
 
 
-def _sorted(array: pl.Expr) -> pl.Expr:
+def _sort(array: pl.Expr) -> pl.Expr:
     import polars as pl
 
     return array.list.eval(pl.element().sort(nulls_last=True))
@@ -377,7 +377,7 @@ def batch_lists(array: pl.Expr, item: pl.Expr, batch: Callable[[pl.DataFrame], p
 
 FUNCTIONS: tuple[Function, ...] = (
     Function(
-        "cardinality", _sized, plain(lambda a: a.list.len().cast(to_polars(INT))), spark_call("size"),
+        "cardinality", _resolve_size, plain(lambda a: a.list.len().cast(to_polars(INT))), spark_call("size"),
         "Number of elements or entries.", "CARDINALITY(a)", aliases=("size",),
     ),
     Function(
@@ -412,7 +412,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "array_min", of_array(_extreme_types), _extreme(False), spark_call("array_min"),
         "The least element; NULLs are passed over.", "ARRAY_MIN(array)",
     ),
-    Function("array_sort", _alone(ordered=True), plain(_sorted), spark_call("array_sort"), "Ascending, NULLs last.", "ARRAY_SORT(array)"),
+    Function("array_sort", _alone(ordered=True), plain(_sort), spark_call("array_sort"), "Ascending, NULLs last.", "ARRAY_SORT(array)"),
     Function(
         "array_reverse", _alone(), plain(lambda a: a.list.reverse()), spark_call("reverse"), "In the opposite order.",
         "ARRAY_REVERSE(array)",

@@ -47,7 +47,7 @@ def has_value_order(kind: DataType) -> bool:
     )
 
 
-def _ordered(result: Callable[[DataType], DataType]) -> AggregateTypeRule:
+def _resolve_ordered(result: Callable[[DataType], DataType]) -> AggregateTypeRule:
     return lambda kind: (kind, result(kind)) if has_value_order(kind) else None
 
 
@@ -84,7 +84,7 @@ def as_column(value: str) -> str:
     return f"F.col({value})" if value.startswith('"') else f"({value})"
 
 
-def _sorted(elements: str, orders: Orders) -> str:
+def _sort(elements: str, orders: Orders) -> str:
     """The text of an array of rows of so many fields, or of values without NULL, in this order."""
     if all(not order.descending and order.is_usual for order in orders):
         return f"F.sort_array({elements})"
@@ -103,7 +103,7 @@ def _sorted(elements: str, orders: Orders) -> str:
 
 def _values(value: str, orders: Orders, packed: bool, gather: str = "F.collect_list") -> str:
     """The text of all values in their order."""
-    rows = _sorted(f"{gather}({value})", orders)
+    rows = _sort(f"{gather}({value})", orders)
     return f'F.transform({rows}, lambda row: row["f{len(orders) - 1}"])' if packed else rows
 
 
@@ -122,13 +122,13 @@ def _spark_list(gather: str) -> Callable[..., str]:
 
 def _spark_text(gather: str) -> Callable[..., str]:
     def spark(value: str, orders: Orders, separator: str) -> str:
-        text = f"F.array_join({_values(value, orders, len(orders) > 1, gather)}, {_quoted(separator)})"
+        text = f"F.array_join({_values(value, orders, len(orders) > 1, gather)}, {_quote(separator)})"
         return _or_null(value, text)
 
     return spark
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.encode("unicode_escape").decode().replace('"', '\\"') + '"'
 
 
@@ -161,7 +161,9 @@ def _spark_end(last: bool) -> Callable[..., str]:
         ways = {order.descending for order in orders}
         if all(usual) and len(ways) == 1:
             return f"F.{'max' if last != ways.pop() else 'min'}({value}){field}"
-        return f"F.get({_sorted(f'F.collect_list({value})', orders)}, {'F.count(' + value + ') - 1' if last else 0}){field}"
+        return (
+            f"F.get({_sort(f'F.collect_list({value})', orders)}, {'F.count(' + value + ') - 1' if last else 0}){field}"
+        )
 
     return spark
 
@@ -178,7 +180,7 @@ def _spark_continuous(value: str, orders: Orders, fraction: float) -> str:
 def _spark_discrete(gather: str) -> Callable[..., str]:
     def spark(value: str, orders: Orders, fraction: float) -> str:
         place = f'F.greatest(F.ceil(F.size(all) * {fraction}) - 1, F.lit(0)).cast("int")'
-        return f"F.transform(F.array({_sorted(f'{gather}({value})', orders)}), lambda all: F.get(all, {place}))[0]"
+        return f"F.transform(F.array({_sort(f'{gather}({value})', orders)}), lambda all: F.get(all, {place}))[0]"
 
     return spark
 
@@ -187,7 +189,7 @@ def _sql_continuous(value: str, orders: Orders, fraction: float) -> str:
     return f"percentile(DISTINCT {value}, {ascending_fraction(orders, fraction)}D)"
 
 
-def _gathered(
+def _gather(
     name: str, resolve: AggregateTypeRule, takes: str, doc: str, usage: str, spark: Callable[[str], Callable[..., str]],
     variant: str = "", aliases: tuple[str, ...] = (), order: CallOrder = CallOrder.VALUES,
     constants: tuple[Constant, ...] = (),
@@ -233,7 +235,12 @@ def _by(name: str, doc: str, spark: str, aliases: tuple[str, ...]) -> AggregateF
 
 def _end(name: str, doc: str, last: bool) -> AggregateFunction:
     made = _best(
-        name, _ordered(lambda kind: kind), _ORDERED, doc, f"{name.upper()}(value ORDER BY time)", _spark_end(last)
+        name,
+        _resolve_ordered(lambda kind: kind),
+        _ORDERED,
+        doc,
+        f"{name.upper()}(value ORDER BY time)",
+        _spark_end(last),
     )
     return replace(made, order=CallOrder.NEEDED, by_time=True)
 
@@ -244,30 +251,30 @@ _PERCENT = "(0.5) WITHIN GROUP (ORDER BY value)"
 
 GATHERING: tuple[AggregateFunction, ...] = (
     replace(
-        _gathered(
-            "array_agg", _ordered(ArrayType), _ORDERED, "all values, NULLs too; NULL of no rows",
+        _gather(
+            "array_agg", _resolve_ordered(ArrayType), _ORDERED, "all values, NULLs too; NULL of no rows",
             "ARRAY_AGG([DISTINCT] value [ORDER BY key])", _spark_array,
         ),
         needed=(),
     ),
-    _gathered(
-        "collect_list", _ordered(ArrayType), _ORDERED, "all values that are not NULL; NULL of none",
+    _gather(
+        "collect_list", _resolve_ordered(ArrayType), _ORDERED, "all values that are not NULL; NULL of none",
         "COLLECT_LIST(value [ORDER BY key])", _spark_list,
     ),
-    _gathered(
+    _gather(
         "string_agg", _text, "VARCHAR", "all values as one text, a comma between them unless something else is given; NULL of none",
         "STRING_AGG(value [, ', '] [ORDER BY key])", _spark_text, aliases=("listagg", "group_concat"), constants=(_SEPARATOR,),
     ),
     replace(
-        _gathered(
+        _gather(
             "map_agg", _row_of_two(MapType), "two values that have an order",
             "a map of keys that are not NULL to values; of several values of a key the largest", "MAP_AGG(key, value)", _spark_map,
             order=CallOrder.NONE,
         ),
         values=2,
     ),
-    _gathered(
-        "histogram", _ordered(lambda kind: MapType(kind, BIGINT)), _ORDERED, "a map of each value to how often it is there",
+    _gather(
+        "histogram", _resolve_ordered(lambda kind: MapType(kind, BIGINT)), _ORDERED, "a map of each value to how often it is there",
         "HISTOGRAM(value)", _spark_histogram, order=CallOrder.NONE,
     ),
     _by("min_by", "the value of the row with the least `by`; of several the least value", "min", ("arg_min",)),
@@ -282,7 +289,7 @@ GATHERING: tuple[AggregateFunction, ...] = (
         sql_distinct=_sql_continuous,
     ),
     _quantile(
-        "percentile_disc", _ordered(lambda kind: kind), _ORDERED, "the first value with at least this fraction of all up to it",
+        "percentile_disc", _resolve_ordered(lambda kind: kind), _ORDERED, "the first value with at least this fraction of all up to it",
         "PERCENTILE_DISC" + _PERCENT, _spark_discrete("F.collect_list"), _spark_discrete("F.collect_set"), ("quantile_disc",), (_FRACTION,),
     ),
     replace(
@@ -293,7 +300,7 @@ GATHERING: tuple[AggregateFunction, ...] = (
         sql_distinct=lambda value, orders: f"median(DISTINCT {value})",
     ),
     _quantile(
-        "mode", _ordered(lambda kind: kind), _ORDERED, "the value that is there most often; of several the least",
+        "mode", _resolve_ordered(lambda kind: kind), _ORDERED, "the value that is there most often; of several the least",
         "MODE(value)", lambda value, orders: f"F.mode({value}, True)", lambda value, orders: f"F.min({value})",
     ),
 )  # fmt: skip

@@ -60,7 +60,7 @@ def look_up(text: str, steps: Sequence[str | int]) -> str | None:
         return None
     for step in steps:
         value = _below(value, step)
-    return None if value is None else value if isinstance(value, str) else _dumped(value)
+    return None if value is None else value if isinstance(value, str) else _dump(value)
 
 
 def _below(value: Any, step: str | int) -> Any:
@@ -69,15 +69,13 @@ def _below(value: Any, step: str | int) -> Any:
     return value.get(step) if isinstance(value, dict) else None
 
 
-def _dumped(value: Any) -> str:
+def _dump(value: Any) -> str:
     if isinstance(value, dict):
         return (
-            "{"
-            + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_dumped(item)}" for key, item in value.items())
-            + "}"
+            "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_dump(item)}" for key, item in value.items()) + "}"
         )
     if isinstance(value, list):
-        return "[" + ",".join(map(_dumped, value)) + "]"
+        return "[" + ",".join(map(_dump, value)) + "]"
     return str(value) if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
 
 

@@ -43,7 +43,7 @@ def _or(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     return result
 
 
-def _joined(symbol: str) -> SparkLowering:
+def _lower_joining(symbol: str) -> SparkLowering:
     def lower(arguments: Sequence[str], signature: Signature) -> str:
         text = arguments[0]
         for argument in arguments[1:]:
@@ -60,11 +60,11 @@ def _truth(value: str, negated: bool = False) -> SparkLowering:
 _ONE = predicate(1, 1)
 FUNCTIONS: tuple[Function, ...] = (
     Function(
-        "and", predicate(2, 1000), _and, _joined("&"), "TRUE if all are; what comes after a FALSE is not looked at.",
+        "and", predicate(2, 1000), _and, _lower_joining("&"), "TRUE if all are; what comes after a FALSE is not looked at.",
         "a AND b", null_in_null_out=False,
     ),
     Function(
-        "or", predicate(2, 1000), _or, _joined("|"), "TRUE if one is; what comes after a TRUE is not looked at.",
+        "or", predicate(2, 1000), _or, _lower_joining("|"), "TRUE if one is; what comes after a TRUE is not looked at.",
         "a OR b", null_in_null_out=False,
     ),
     Function("not", _ONE, plain(lambda a: ~a), lambda a, signature: f"~{parenthesize(a[0])}", "The opposite.", "NOT a"),

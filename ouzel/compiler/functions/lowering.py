@@ -278,10 +278,10 @@ def spark_method(name: str) -> SparkLowering:
 def quote(text: str) -> str:
     """The text as a Python string literal, whatever it holds: in double quotes, unless it holds more of those than of single ones."""
     mark = "'" if text.count('"') > text.count("'") else '"'
-    return mark + "".join(_escaped(character, mark) for character in text) + mark
+    return mark + "".join(_escape(character, mark) for character in text) + mark
 
 
-def _escaped(character: str, mark: str) -> str:
+def _escape(character: str, mark: str) -> str:
     if character in (mark, "\\"):
         return "\\" + character
     return character if character.isprintable() else character.encode("unicode_escape").decode()

@@ -165,11 +165,11 @@ def _round_floats(rows: pl.DataFrame) -> pl.Series:
     if quick.all():
         return near.cast(value.dtype)
     wide_rows = pl.DataFrame([wide.alias("0"), digits.alias("1")])
-    slow = wide_rows.select(both=map_rows((pl.col("0"), pl.col("1")), _rounded_float, pl.Float64()))["both"]
+    slow = wide_rows.select(both=map_rows((pl.col("0"), pl.col("1")), _round_float, pl.Float64()))["both"]
     return near.zip_with(quick, slow.struct.field("value")).cast(value.dtype)
 
 
-def _rounded_float(number: float, digits: int) -> float:
+def _round_float(number: float, digits: int) -> float:
     return (float(round_half_up(Decimal(repr(number)), digits)) or 0.0) if math.isfinite(number) else number
 
 
@@ -220,7 +220,7 @@ def _shift(value: int, count: int, bits: int) -> int:
     return moved - (1 << bits) if moved >= 1 << (bits - 1) else moved
 
 
-def _shifted(function: Callable[[int, int, int], int]) -> KernelLowering:
+def _lower_shift(function: Callable[[int, int, int], int]) -> KernelLowering:
     def lower(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         assert isinstance(signature.result, IntegerType)
         bits = signature.result.bits
@@ -338,11 +338,11 @@ FUNCTIONS: tuple[Function, ...] = (
         "Number of bits set, of 64.", "BIT_COUNT(a)",
     ),
     Function(
-        "shiftleft", _SHIFT, _shifted(_shift), spark_builtin("shiftleft"), "Bits moved left, the count taken modulo the width.",
+        "shiftleft", _SHIFT, _lower_shift(_shift), spark_builtin("shiftleft"), "Bits moved left, the count taken modulo the width.",
         "SHIFTLEFT(a, count)",
     ),
     Function(
-        "shiftright", _SHIFT, _shifted(lambda a, n, bits: a >> (n % bits)), spark_builtin("shiftright"),
+        "shiftright", _SHIFT, _lower_shift(lambda a, n, bits: a >> (n % bits)), spark_builtin("shiftright"),
         "Bits moved right, keeping the sign.", "SHIFTRIGHT(a, count)",
     ),
     Function(

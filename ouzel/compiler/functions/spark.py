@@ -43,7 +43,7 @@ def to_spark(expression: Expression) -> str:
         case Literal(value=value):
             return spark_literal(value, expression.type)
         case Call():
-            return _call(expression, [to_spark(argument) for argument in _widened_by_spark(expression)])
+            return _call(expression, [to_spark(argument) for argument in _uncast_widening(expression)])
         case Cast(operand=operand, safe=safe):
             name = "try_cast" if safe else "cast"
             return f"{parenthesize(to_spark(operand))}.{name}({quote(to_spark_type(expression.type))})"
@@ -71,7 +71,7 @@ def _path(expression: Expression) -> list[str]:
     return [expression.name]
 
 
-def _widened_by_spark(call: Call) -> tuple[Expression, ...]:
+def _uncast_widening(call: Call) -> tuple[Expression, ...]:
     """The arguments without casts that Spark makes by itself: of an integer beside a DOUBLE, and of whole numbers in a comparison."""
     types = [argument.type for argument in call.arguments]
     if (
@@ -79,7 +79,7 @@ def _widened_by_spark(call: Call) -> tuple[Expression, ...]:
         and isinstance(types[0], IntegerType | DecimalType)
         and types == types[:1] * len(types)
     ):
-        return _compared_to_integers(call.arguments)
+        return _uncast_integers(call.arguments)
     if call.function not in WIDENING or types != [DOUBLE, DOUBLE]:
         return call.arguments
     plain = tuple(
@@ -91,7 +91,7 @@ def _widened_by_spark(call: Call) -> tuple[Expression, ...]:
     return plain if any(argument.type == DOUBLE for argument in plain) else call.arguments
 
 
-def _compared_to_integers(arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+def _uncast_integers(arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
     """One value and whole numbers, without their casts to what both fit into; the same arguments if they are anything else."""
     plain = tuple(map(_plain_integer, arguments))
     values = [argument for argument in arguments if not isinstance(argument, Literal)]

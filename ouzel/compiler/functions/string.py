@@ -71,7 +71,7 @@ def _locate_from(sought: pl.Expr, text: pl.Expr, start: pl.Expr) -> pl.Expr:
     return characters(pl.when(start.is_null()).then(0).when(known).then(pl.when(skipped < 0).then(0).otherwise(found)))
 
 
-def _left(text: pl.Expr, count: pl.Expr) -> pl.Expr:
+def _take_left(text: pl.Expr, count: pl.Expr) -> pl.Expr:
     import polars as pl
 
     return pl.when(count.is_not_null()).then(text.str.slice(0, count.clip(lower_bound=0)))
@@ -181,10 +181,10 @@ def _strip(method: str) -> KernelLowering:
 
 
 def _initcap(text: str) -> str:
-    return " ".join(_capitalised(word) for word in text.lower().split(" "))
+    return " ".join(_capitalise(word) for word in text.lower().split(" "))
 
 
-def _capitalised(word: str) -> str:
+def _capitalise(word: str) -> str:
     """A small word with a capital; an i with a dot of its own is the small form of one letter, İ."""
     return "İ" + word[2:] if word.startswith("i\u0307") else word[:1].title() + word[1:]
 
@@ -204,7 +204,7 @@ def _replace(text: str, sought: str, new: str = "") -> str:
     return text.replace(sought, new) if sought else text
 
 
-def _replaced(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
+def _lower_replace(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     """A literal that is sought is one vectorised call; one that differs from row to row goes to Python."""
     sought = arguments[1].literal
     if not sought:
@@ -275,7 +275,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "From a position on, a number of characters; a negative position counts from the end.", "SUBSTRING(text, start [, length])",
         aliases=("substr", "mid"),
     ),
-    Function("left", _COUNTED, plain(_left), spark_call("left"), "The first characters.", "LEFT(text, count)"),
+    Function("left", _COUNTED, plain(_take_left), spark_call("left"), "The first characters.", "LEFT(text, count)"),
     Function("right", _COUNTED, plain(_right), spark_call("right"), "The last characters.", "RIGHT(text, count)"),
     Function(
         "char_length", overloads(((V,), INT)), plain(lambda a: characters(a.str.len_chars())), spark_call("char_length"),
@@ -298,7 +298,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "Texts with a separator between them; NULLs are passed over.", "CONCAT_WS(separator, a, ...)", null_in_null_out=False,
     ),
     Function(
-        "replace", overloads(((V, V, V), V), ((V, V), V)), _replaced, spark_call("replace"),
+        "replace", overloads(((V, V, V), V), ((V, V), V)), _lower_replace, spark_call("replace"),
         "Every occurrence of a text replaced, or removed.", "REPLACE(text, sought [, new])",
     ),
     Function("repeat", _COUNTED, failing(repeat_text, too_long, _TOO_LONG), spark_call("repeat"),

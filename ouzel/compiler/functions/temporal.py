@@ -93,7 +93,7 @@ def months_between(start: pl.Expr, end: pl.Expr) -> pl.Expr:
     early, late = _clock_of(end) < _clock_of(start), _clock_of(end) > _clock_of(start)
     # as Java's LocalDateTime.until: a day that is not whole is taken off before months are counted
     last = last - ((last > first) & early).cast(pl.Int64) + ((last < first) & late).cast(pl.Int64)
-    return (_packed_month(last) - _packed_month(first)).truncdiv(32)
+    return (_pack_month(last) - _pack_month(first)).truncdiv(32)
 
 
 def _day_of(value: pl.Expr) -> pl.Expr:
@@ -104,7 +104,7 @@ def _clock_of(value: pl.Expr) -> pl.Expr:
     return _micros(value) - _day_of(value) * DAY_US
 
 
-def _packed_month(day: pl.Expr) -> pl.Expr:
+def _pack_month(day: pl.Expr) -> pl.Expr:
     import polars as pl
 
     date = day.cast(pl.Int32).cast(to_polars(DATE))

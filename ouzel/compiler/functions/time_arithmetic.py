@@ -103,11 +103,11 @@ def _move(arguments: Sequence[Lowered], signature: Signature, sign: int) -> Lowe
         return with_errors(days.cast(_int32(), strict=False).cast(to_polars(DATE)), arguments)
     total = start + step if sign > 0 else start - step
     return with_errors(
-        total.cast(to_polars(signature.result)), arguments, _wrapped(point, interval, total, sign), OVERFLOW
+        total.cast(to_polars(signature.result)), arguments, _overflows(point, interval, total, sign), OVERFLOW
     )
 
 
-def _wrapped(point: Lowered, interval: Lowered, total: pl.Expr, sign: int) -> pl.Expr:
+def _overflows(point: Lowered, interval: Lowered, total: pl.Expr, sign: int) -> pl.Expr:
     start = point.value.to_physical()
     if isinstance(interval.literal, timedelta):
         step = sign * (interval.literal // timedelta(microseconds=1))
@@ -140,15 +140,15 @@ def _int32() -> pl.DataType:
 
 def spark_add(arguments: Sequence[str], signature: Signature) -> str:
     """`a + b`; Spark makes a timestamp of a date plus days, hence the cast."""
-    return _narrowed(f"{spark_operator('+')(arguments, signature)}", signature)
+    return _narrow(f"{spark_operator('+')(arguments, signature)}", signature)
 
 
 def spark_subtract(arguments: Sequence[str], signature: Signature) -> str:
     """`a - b`; the difference of dates is INTERVAL DAY in Spark, hence the cast."""
-    return _narrowed(f"{spark_operator('-')(arguments, signature)}", signature)
+    return _narrow(f"{spark_operator('-')(arguments, signature)}", signature)
 
 
-def _narrowed(text: str, signature: Signature) -> str:
+def _narrow(text: str, signature: Signature) -> str:
     if signature.result == DATE and INTERVAL in signature.parameters:
         return f'{parenthesize(text)}.cast("date")'
     if signature.parameters == (DATE, DATE):

@@ -40,10 +40,10 @@ class WindowFrame:
     end: int | None
 
     def __str__(self) -> str:
-        return f"{self.kind.value} BETWEEN {_bound(self.start, 'PRECEDING')} AND {_bound(self.end, 'FOLLOWING')}"
+        return f"{self.kind.value} BETWEEN {_describe_bound(self.start, 'PRECEDING')} AND {_describe_bound(self.end, 'FOLLOWING')}"
 
 
-def _bound(amount: int | None, unbounded: str) -> str:
+def _describe_bound(amount: int | None, unbounded: str) -> str:
     if amount is None:
         return f"UNBOUNDED {unbounded}"
     if amount == 0:

@@ -141,7 +141,7 @@ class ApplyPython(RowWise):
 
     def definition(self, column: str) -> tuple[object, ...]:
         place = self.gives.schema.names.index(column)
-        return ("python", self._made_by(place), place)
+        return ("python", self._trace_steps(place), place)
 
     def fused(self, below: ApplyPython) -> ApplyPython:
         """Both as one, on what the one below reads."""
@@ -161,7 +161,7 @@ class ApplyPython(RowWise):
             done.append(digest(step.kind, step.part, step.id, done[-1]))
         return tuple(done)
 
-    def _made_by(self, place: int) -> str:
+    def _trace_steps(self, place: int) -> str:
         """The history up to the step that made the column at this place."""
         other = (StepPart.VALUE, StepPart.KEY)[place] if self.gives.is_pair else None
         makers = [number for number, step in enumerate(self.steps, 1) if step.makes and step.part is not other]

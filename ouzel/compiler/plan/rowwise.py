@@ -25,12 +25,12 @@ class Project(RowWise):
         return {name: (0, value.name) for name, value in self.items if isinstance(value, Column)}
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
-        return (frozenset(name for _, value in self._kept(wanted) for name in columns_of(value)),)
+        return (frozenset(name for _, value in self._keep(wanted) for name in columns_of(value)),)
 
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
-        return replace(self, input=inputs[0], items=self._kept(wanted))
+        return replace(self, input=inputs[0], items=self._keep(wanted))
 
-    def _kept(self, wanted: Names) -> tuple[tuple[str, Expression], ...]:
+    def _keep(self, wanted: Names) -> tuple[tuple[str, Expression], ...]:
         return tuple(item for item in self.items if item[0] in wanted) or self.items[:1]
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:

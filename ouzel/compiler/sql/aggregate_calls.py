@@ -63,7 +63,7 @@ class AggregateBinder:
         bound = [cast_to(value, kind) for value, kind in zip(bound, self._kinds(signature[0], len(bound)), strict=True)]
         if self.function.keeps_values:
             bound, orders = list(map(_without_sign, bound)), [(_without_sign(key), order) for key, order in orders]
-        value, parameters = self._ordered(bound, orders)
+        value, parameters = self._order_values(bound, orders)
         return BoundAggregate(
             self.function, value, signature[1], self.distinct and self.function.distinct,
             (*parameters, *self._constants(constants)), self.own,
@@ -197,14 +197,14 @@ class AggregateBinder:
             raise self.source.error(f"ORDER BY takes no {value.type}", place(item), "order by something else")
         return value, ValueOrder(bool(item.args.get("desc")), not item.args.get("nulls_first"))
 
-    def _ordered(
+    def _order_values(
         self, bound: Sequence[Expression], orders: Sequence[tuple[Expression, ValueOrder]]
     ) -> tuple[Expression, tuple[object, ...]]:
         """What the aggregate is of, and its order."""
         row = self.function
         if row.order is CallOrder.NONE:
             return (
-                bound[0] if len(bound) == 1 else self._packed([bound[at] for at in self._places(len(bound))], bound)
+                bound[0] if len(bound) == 1 else self._pack([bound[at] for at in self._places(len(bound))], bound)
             ), ()
         if row.order is CallOrder.VALUE:
             return bound[0], (tuple(order for _, order in orders) or (ValueOrder(),),)
@@ -218,8 +218,8 @@ class AggregateBinder:
             )
         if row.order is CallOrder.VALUES and (self.distinct or [key for key, _ in orders] == [bound[0]] or not orders):
             alone = (orders[0][1] if orders else ValueOrder(),)
-            return (bound[0] if row.needed else self._packed(bound, bound)), (alone,)
-        return self._packed([*(key for key, _ in orders), *bound], bound), (
+            return (bound[0] if row.needed else self._pack(bound, bound)), (alone,)
+        return self._pack([*(key for key, _ in orders), *bound], bound), (
             (*(order for _, order in orders), ValueOrder()),
         )
 
@@ -231,7 +231,7 @@ class AggregateBinder:
             )
         return time
 
-    def _packed(self, fields: Sequence[Expression], values: Sequence[Expression]) -> Expression:
+    def _pack(self, fields: Sequence[Expression], values: Sequence[Expression]) -> Expression:
         """A ROW of these, NULL where a value is that must not be."""
         row = Call(_row_type(fields), "row", tuple(fields))
         there = [Call(BOOLEAN, "is_not_null", (values[number],)) for number in self.function.needed]

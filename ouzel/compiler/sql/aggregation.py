@@ -92,7 +92,7 @@ class _GroupBinder(Binder):
     ) -> None:
         super().__init__(source, relation, types)
         self.window, self.arguments, self.sets = window, list[_Argument](), sets
-        self.hidden = _unused(_HIDDEN + "result", relation.node.schema.names)
+        self.hidden = _make_unused(_HIDDEN + "result", relation.node.schema.names)
         self.parts_used: set[int] = set()
 
     def grouping(self, node: exp.Expr) -> Expression:
@@ -158,7 +158,7 @@ class _KeyBinder(Binder):
     no_aggregates = "GROUP BY takes what is computed from single rows"
 
 
-def _unused(prefix: str, names: Sequence[str]) -> str:
+def _make_unused(prefix: str, names: Sequence[str]) -> str:
     """The prefix, made longer until no name starts with it: views hide results under the same names."""
     while any(name.startswith(prefix) for name in names):
         prefix += _HIDDEN
@@ -329,11 +329,11 @@ class _Grouping:
             self._input(), tuple(self.keys.names), calls, emit, window, written=self._clause("group")
         )
         if having:
-            node = Filter(node, _renamed(having, renamed), written=self._clause("having"))
-        above = replace(self.relation, node=node, window=window, undated=_undated(self.relation, window))
-        outputs = [replace(output, expression=_renamed(output.expression, renamed)) for output in outputs]
-        qualify = _renamed(self._above(qualify), renamed) if qualify else None
-        return windows.project(above, outputs, qualify, lambda value: _renamed(self._above(value), renamed))
+            node = Filter(node, _rename(having, renamed), written=self._clause("having"))
+        above = replace(self.relation, node=node, window=window, undated=_explain_undated(self.relation, window))
+        outputs = [replace(output, expression=_rename(output.expression, renamed)) for output in outputs]
+        qualify = _rename(self._above(qualify), renamed) if qualify else None
+        return windows.project(above, outputs, qualify, lambda value: _rename(self._above(value), renamed))
 
     def _above(self, expression: Expression) -> Expression:
         """The expression over the Aggregate's output: keys where it computes keys, and nothing else of single rows."""
@@ -349,10 +349,10 @@ class _Grouping:
                 and part.name not in self.keys.names
                 and not part.name.startswith(self.binder.hidden)
             ):
-                raise self._ungrouped(part)
+                raise self._make_ungrouped_error(part)
         return changed
 
-    def _ungrouped(self, column: Column) -> QueryError:
+    def _make_ungrouped_error(self, column: Column) -> QueryError:
         node = next((node for written, node in self.binder.written if written is column), None)
         shown = node.name if node is not None else column.name
         span = place(node) if node is not None else (0, 1)
@@ -388,14 +388,14 @@ class _Grouping:
         return (start, end, time)
 
     def _call(self, name: str, argument: _Argument) -> AggregateCall:
-        value = self._computed(argument.value, "value") if argument.value else None
-        condition = self._computed(argument.filter, "filter") if argument.filter else None
+        value = self._compute(argument.value, "value") if argument.value else None
+        condition = self._compute(argument.filter, "filter") if argument.filter else None
         return AggregateCall(
             name, argument.function, value, argument.type, argument.distinct, condition, argument.written, argument.own,
             argument.parameters,
         )  # fmt: skip
 
-    def _computed(self, value: Expression, base: str) -> str:
+    def _compute(self, value: Expression, base: str) -> str:
         for name, known in self.below.items():
             if known == value:
                 return name
@@ -420,14 +420,14 @@ class _Grouping:
         return self.relation.node if same or not items else Project(self.relation.node, items)
 
 
-def _renamed(expression: Expression, names: dict[str, str]) -> Expression:
+def _rename(expression: Expression, names: dict[str, str]) -> Expression:
     def rename(part: Expression) -> Expression:
         return replace(part, name=names[part.name]) if isinstance(part, Column) and part.name in names else part
 
     return rewrite(expression, rename)
 
 
-def _undated(relation: Relation, window: tuple[str, str, str] | None) -> str:
+def _explain_undated(relation: Relation, window: tuple[str, str, str] | None) -> str:
     if window:
         return "group by window_time as well, and cut the next windows by it"
     return "an aggregate without a window has no event time: aggregate by a window and group by window_time"

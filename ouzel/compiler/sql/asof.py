@@ -61,7 +61,7 @@ def bind_asof(
     if version is not None:
         parts.append(_as_of(binder, version, left, right))
     made = JoinKind.LEFT if join.args.get("match_condition") is not None else _SIDES[side]
-    node = _joined(source, join, (left, right), made, parts)
+    node = _make_join(source, join, (left, right), made, parts)
     shown = [Visible("", pair[0].name, pair[0].column) for pair in hidden]
     merged = {id(column) for pair in hidden for column in pair}
     rest = (replace(one, hidden=one.hidden or id(one) in merged) for one in (*left.columns, *right.columns))
@@ -96,7 +96,7 @@ def _pairs(source: QueryText, join: exp.Join, left: Relation, right: Relation) -
     return [(shared(source, name, left), shared(source, name, right)) for name in names]
 
 
-def _joined(
+def _make_join(
     source: QueryText, join: exp.Join, sides: tuple[Relation, Relation], kind: JoinKind, parts: Sequence[Expression]
 ) -> AsofJoin:
     ordered = [part for part in parts if isinstance(part, Call) and part.function in _FLIPPED]
@@ -108,14 +108,14 @@ def _joined(
         sign, one, other = _FLIPPED[sign], other, one
     for value, side in zip((one, other), sides, strict=True):
         if not isinstance(value, Column) or not is_time(side.node, value.name):
-            raise _untimed(source, join, value, side)
+            raise _make_untimed_error(source, join, value, side)
         if side.node.retracts:
-            problem = f"a join as of a time of rows that change, as those of {_shown(value, side)} do, is not supported"
+            problem = f"a join as of a time of rows that change, as those of {_show(value, side)} do, is not supported"
             raise source.error(problem, _place(join), "join tables whose rows are only added", NotSupported)
     assert isinstance(one, Column)
     assert isinstance(other, Column)
     if sign in ("le", "lt"):
-        problem = f"the next row, as {_shown(other, sides[1])} after {_shown(one, sides[0])}, is not supported"
+        problem = f"the next row, as {_show(other, sides[1])} after {_show(one, sides[0])}, is not supported"
         raise source.error(problem, _place(join), "ask for the latest: a.ts >= b.ts", NotSupported)
     left, right, keys, rest = keyed(sides[0].node, sides[1].node, [part for part in parts if part is not ordered[0]])
     if rest:
@@ -126,16 +126,16 @@ def _joined(
     )
 
 
-def _untimed(source: QueryText, join: exp.Join, value: Expression, side: Relation) -> QueryError:
+def _make_untimed_error(source: QueryText, join: exp.Join, value: Expression, side: Relation) -> QueryError:
     actual = side.node.time_column
     shown = next((f"{column.table}.{column.name}" for column in side.columns if column.column == actual), actual)
     advice = f"compare {shown}" if shown else "give the table a WATERMARK FOR its time"
     return source.error(
-        f"{_shown(value, side)} is not event time, which says when all versions have come", _place(join), advice
+        f"{_show(value, side)} is not event time, which says when all versions have come", _place(join), advice
     )
 
 
-def _shown(value: Expression, side: Relation) -> str:
+def _show(value: Expression, side: Relation) -> str:
     found = (
         f"{one.table}.{one.name}" for one in side.columns if isinstance(value, Column) and one.column == value.name
     )

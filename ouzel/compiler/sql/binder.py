@@ -69,13 +69,13 @@ class Binder:
             QueryError: unknown names, or types that do not fit; at the place of the smallest part that is wrong.
         """
         if type(node) in _BINARY:
-            return self._marked(self.operator(node), node)
+            return self._mark(self.operator(node), node)
         handler = _HANDLERS.get(type(node))
         if handler is None:
             raise self.source.error(f"{describe(node)} is not supported", place(node), kind=NotSupported)
-        return self._marked(handler(self, node), node)
+        return self._mark(handler(self, node), node)
 
-    def _marked(self, bound: Expression, node: exp.Expr) -> Expression:
+    def _mark(self, bound: Expression, node: exp.Expr) -> Expression:
         """What is computed remembers where it was written, for rows that it fails on."""
         if isinstance(bound, Column | Literal) or bound.written is not None:
             return bound
@@ -88,7 +88,7 @@ class Binder:
         self._refuse_mixed_bits(node)
         left, right = self.bind(node.this), self.bind(node.expression)
         try:
-            return self._located(node, lambda: resolve_call(function, [left, right]))
+            return self._locate(node, lambda: resolve_call(function, [left, right]))
         except TypeMismatch as error:
             problem = f"{left.type} {sign} {right.type} is not possible"
             advice = of_operator(sign, (self._text(node.this), left), (self._text(node.expression), right))
@@ -132,12 +132,12 @@ class Binder:
         consume(self.source, node, "this", "is_string")
         if node.args["is_string"]:
             return Literal(VARCHAR, node.name)
-        return self._located(node, lambda: literals.number(node.name))
+        return self._locate(node, lambda: literals.number(node.name))
 
     def negated(self, node: exp.Expr) -> Expression:
         """Minus; of a number it is part of the literal, so that -2147483648 is an INT."""
         if isinstance(node.this, exp.Literal) and not node.this.args["is_string"]:
-            return self._located(node, lambda: literals.number("-" + node.this.name))
+            return self._locate(node, lambda: literals.number("-" + node.this.name))
         return self.resolve(node, "negate", [self.bind(node.this)])
 
     def column(self, node: exp.Expr) -> Expression:
@@ -272,7 +272,7 @@ class Binder:
     def postfix_cast(self, node: exp.Expr) -> Expression:
         """`a::INT`."""
         spelled = QueryText(node.args["to"].sql())
-        kind = self._located(node, lambda: read_type(spelled, spelled.tokens()))
+        kind = self._locate(node, lambda: read_type(spelled, spelled.tokens()))
         self.source.adopt_notes(spelled, place(node))
         return self.cast(node, node.this, kind)
 
@@ -303,7 +303,7 @@ class Binder:
         """A call by name: a cast, a typed literal, an aggregate, or a function of the registry."""
         name = call_name(node)
         if name.startswith(LITERAL):
-            return self._typed_literal(node, name.removeprefix(LITERAL))
+            return self._bind_typed_literal(node, name.removeprefix(LITERAL))
         if name in _SHAPES and len(node.expressions) not in _SHAPES[name][0]:
             raise self.source.error(
                 f"{name.split()[0].upper()} is not complete", place(node), f"write {_SHAPES[name][1]}"
@@ -355,7 +355,7 @@ class Binder:
         if name == "extract":
             return self._extract(node, node.expressions[0].name, arguments[-1])
         if name.endswith(" to"):
-            return self._rounded_time(node, name, *arguments)
+            return self._round_time(node, name, *arguments)
         if name == "trim from":
             side = node.expressions[0].name.lower()
             return self.resolve(node, _TRIMS[side], arguments[:0:-1])
@@ -369,7 +369,7 @@ class Binder:
             )
         return self.resolve(node, unit.lower(), [time])
 
-    def _rounded_time(self, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:
+    def _round_time(self, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:
         """FLOOR(t TO DAY) is the start of the day; CEIL(t TO DAY) is t itself if it is one, else the next."""
         start = self.resolve(node, "date_trunc", [unit, time])
         if name == "floor to":
@@ -388,13 +388,13 @@ class Binder:
         if name in _CLOCK and not (name == "unix_timestamp" and node.expressions):
             raise clock_error(self.source, node, name)
 
-    def _typed_literal(self, node: exp.Expr, kind: str) -> Expression:
+    def _bind_typed_literal(self, node: exp.Expr, kind: str) -> Expression:
         texts = [argument.name for argument in node.expressions]
         if kind == "interval":
-            return self._located(node, lambda: literals.interval(texts[0], tuple(texts[1:])))
-        return self._located(node, lambda: literals.parse_typed_literal(kind, texts[0]))
+            return self._locate(node, lambda: literals.interval(texts[0], tuple(texts[1:])))
+        return self._locate(node, lambda: literals.parse_typed_literal(kind, texts[0]))
 
-    def _located(self, node: exp.Expr, make: Callable[[], _Made]) -> _Made:
+    def _locate(self, node: exp.Expr, make: Callable[[], _Made]) -> _Made:
         try:
             return make()
         except QueryError as error:

@@ -40,7 +40,7 @@ def with_found_columns(
     Raises:
         QueryError: the connector finds none, and says why.
     """
-    found = _found(source, statement, connectors)
+    found = _find(source, statement, connectors)
     if found is None:
         if statement.star:
             raise source.error(
@@ -74,7 +74,7 @@ def clauses_of(columns: Schema, span: Span) -> list[ColumnClause]:
     return clauses
 
 
-def _found(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> FoundTable | None:
+def _find(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> FoundTable | None:
     chosen = next((option for option in statement.options if option.key == "connector"), None)
     traits = connectors.get(chosen.value) if chosen else None
     if traits is None or traits.infer is None:

@@ -48,9 +48,9 @@ class GroupingSets:
             known = value.name if isinstance(value, Column) else ""
             name = known if known and everywhere else fresh(f"by_{known}" if known else "$key", names)
             names.append(name)
-            yield name, value, value if everywhere else self._nulled(place_of)
+            yield name, value, value if everywhere else self._null_out(place_of)
 
-    def _nulled(self, place_of: int) -> Expression:
+    def _null_out(self, place_of: int) -> Expression:
         value = self.keys[place_of]
         having = [Literal(INT, number) for number, one in enumerate(self.sets) if place_of in one]
         return Case(value.type, ((resolve_call("in", [self.number, *having]), value),), Literal(value.type, None))

@@ -96,7 +96,7 @@ def _spans(join: Join, bounds: list[_Bound]) -> dict[tuple[RowTime, RowTime], tu
 def _windows(join: Join) -> Iterator[tuple[tuple[RowTime, RowTime], tuple[int, int]]]:
     """Pairs of equal starts or ends of windows, if those are equally long."""
     for pair in join.keys:
-        one, other = _traced(join.left, pair[0]), _traced(join.right, pair[1])
+        one, other = _trace(join.left, pair[0]), _trace(join.right, pair[1])
         if one and other and one[1] == other[1] and one[1] < 2 and one[0].size_us == other[0].size_us:
             times = _times(join, pair)
             assert times is not None
@@ -114,7 +114,7 @@ def _shift_of(node: Node, column: str) -> int | None:
     """What to add to a column's microseconds so that no row comes whose time the watermark has passed; None if it is no such time."""
     if not isinstance(node.schema[column].type, TimestampType):
         return None
-    window = _traced(node, column)
+    window = _trace(node, column)
     if window is not None:
         assignment, part = window
         return (assignment.size_us - 1, -1, _MILLISECOND - 1)[part]
@@ -122,7 +122,7 @@ def _shift_of(node: Node, column: str) -> int | None:
     return 0 if node.time_column == column else None
 
 
-def _traced(node: Node, column: str) -> tuple[AssignWindow, int] | None:
+def _trace(node: Node, column: str) -> tuple[AssignWindow, int] | None:
     """The windows that the column is the start, the end or the time of, and which of these (0, 1, 2)."""
     node, column = _deepest(node, column)
     return (node, node.names.index(column)) if isinstance(node, AssignWindow) and column in node.names else None
@@ -155,7 +155,7 @@ def _window_of(join: IntervalJoin) -> tuple[str, str, str] | None:
     """The columns that are a window's start, end and time ('' for one that is not there); None if there is no end of one."""
     found: dict[int, list[str]] = {}
     for column in join.schema.names:
-        window = _traced(join, column)
+        window = _trace(join, column)
         if window is not None:
             names = found.setdefault(id(window[0]), ["", "", ""])
             names[window[1]] = names[window[1]] or column
@@ -166,14 +166,14 @@ def _bounds(part: Expression, join: Join) -> Iterator[_Bound]:
     """What a conjunct says of the difference of two times, if it says nothing else."""
     match part:
         case Call(function="between", arguments=(value, low, high)):
-            both = [*_compared("ge", value, low, join), *_compared("le", value, high, join)]
+            both = [*_read_comparison("ge", value, low, join), *_read_comparison("le", value, high, join)]
             if len(both) == 2 and both[0].pair == both[1].pair:
                 yield from both
         case Call(function=("le" | "ge" | "lt" | "gt" | "eq") as sign, arguments=(one, other)):
-            yield from _compared(sign, one, other, join)
+            yield from _read_comparison(sign, one, other, join)
 
 
-def _compared(sign: str, one: Expression, other: Expression, join: Join) -> Iterator[_Bound]:
+def _read_comparison(sign: str, one: Expression, other: Expression, join: Join) -> Iterator[_Bound]:
     sums = _sum_of(one), _sum_of(other)
     if sums[0] is None or sums[1] is None:
         return

@@ -72,9 +72,9 @@ def bind_join(
     both = _visible(sides, made)
     parts: tuple[Expression, ...] = ()
     if on is not None:
-        every = Relation(_joined(sides, JoinKind.INNER, ()), (*left.columns, *right.columns))
+        every = Relation(_make_join(sides, JoinKind.INNER, ()), (*left.columns, *right.columns))
         parts = conjuncts(Binder(source, every, types).condition(on, "ON"))
-    node = _joined(sides, made, () if on is not None and _is_true(on) else parts, written)
+    node = _make_join(sides, made, () if on is not None and _is_true(on) else parts, written)
     return of_join(node, Relation(node, both, undated=UNDATED))
 
 
@@ -82,7 +82,7 @@ def joined(
     left: Relation, right: Relation, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation
 ) -> Relation:
     """The relation of a join that a subquery is; the names of the right are `apart` from the left's."""
-    node = _joined(_Sides(left, right, False), kind, parts, written)
+    node = _make_join(_Sides(left, right, False), kind, parts, written)
     return of_join(node, Relation(node, left.columns, undated=UNDATED))
 
 
@@ -172,7 +172,9 @@ def _visible(sides: _Sides, kind: JoinKind) -> tuple[Visible, ...]:
     return first.columns if kind in LEFT_ONLY else (*first.columns, *second.columns)
 
 
-def _joined(sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation = NodeLocation()) -> Join:
+def _make_join(
+    sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation = NodeLocation()
+) -> Join:
     left, right, keys, rest = keyed(sides.left.node, sides.right.node, parts)
     return bounded(Join(left, right, kind, keys, conjunction(rest) if rest else None, written=written))
 
@@ -199,12 +201,12 @@ def keyed(
             pairs.append((one, other))
         else:
             rest.append(part)
-    left, left_keys = _computed(left, [one for one, _ in pairs], right.schema.names)
-    right, right_keys = _computed(right, [other for _, other in pairs], left.schema.names)
+    left, left_keys = _compute(left, [one for one, _ in pairs], right.schema.names)
+    right, right_keys = _compute(right, [other for _, other in pairs], left.schema.names)
     return left, right, tuple(zip(left_keys, right_keys, strict=True)), rest
 
 
-def _computed(node: Node, values: Sequence[Expression], taken: Sequence[str]) -> tuple[Node, list[str]]:
+def _compute(node: Node, values: Sequence[Expression], taken: Sequence[str]) -> tuple[Node, list[str]]:
     """The node with a column for each value, and what these are called."""
     new: list[tuple[str, Expression]] = []
     names: list[str] = []
@@ -235,7 +237,7 @@ def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Nam
                 f"USING ({name.text}) compares {left.type} and {right.type}", name.span, "write ON with a CAST"
             )
         parts.append(resolve_call("eq", [cast_to(left, common), cast_to(right, common)]))
-    node: Node = _joined(sides, kind, parts, written)
+    node: Node = _make_join(sides, kind, parts, written)
     if kind in LEFT_ONLY:
         return of_join(node, Relation(node, first.columns, undated=UNDATED))
     merged = [second.column(other) if sides.exchanged else first.column(one) for one, other in pairs]

@@ -74,7 +74,7 @@ class FirstRows:
         if self.limit is None and not self.on:
             self._note_endless()
         relation = self._without_hidden(relation)
-        return replace(relation, sorted_by=_shown(items, relation))
+        return replace(relation, sorted_by=_list_shown(items, relation))
 
     def _note_endless(self) -> None:
         """Only the result of a statement is shown in an order."""
@@ -201,7 +201,7 @@ class FirstRows:
         return int(node.name)
 
 
-def _shown(items: Sequence[SortKey], relation: Relation) -> tuple[SortKey, ...]:
+def _list_shown(items: Sequence[SortKey], relation: Relation) -> tuple[SortKey, ...]:
     """The order as far as the result has its columns."""
     names = relation.node.schema.names
     return tuple(takewhile(lambda item: item.column in names, items))

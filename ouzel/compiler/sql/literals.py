@@ -67,9 +67,9 @@ def parse_typed_literal(kind: str, text: str) -> Literal:
         QueryError: the text is not of that type.
     """
     if kind == "date":
-        return Literal(DATE, _parsed(kind, text, date.fromisoformat, "DATE '2013-01-31'"))
+        return Literal(DATE, _parse(kind, text, date.fromisoformat, "DATE '2013-01-31'"))
     local = kind not in ("timestamp", "timestamp_ntz", "timestamp without time zone")
-    value = _parsed(kind, text, datetime.fromisoformat, "TIMESTAMP '2013-01-31 23:59:59'")
+    value = _parse(kind, text, datetime.fromisoformat, "TIMESTAMP '2013-01-31 23:59:59'")
     if local:
         return Literal(TIMESTAMP_LTZ, value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC))
     if value.tzinfo:
@@ -83,11 +83,11 @@ def instant_us(text: str) -> int:
     Raises:
         QueryError: it is not a time.
     """
-    value = _parsed("timestamp", text, datetime.fromisoformat, "2013-01-31 or 2013-01-31T23:59:59")
+    value = _parse("timestamp", text, datetime.fromisoformat, "2013-01-31 or 2013-01-31T23:59:59")
     return microseconds((value if value.tzinfo else value.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC))
 
 
-def _parsed(kind: str, text: str, parse: Callable[[str], _Parsed], example: str) -> _Parsed:
+def _parse(kind: str, text: str, parse: Callable[[str], _Parsed], example: str) -> _Parsed:
     try:
         if not re.match(r"\d{4}-\d\d-\d\d", text):
             raise ValueError

@@ -90,7 +90,7 @@ class NamedTables:
     def _make(self, named: Named, span: Span, stem: str) -> Table:
         words = {token.text.lower() for token in self._source.tokens()} | {name.lower() for name in self.tables}
         name = stem if stem.lower() not in words else fresh(stem.lower(), words)
-        options = tuple(WrittenOption(key, value, span) for key, value in self._opened(named, span).items())
+        options = tuple(WrittenOption(key, value, span) for key, value in self._open(named, span).items())
         statement = CreateTable(Name(name, True, span), (), options=options, span=span)
         statement, _ = with_found_columns(self._source, statement, self._connectors)
         table = create_table(self._source, statement, self._connectors)
@@ -98,7 +98,7 @@ class NamedTables:
         self.edits.append(TextEdit(0, 0, table_text(name, column_texts(table.writable), given) + ";\n"))
         return table
 
-    def _opened(self, named: Named, span: Span) -> dict[str, str]:
+    def _open(self, named: Named, span: Span) -> dict[str, str]:
         """What WITH would hold."""
         function, path, arguments = named
         for traits in self._connectors.values():

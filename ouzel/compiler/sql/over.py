@@ -94,7 +94,7 @@ class OverCalls:
         names = self._names(relation, outputs)
         columns = {call.call.name: Column(call.call.type, names[call.call.name]) for call in self.calls}
         calls = [
-            _changed(replace(call, call=replace(call.call, name=names[call.call.name])), change) for call in self.calls
+            _change(replace(call, call=replace(call.call, name=names[call.call.name])), change) for call in self.calls
         ]
         outputs = [replace(output, expression=substitute(output.expression, columns)) for output in outputs]
         relation = self._above(
@@ -130,7 +130,7 @@ class OverCalls:
             windows.setdefault(call.window, []).append(made)
         keys = [(below.partition(window), below.order(window)) for window in windows]
         relation = replace(relation, node=below.node())
-        maps = _unordered(relation.node) & read
+        maps = _find_unordered(relation.node) & read
         for (partition, order), made_calls in zip(keys, windows.values(), strict=True):
             relation = self._over(relation, partition, order, made_calls, maps)
         return relation
@@ -231,17 +231,17 @@ def bind_select(
         QueryError: an item does not bind.
     """
     binder = Binder(source, relation, types)
-    windows = OverCalls(source, tree, emission, _unused("$over", relation.node.schema.names))
+    windows = OverCalls(source, tree, emission, _make_unused("$over", relation.node.schema.names))
     binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)
     return windows.project(relation, outputs, windows.qualify(binder, outputs))
 
 
-def _unordered(node: Node) -> frozenset[str]:
+def _find_unordered(node: Node) -> frozenset[str]:
     return frozenset(field.name for field in node.schema if not has_order(field.type))
 
 
-def _changed(call: WrittenCall, change: Rewriting) -> WrittenCall:
+def _change(call: WrittenCall, change: Rewriting) -> WrittenCall:
     def of(value: Expression | None) -> Expression | None:
         return None if value is None else change(value)
 
@@ -250,7 +250,7 @@ def _changed(call: WrittenCall, change: Rewriting) -> WrittenCall:
     return replace(call, window=window, argument=of(call.argument), default=of(call.default), filter=of(call.filter))
 
 
-def _unused(prefix: str, names: Sequence[str]) -> str:
+def _make_unused(prefix: str, names: Sequence[str]) -> str:
     while any(name.startswith(prefix) for name in names):
         prefix += "$"
     return prefix

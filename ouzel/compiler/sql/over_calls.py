@@ -73,7 +73,7 @@ class CallReader:
             QueryError: the function, its arguments or its window are none.
         """
         consume(self.source, node, "this", "partition_by", "order", "alias", "over")
-        called, condition = _called(self.source, node.this)
+        called, condition = _split_filter(self.source, node.this)
         spec, frame = self._window(binder, node)
         name = call_name(called)
         where = binder.condition(condition, "FILTER") if condition is not None else None
@@ -86,7 +86,7 @@ class CallReader:
     def _window(self, binder: Binder, node: exp.Expr) -> tuple[WrittenWindow, WindowFrame | None]:
         """What is between the parentheses, or what WINDOW says of the name, and the frame if one is written."""
         if node.args.get("alias"):
-            node = self._named(node)
+            node = self._find_named(node)
         partition = tuple(_exact(binder.bind(part)) for part in node.args.get("partition_by") or ())
         for value, part in zip(partition, node.args.get("partition_by") or (), strict=True):
             self._refuse_map(value, part, "PARTITION BY")
@@ -95,12 +95,12 @@ class CallReader:
         if items and items[-1].this.name.startswith(FRAME):
             *items, last = items
             frame, timed = read_frame(last.this.name)
-        order = tuple(self._sorted(binder, item) for item in items)
+        order = tuple(self._read_order(binder, item) for item in items)
         if frame is not None:
             self._check_frame(node, frame, timed, order)
         return WrittenWindow(partition, order), frame
 
-    def _named(self, node: exp.Expr) -> exp.Expr:
+    def _find_named(self, node: exp.Expr) -> exp.Expr:
         name = name_of(self.source, node.args["alias"])
         known = self.tree.args.get("windows") or ()
         found = [window for window in known if matches(name, window.this.name)]
@@ -115,7 +115,7 @@ class CallReader:
         consume(self.source, window, "this", "partition_by", "order", "alias")
         return window
 
-    def _sorted(self, binder: Binder, item: exp.Expr) -> WrittenOrder:
+    def _read_order(self, binder: Binder, item: exp.Expr) -> WrittenOrder:
         consume(self.source, item, "this", "desc", "nulls_first")
         value = binder.bind(item.this)
         if isinstance(value, Literal):
@@ -161,7 +161,7 @@ class CallReader:
         if name in RANKS:
             number = self._number(arguments[0], name, 1) if arguments else 0
             kind = DOUBLE if name in ("percent_rank", "cume_dist") else BIGINT
-            return self._written(called, spec, OverCall("", name, None, kind, WHOLE, number, nullable=False))
+            return self._mark_written(called, spec, OverCall("", name, None, kind, WHOLE, number, nullable=False))
         value, default = binder.bind(arguments[0]), None
         number = (
             self._number(arguments[1], name, int(name not in SHIFTS)) if len(arguments) > 1 else int(name in SHIFTS)
@@ -174,7 +174,7 @@ class CallReader:
                 raise self.source.error(problem, place(arguments[2]), f"CAST it AS {value.type}")
             value, default = cast_to(value, common), cast_to(default, common)
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
-        return self._written(
+        return self._mark_written(
             called,
             spec,
             OverCall("", name, None, value.type, frame if name in PICKS else WHOLE, number),
@@ -220,9 +220,9 @@ class CallReader:
         made = call.bind()
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
         over = OverCall("", made.function.name, None, made.type, frame, nullable=not made.function.counts, row=made.own)
-        return self._written(called, spec, over, made.value, where=where)
+        return self._mark_written(called, spec, over, made.value, where=where)
 
-    def _written(
+    def _mark_written(
         self, called: exp.Expr, spec: WrittenWindow, call: OverCall, argument: Expression | None = None,
         default: Expression | None = None, where: Expression | None = None,
     ) -> WrittenCall:  # fmt: skip
@@ -265,7 +265,7 @@ def break_ties(node: Node, ordered: set[str]) -> tuple[tuple[str, ...], tuple[st
     return tuple(ties), () if told_apart else tuple(unordered)
 
 
-def _called(source: QueryText, node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
+def _split_filter(source: QueryText, node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
     """The call before OVER, and its FILTER."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) or any(
         isinstance(part, exp.IgnoreNulls | exp.RespectNulls) for part in node.expressions

@@ -176,8 +176,8 @@ def _bounds(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | None, 
             raise source.error("this frame has no AND", span, "write BETWEEN 5 PRECEDING AND CURRENT ROW")
         parts = [list(tokens[1:middle]), list(tokens[middle + 1 :])]
     first, second = parts
-    start, is_end = _bound(source, first or [], span)
-    end, is_start = (0, False) if second is None else _bound(source, second, span)
+    start, is_end = _read_bound(source, first or [], span)
+    end, is_start = (0, False) if second is None else _read_bound(source, second, span)
     if (start is None and is_end) or (second is not None and end is None and not is_start):
         raise source.error("this frame ends before it begins", span, "write the earlier bound first")
     if start is not None and end is not None and start > end:
@@ -185,7 +185,7 @@ def _bounds(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | None, 
     return start, end
 
 
-def _bound(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | None, bool]:
+def _read_bound(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | None, bool]:
     """A bound as a signed number, None if there is none; and whether it is FOLLOWING."""
     words = [token.text.upper() for token in tokens]
     following = words[-1:] == ["FOLLOWING"]

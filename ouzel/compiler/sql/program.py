@@ -78,7 +78,7 @@ class _Compiler:
 
     def run(self) -> Program:
         """All statements, in order."""
-        for tokens in _unwrapped(self.source, split_statements(self.source.tokens())):
+        for tokens in _unwrap(self.source, split_statements(self.source.tokens())):
             statement = read_statement(self.source, tokens)
             self._check_order(statement, tokens)
             self._statement(statement, tokens)
@@ -140,7 +140,7 @@ class _Compiler:
             case Describe(subject):
                 self.listings.append(self._description(subject))
             case Show(what, pattern):
-                self.listings.append(self._shown(what, pattern))
+                self.listings.append(self._list(what, pattern))
             case Explain(details, inner):
                 self.explain = details
                 self._statement(inner, tokens)
@@ -195,7 +195,7 @@ class _Compiler:
             return describe_table(self.source, self.created[name], self.relations[name])
         return describe_relation(name, self.relations[name], self.connectors)
 
-    def _shown(self, what: str, pattern: str) -> Listing:
+    def _list(self, what: str, pattern: str) -> Listing:
         match what:
             case "TABLES":
                 return matching_rows(list_tables(self.created, self.relations), pattern)
@@ -265,7 +265,7 @@ class _Compiler:
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
 
 
-def _unwrapped(source: QueryText, statements: Sequence[Tokens]) -> list[Tokens]:
+def _unwrap(source: QueryText, statements: Sequence[Tokens]) -> list[Tokens]:
     """The statements with EXECUTE STATEMENT SET BEGIN ... END taken off."""
     out: list[Tokens] = []
     opened: Tokens = ()

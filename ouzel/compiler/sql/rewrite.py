@@ -115,10 +115,10 @@ class _Rewriter:
         self._refuse(index, word)
         called = self._next_is(index, TokenType.L_PAREN)
         if word in ("ARRAY", "MAP") and self._next_is(index, TokenType.L_BRACKET):
-            self._bracketed(index, word)
+            self._bracket(index, word)
         elif word == "INTERVAL" and self._next_is(index, TokenType.STRING, TokenType.NUMBER, TokenType.DASH):
             self._interval(index)
-        elif word in _TYPED and self._typed_literal(index):
+        elif word in _TYPED and self._rewrite_typed_literal(index):
             pass
         elif word == "TABLE":
             self._table(index)
@@ -205,7 +205,7 @@ class _Rewriter:
         named = [end for end in commas if self._word_at(end + 1) in ("DESCRIPTOR", "TIMECOL")]
         end = (named or commas[-2:] or [closing])[0]
         token, last = self.tokens[at], self.tokens[end]
-        call = _placed(TokenType.IDENTIFIER, f"{CALL}PARTITION BY", (token.start, self.tokens[end - 1].end + 1))
+        call = _make_token(TokenType.IDENTIFIER, f"{CALL}PARTITION BY", (token.start, self.tokens[end - 1].end + 1))
         self.edits[at] = [_like(token, TokenType.COMMA, ","), call, _like(token, TokenType.L_PAREN, "(")]
         self.edits[end] = [_like(last, TokenType.R_PAREN, ")"), last]
 
@@ -286,9 +286,9 @@ class _Rewriter:
         self.types[span[0]] = read_type(self.source, self.tokens[start:end])
         for at in range(start, end):
             self.edits[at] = []
-        self.edits[start] = [_placed(TokenType.STRING, "type", span)]
+        self.edits[start] = [_make_token(TokenType.STRING, "type", span)]
 
-    def _typed_literal(self, index: int) -> bool:
+    def _rewrite_typed_literal(self, index: int) -> bool:
         end = index + 1
         if self._word_at(end) in ("WITH", "WITHOUT"):  # TIMESTAMP WITH LOCAL TIME ZONE '...'
             while self._word_at(end) in ("WITH", "WITHOUT", "LOCAL", "TIME", "ZONE"):
@@ -321,12 +321,12 @@ class _Rewriter:
         for at in range(start, end):
             self.edits[at] = []
         opening, closing = (
-            _placed(TokenType.L_PAREN, "(", span),
-            _placed(TokenType.R_PAREN, ")", (span[1] - 1, span[1])),
+            _make_token(TokenType.L_PAREN, "(", span),
+            _make_token(TokenType.R_PAREN, ")", (span[1] - 1, span[1])),
         )
-        self.edits[start] = [_placed(TokenType.IDENTIFIER, CALL + name, span), opening, *inner, closing]
+        self.edits[start] = [_make_token(TokenType.IDENTIFIER, CALL + name, span), opening, *inner, closing]
 
-    def _bracketed(self, index: int, word: str) -> None:
+    def _bracket(self, index: int, word: str) -> None:
         closing = matching(self.tokens, index + 1)
         self._rename(index, word)
         self.edits[index + 1] = [_like(self.tokens[index + 1], TokenType.L_PAREN, "(")]
@@ -346,7 +346,7 @@ class _Rewriter:
         """Make a call's name one that sqlglot does not know; its place is the whole call, for errors."""
         closing = matching(self.tokens, index + 1)
         last = self.tokens[index if closing is None else closing]
-        self.edits[index] = [_placed(TokenType.IDENTIFIER, CALL + name, (self.tokens[index].start, last.end + 1))]
+        self.edits[index] = [_make_token(TokenType.IDENTIFIER, CALL + name, (self.tokens[index].start, last.end + 1))]
 
     def _calls(self, index: int) -> bool:
         """Whether the word at `index` is a call's name, not an alias with columns such as `AS u(a, b)`."""
@@ -415,5 +415,5 @@ def _like(token: Token, kind: TokenType, text: str) -> Token:
     return Token(kind, text, token.line, token.col, token.start, token.end)
 
 
-def _placed(kind: TokenType, text: str, span: Span) -> Token:
+def _make_token(kind: TokenType, text: str, span: Span) -> Token:
     return Token(kind, text, 1, 1, span[0], span[1] - 1)

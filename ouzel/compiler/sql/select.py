@@ -98,7 +98,7 @@ class QueryBinder:
         consume(self.source, cte, "this", "alias")
         name, names = self._alias(cte)
         relation = self.bind(cte.this).called(name, place(cte.args["alias"])[0])
-        self.ctes.append((name, self._renamed(relation, name, names, cte)))
+        self.ctes.append((name, self._rename(relation, name, names, cte)))
 
     def _select(self, tree: exp.Select) -> Relation:
         consume(
@@ -124,16 +124,16 @@ class QueryBinder:
         nested = [part for part in parts if has_subquery(part)]
         plain = [part for part in parts if not any(part is one for one in nested)] if nested else [condition]
         if plain:
-            relation = self._filtered(plain, condition, relation, items)
+            relation = self._filter(plain, condition, relation, items)
         for part in nested:
             if is_condition(part):
                 relation = bind_condition(self, part, relation)
             else:
                 told, relation = with_values(self, part, relation)
-                relation = self._filtered([told], part, relation, items)
+                relation = self._filter([told], part, relation, items)
         return relation
 
-    def _filtered(
+    def _filter(
         self, parts: Sequence[exp.Expr], written: exp.Expr, relation: Relation, items: Sequence[exp.Expr]
     ) -> Relation:
         binder = WhereBinder(self.source, relation, self.types, items)
@@ -174,9 +174,9 @@ class QueryBinder:
             raise self.source.error("a subquery in FROM stands in parentheses", place(node), "write FROM (SELECT ...)")
         if isinstance(node, exp.Subquery):
             consume(self.source, node, "this", "alias")
-            return self._renamed(self.bind(node.this), alias, names, node)
+            return self._rename(self.bind(node.this), alias, names, node)
         if isinstance(node, exp.Values):
-            return self._renamed(self.bind(node), alias, names, node)
+            return self._rename(self.bind(node), alias, names, node)
         consume(self.source, node, "this", "alias", "db", "catalog", "version")
         if is_window(node.this):
             call = read_window(self.source, node.this, data=True)
@@ -189,21 +189,21 @@ class QueryBinder:
                 windowed = assign_window(binder, call, relation)
             if alias and isinstance(call.data, exp.Column):
                 self.aliases[alias] = relation.columns[0].table
-            return self._renamed(windowed, alias, names, node) if alias else windowed
-        relation = self._named(node, bool(alias))
+            return self._rename(windowed, alias, names, node) if alias else windowed
+        relation = self._find_named(node, bool(alias))
         self.aliases[alias or relation.columns[0].table] = relation.columns[0].table
-        return self._renamed(relation, alias or relation.columns[0].table, names, node)
+        return self._rename(relation, alias or relation.columns[0].table, names, node)
 
     def _data(self, node: exp.Expr) -> Relation:
         if isinstance(node, exp.Subquery):
             return self.bind(node.this).aliased("")
         if isinstance(node, exp.Column):
-            return self._named(node)
+            return self._find_named(node)
         if isinstance(node, exp.Anonymous) or self.named.is_path(node):
             return self.named.relation(node, aliased=True)
         raise self.source.error("a window is cut from a table, a view or a subquery", place(node), "write its name")
 
-    def _named(self, node: exp.Expr, aliased: bool = True) -> Relation:
+    def _find_named(self, node: exp.Expr, aliased: bool = True) -> Relation:
         if isinstance(node.this, exp.Anonymous) or self.named.is_path(node.this):
             return self.named.relation(node.this, aliased)
         name = name_of(self.source, node.this)
@@ -221,7 +221,7 @@ class QueryBinder:
         consume(self.source, alias, "this", "columns")
         return alias.name, [name_of(self.source, column) for column in alias.columns]
 
-    def _renamed(self, relation: Relation, table: str, names: Sequence[Name], node: exp.Expr) -> Relation:
+    def _rename(self, relation: Relation, table: str, names: Sequence[Name], node: exp.Expr) -> Relation:
         if len(names) > len(relation.columns):
             raise self.source.error(
                 f"{len(names)} column names are given to {len(relation.columns)} columns",

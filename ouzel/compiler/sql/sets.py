@@ -37,30 +37,30 @@ def bind_set_operation(
     names = [column.name for column in left.columns]
     kinds = [_common(source, tree, word, a, b) for a, b in zip(_types(left), _types(right), strict=True)]
     if isinstance(tree, exp.Union):
-        united = _united(left, right, names, kinds)
+        united = _unite(left, right, names, kinds)
         return united if every else distinct_rows(united, emission)
     _refuse_maps(source, tree, word, kinds)
-    one = _shaped(left, names, kinds)
+    one = _shape(left, names, kinds)
     columns = one.node.schema.names
     items = (cast_to(right.column(column), kind) for column, kind in zip(right.columns, kinds, strict=True))
     other = Project(right.node, tuple(zip(columns, items, strict=True)))
     written = NodeLocation(place(tree)[0])
     node = SetOperation(one.node, other, SetKind(tree.key), every, written=written)
-    return Relation(node, _shown(names, columns), undated=UNDATED)
+    return Relation(node, _show(names, columns), undated=UNDATED)
 
 
 UNDATED = "rows of an INTERSECT or EXCEPT come at any time after {column}: take the window of a table first"
 
 
-def _united(left: Relation, right: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:
-    one, two = (_shaped(side, names, kinds) for side in (left, right))
+def _unite(left: Relation, right: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:
+    one, two = (_shape(side, names, kinds) for side in (left, right))
     branches = one.node.branches if isinstance(one.node, Union) and one is left else (one.node,)
     window = one.window if one.window == two.window else None
     united = relation_of(Union((*branches, two.node)), window=window)
-    return replace(united, columns=_shown(names, [column.column for column in one.columns]))
+    return replace(united, columns=_show(names, [column.column for column in one.columns]))
 
 
-def _shown(names: Sequence[str], columns: Sequence[str]) -> tuple[Visible, ...]:
+def _show(names: Sequence[str], columns: Sequence[str]) -> tuple[Visible, ...]:
     return tuple(Visible("", name, column) for name, column in zip(names, columns, strict=True))
 
 
@@ -82,7 +82,7 @@ def _types(relation: Relation) -> list[DataType]:
     return [relation.column(column).type for column in relation.columns]
 
 
-def _shaped(relation: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:
+def _shape(relation: Relation, names: Sequence[str], kinds: Sequence[DataType]) -> Relation:
     """The relation with these column names and types; itself when it has them."""
     outputs = [
         OutputColumn(name, cast_to(relation.column(column), kind))

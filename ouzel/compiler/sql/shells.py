@@ -234,7 +234,7 @@ class _Shells:
 
     def _option(self, tree: lark.Tree[Any]) -> WrittenOption:
         key, value = (child for child in tree.children if isinstance(child, lark.Tree))
-        return WrittenOption(_joined(key), _joined(value), _span(tree))
+        return WrittenOption(_join(key), _join(value), _span(tree))
 
     def _name(self, tree: lark.Tree[Any]) -> Name:
         token: Any = _trees(tree, "name")[0].children[0]
@@ -266,5 +266,5 @@ def _span(tree: lark.Tree[Any]) -> Span:
     return (tree.meta.start_pos, tree.meta.end_pos)
 
 
-def _joined(tree: lark.Tree[Any]) -> str:
-    return "".join(_joined(part) if isinstance(part, lark.Tree) else str(part) for part in tree.children)
+def _join(tree: lark.Tree[Any]) -> str:
+    return "".join(_join(part) if isinstance(part, lark.Tree) else str(part) for part in tree.children)

@@ -108,17 +108,17 @@ def _elements(source: QueryText, statement: CreateTable) -> Iterator[str]:
     for column in statement.columns:
         yield " ".join(filter(None, _column(source, column)))
     for clause in statement.watermarks:
-        idle = "" if clause.idle is None else f" IDLE AFTER {_written(source, clause.idle) or 'NEVER'}"
-        yield f"WATERMARK FOR {_called(clause.column)} AS {_written(source, clause.expression)}{idle}"
+        idle = "" if clause.idle is None else f" IDLE AFTER {_show_written(source, clause.idle) or 'NEVER'}"
+        yield f"WATERMARK FOR {_show_name(clause.column)} AS {_show_written(source, clause.expression)}{idle}"
     for key in statement.keys:
-        yield f"PRIMARY KEY ({', '.join(map(_called, key))}) NOT ENFORCED"
+        yield f"PRIMARY KEY ({', '.join(map(_show_name, key))}) NOT ENFORCED"
 
 
 def _column(source: QueryText, column: ColumnClause) -> Iterator[str]:
-    yield _called(column.name)
+    yield _show_name(column.name)
     yield _type(source, column)
     if column.expression:
-        yield f"AS {_written(source, column.expression)}"
+        yield f"AS {_show_written(source, column.expression)}"
     yield "NOT NULL" if column.not_null else ""
     if column.metadata is not None:
         yield f"METADATA FROM {string_text(column.metadata)}{' VIRTUAL' if column.virtual else ''}"
@@ -126,10 +126,10 @@ def _column(source: QueryText, column: ColumnClause) -> Iterator[str]:
 
 def _row(source: QueryText, statement: CreateTable, column: ColumnClause, kind: str) -> tuple[str | bool | None, ...]:
     marks = [f"METADATA {column.metadata}" if column.metadata is not None else ""]
-    marks += [f"AS {_written(source, column.expression)}" if column.expression else ""]
+    marks += [f"AS {_show_written(source, column.expression)}" if column.expression else ""]
     marks += ["PRIMARY KEY" for key in statement.keys for name in key if name.text == column.name.text]
     marks += [
-        f"WATERMARK {_written(source, each.expression)}"
+        f"WATERMARK {_show_written(source, each.expression)}"
         for each in statement.watermarks
         if each.column.text == column.name.text
     ]
@@ -139,14 +139,14 @@ def _row(source: QueryText, statement: CreateTable, column: ColumnClause, kind: 
 def _type(source: QueryText, column: ColumnClause) -> str:
     if not column.type:
         return ""
-    return type_text(read_type(source, column.type)) if column.found else _written(source, column.type)
+    return type_text(read_type(source, column.type)) if column.found else _show_written(source, column.type)
 
 
-def _called(name: Name) -> str:
+def _show_name(name: Name) -> str:
     return quoted_name(name.text) if name.quoted else name.text
 
 
-def _written(source: QueryText, tokens: Tokens) -> str:
+def _show_written(source: QueryText, tokens: Tokens) -> str:
     """As the user wrote it, on one line."""
     start, end = span_of(tokens) if tokens else (0, 0)
     return " ".join(source.text[start:end].split())

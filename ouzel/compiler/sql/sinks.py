@@ -125,7 +125,7 @@ def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) 
         return SinkMode.UPSERT
     if takes_changes:
         return SinkMode.RETRACT
-    raise _refused_changes(source, statement, table, fitted)
+    raise _refuse_changes(source, statement, table, fitted)
 
 
 def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Relation) -> None:
@@ -188,7 +188,7 @@ def row_key(node: Node) -> list[frozenset[str]] | None:
     return None
 
 
-def _refused_changes(source: QueryText, statement: Insert, table: Table, relation: Relation) -> QueryError:
+def _refuse_changes(source: QueryText, statement: Insert, table: Table, relation: Relation) -> QueryError:
     changing = [node for node in walk(relation.node) if isinstance(node, Aggregate) and node.retracts]
     if changing:
         what = f"the aggregate GROUP BY ({', '.join(changing[0].keys)}) changes rows it has emitted"

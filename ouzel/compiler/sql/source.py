@@ -118,7 +118,7 @@ class QueryText:
         try:
             return list(_SqlTokenizer().tokenize(blanked))
         except TokenError as error:
-            raise self._unterminated(str(error)) from None
+            raise self._make_unterminated_error(str(error)) from None
 
     def hints(self) -> list[tuple[int, str]]:
         """Each `/*+ ... */`: the offset of what is between the signs, and that text."""
@@ -137,7 +137,7 @@ class QueryText:
         """The text with blanks instead of strings, quoted names and comments."""
         return _SKIPPED_OR_HINT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), self.text)
 
-    def _unterminated(self, message: str) -> QueryError:
+    def _make_unterminated_error(self, message: str) -> QueryError:
         opened = re.search(r"Missing (\S+) from (\d+):(\d+)", message)
         rest = _SKIPPED_OR_HINT.sub(lambda m: " " * len(m[0]), self.text)
         quote = re.search(r"""['"`]|/\*""", rest)

@@ -195,7 +195,7 @@ def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Exp
     if isinstance(node, exp.In):
         return _membership(queries, node, relation)
     if isinstance(node, exp.Exists):
-        return _found(queries, node, _plain(queries.source, node.this), relation, ())
+        return _find_match(queries, node, _plain(queries.source, node.this), relation, ())
     return _scalar(queries, node, relation)
 
 
@@ -211,10 +211,10 @@ def _membership(queries: Queries, node: exp.In, relation: Relation) -> tuple[Exp
     tree = _plain(queries.source, node.args["query"])
     if len(tree.expressions) != 1:
         raise _several(queries.source, tree, len(tree.expressions))
-    return _found(queries, node, tree, relation, [(strip_alias(tree.expressions[0]), node.this)])
+    return _find_match(queries, node, tree, relation, [(strip_alias(tree.expressions[0]), node.this)])
 
 
-def _found(
+def _find_match(
     queries: Queries,
     node: exp.Expr,
     tree: exp.Select,

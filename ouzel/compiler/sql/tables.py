@@ -57,7 +57,7 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     options, secrets = _options(source, statement, traits)
     name = statement.name.text
     scan, declared = _scan(source, statement, traits, options)
-    node = _computed(source, statement, scan, declared)
+    node = _compute_columns(source, statement, scan, declared)
     for clause in statement.watermarks:
         node = _watermark(source, clause, relation_of(node, name))
     physical = [column for column in statement.columns if not column.expression and not column.virtual]
@@ -127,13 +127,13 @@ def _options(
         if option.key in hidden
     )
     options |= {secret.option: secret.reference for secret in secrets}
-    return tuple((options | _quoted(statement, traits, options)).items()), secrets
+    return tuple((options | _note_quoted(statement, traits, options)).items()), secrets
 
 
-def _quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[str, str]) -> dict[str, str]:
+def _note_quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[str, str]) -> dict[str, str]:
     """The option that says which columns are quoted, where their format asks for it: all are, if one cannot stand in a list."""
     option = traits.quoted(options) if traits.quoted else ""
-    names = [name for column in statement.columns if not column.expression for name in _quoted_names(column)]
+    names = [name for column in statement.columns if not column.expression for name in _list_quoted(column)]
     if not option or not names:
         return {}
     said = [name for name in options.get(option, "").split(",") if name]
@@ -141,7 +141,7 @@ def _quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[st
     return {option: ",".join([*said, *names]) if is_list else "*"}
 
 
-def _quoted_names(column: ColumnClause) -> Iterator[str]:
+def _list_quoted(column: ColumnClause) -> Iterator[str]:
     """The column, if it is in quotes, and as `column.field` those fields of its type that are."""
     if column.name.quoted:
         yield column.name.text
@@ -220,7 +220,7 @@ def _metadata_type(source: QueryText, column: ColumnClause, traits: ConnectorTra
     return actual
 
 
-def _computed(source: QueryText, statement: CreateTable, scan: Scan, declared: Mapping[str, DataType]) -> Node:
+def _compute_columns(source: QueryText, statement: CreateTable, scan: Scan, declared: Mapping[str, DataType]) -> Node:
     relation = relation_of(scan, statement.name.text)
     items: list[tuple[str, Expression]] = []
     for column in statement.columns:

@@ -44,10 +44,10 @@ def terminals(source: QueryText, tokens: Tokens) -> Iterator[lark.Token]:
         token, end = tokens[at], at
         if depth == 0 and _starts_query(tokens, at):
             end = len(tokens) - 1
-            yield _folded("QUERY", tokens[at:])
+            yield _fold("QUERY", tokens[at:])
         elif _opens_group(tokens, at, depth):
             end = _closing(source, tokens, at)
-            yield _folded("GROUP", tokens[at : end + 1])
+            yield _fold("GROUP", tokens[at : end + 1])
         else:
             depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
             yield from _terminals(token)
@@ -86,7 +86,7 @@ def _closing(source: QueryText, tokens: Tokens, at: int) -> int:
     )
 
 
-def _folded(kind: str, tokens: Tokens) -> lark.Token:
+def _fold(kind: str, tokens: Tokens) -> lark.Token:
     start, end = span_of(tokens)
     return lark.Token(kind, "", start_pos=start, end_pos=end)
 

@@ -81,7 +81,7 @@ class _TypeReader:
         name = self._first_word()
         match name:
             case "ARRAY" | "MAP" | "ROW" | "STRUCT":
-                return self._nested(name, span)
+                return self._read_nested(name, span)
             case "DECIMAL" | "NUMERIC" | "DEC":
                 return self._decimal(span)
         if name not in _SIMPLE:
@@ -89,7 +89,7 @@ class _TypeReader:
         self._match("PRECISION" if name == "DOUBLE" else "VARYING")
         if name in _LENGTHS_MAX | _PRECISION:
             self._arguments()
-        return self._zoned(_SIMPLE[name]) if name == "TIMESTAMP" else _SIMPLE[name]
+        return self._read_zone(_SIMPLE[name]) if name == "TIMESTAMP" else _SIMPLE[name]
 
     def _first_word(self) -> str:
         """The type's name; sqlglot makes one token of `DOUBLE PRECISION` and of `CHARACTER VARYING`."""
@@ -98,7 +98,7 @@ class _TypeReader:
             words = [" ".join(words)]
         return words[0] if words else ""
 
-    def _nested(self, name: str, span: Span) -> DataType:
+    def _read_nested(self, name: str, span: Span) -> DataType:
         closing = self._open(name, span)
         if name == "ARRAY":
             kind: DataType = ArrayType(self.type())
@@ -150,7 +150,7 @@ class _TypeReader:
             self._match(",")
         return numbers
 
-    def _zoned(self, kind: DataType) -> DataType:
+    def _read_zone(self, kind: DataType) -> DataType:
         if self._match("WITHOUT"):
             self._expect("TIME")
             self._expect("ZONE")

@@ -49,7 +49,7 @@ def _follows(options: Mapping[str, str]) -> bool:
     return options.get("follow") == "true"
 
 
-def _unfollowed(options: Mapping[str, str]) -> dict[str, str]:
+def _remove_follow(options: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in options.items() if name != "follow"}
 
 
@@ -109,7 +109,7 @@ CONNECTOR = Connector(
     Reads(
         "ouzel.connectors.file.source:FileSource",
         bounded=lambda options: not _follows(options),
-        batch=BatchView(_unfollowed),
+        batch=BatchView(_remove_follow),
         replay=Replay.OFFSET,
         changelog=takes_rows_back,
         ordered=always,

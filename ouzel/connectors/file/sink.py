@@ -43,7 +43,7 @@ class FileSink:
         try:
             self._ledger = self._begin()
         except OSError as error:
-            raise self._refused(error) from None
+            raise self._make_error(error) from None
 
     def _begin(self) -> PartLedger | None:
         """Make the directory, find out what a predecessor has written, and only then remove what it left half."""
@@ -60,7 +60,7 @@ class FileSink:
     def _hidden(self, name: str) -> Path:
         return self._directory / f".{name}{_UNFINISHED}"
 
-    def _refused(self, error: Exception) -> ConnectorError:
+    def _make_error(self, error: Exception) -> ConnectorError:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         return ConnectorError(f"table '{self._request.table}' cannot be written to {self._directory}: {reason}")
 
@@ -70,7 +70,7 @@ class FileSink:
             for part in self._directory.glob(f"part-*-{digits(batch_id)}.{self._format}"):
                 part.unlink()
         except OSError as error:
-            raise self._refused(error) from None
+            raise self._make_error(error) from None
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Take a batch; it is on disk after the next `flush`."""
@@ -87,7 +87,7 @@ class FileSink:
             self._write_hidden(self._hidden(name), self._rows(pl.concat(frames, rechunk=False)), ids)
             name_synced(self._hidden(name), self._directory / name)
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise self._refused(error) from None
+            raise self._make_error(error) from None
         self._waiting.clear()
 
     def _write_hidden(self, path: Path, frame: pl.DataFrame, ids: Sequence[int]) -> None:

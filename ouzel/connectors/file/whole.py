@@ -23,7 +23,7 @@ def are_whole_files(request: SourceRequest, parts: PartitionRanges) -> bool:
     except ConnectorError:
         return False
     if is_parquet:
-        return sorted(_joined(parts)) == sorted(map(_rows, there))
+        return sorted(_join(parts)) == sorted(map(_rows, there))
     return sorted(parts) == sorted(there) and all(_reaches_end(source, name, *span) for name, span in parts.items())
 
 
@@ -33,7 +33,7 @@ def _rows(name: str) -> tuple[str, int, int]:
     return path, int(first), int(last)
 
 
-def _joined(parts: PartitionRanges) -> list[tuple[str, int, int]]:
+def _join(parts: PartitionRanges) -> list[tuple[str, int, int]]:
     """Ranges of rows of each file, with those that meet made one."""
     joined: list[tuple[str, int, int]] = []
     for path, first, end in sorted((_rows(name)[0], *span) for name, span in parts.items()):

@@ -34,7 +34,7 @@ def parse_column(kind: pl.DataType) -> Change:
         case pl.Duration():
             return lambda text: text.cast(pl.Int64, strict=False).cast(kind)
         case pl.Decimal():
-            return lambda text: _shortened(text, kind).to_frame().select(_decimal(pl.col(text.name), kind)).to_series()
+            return lambda text: _shorten(text, kind).to_frame().select(_decimal(pl.col(text.name), kind)).to_series()
     return lambda text: text.to_frame().select(_expression(pl.col(text.name), kind)).to_series()
 
 
@@ -59,7 +59,7 @@ def _digits_kept(kind: pl.Decimal) -> int:
     return kind.scale + min(_SCALE_KEPT, 38 - kind.precision)
 
 
-def _shortened(text: pl.Series, kind: pl.Decimal) -> pl.Series:
+def _shorten(text: pl.Series, kind: pl.Decimal) -> pl.Series:
     """Fractions cut off behind the digits kept, which rounds nothing twice; text without so many is left as it is."""
     kept = _digits_kept(kind)
     if not (text.str.len_bytes() > kept).any():
@@ -82,10 +82,10 @@ def _timestamps(text: pl.Series, kind: pl.Datetime) -> pl.Series:
             return pl.Series(text.name, parsed.view(pa.timestamp("us", kind.time_zone)))
         except pa.ArrowInvalid:
             continue
-    return _mixed_timestamps(text).dt.replace_time_zone(kind.time_zone)
+    return _parse_mixed_timestamps(text).dt.replace_time_zone(kind.time_zone)
 
 
-def _mixed_timestamps(text: pl.Series) -> pl.Series:
+def _parse_mixed_timestamps(text: pl.Series) -> pl.Series:
     column = pl.when(pl.col(text.name).str.contains(_TIMESTAMP)).then(pl.col(text.name))
     local = [column.str.to_datetime(form, time_unit="us", strict=False) for form in _FORMATS]
     zoned = [column.str.to_datetime(form, time_unit="us", strict=False).dt.replace_time_zone(None) for form in _ZONED]

@@ -92,14 +92,14 @@ class Dialect:
     def split(self, record: bytes, facts: np.ndarray, names: Sequence[str]) -> list[str | None]:
         """The same of a record that has been judged; None is a field of no bytes, without even quotes."""
         if facts[KIND] in FAULTS:
-            fault = FAULTS[int(facts[KIND])].format(_called(int(facts[FIELD]), names))
-            raise ValueError(f"{fault}: {_shown(record[int(facts[AT]) :])}")
+            fault = FAULTS[int(facts[KIND])].format(_name_field(int(facts[FIELD]), names))
+            raise ValueError(f"{fault}: {_show(record[int(facts[AT]) :])}")
         fields = split_fields(record.removesuffix(b"\r"), self.quote.encode(), self.delimiter.encode())
         try:
             return [None if field is None else field.decode() for field in fields]
         except UnicodeDecodeError as error:
             raise ValueError(
-                f"{_called(fields.index(error.object), names)} is not UTF-8: {_shown(error.object)}"
+                f"{_name_field(fields.index(error.object), names)} is not UTF-8: {_show(error.object)}"
             ) from None
 
 
@@ -248,11 +248,11 @@ FAULTS = {
 """What is wrong with a record, by its kind."""
 
 
-def _called(field: int, names: Sequence[str]) -> str:
+def _name_field(field: int, names: Sequence[str]) -> str:
     return f"column '{names[field]}'" if field < len(names) else f"field {field + 1}"
 
 
-def _shown(value: bytes) -> str:
+def _show(value: bytes) -> str:
     """As much of a value as fits into a message."""
     return repr(value[:40].decode(errors="replace")) + "..." * (len(value) > 40)
 

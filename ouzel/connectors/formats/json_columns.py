@@ -59,14 +59,14 @@ class ColumnNode:
     def parts(self) -> list[tuple[str, pl.DataType]]:
         """What is inside."""
         if isinstance(self.kind, pl.Struct):
-            return [(part.name, _made(part.dtype)) for part in self.kind.fields]
+            return [(part.name, _make(part.dtype)) for part in self.kind.fields]
         pair = map_parts(self.kind)
         if pair:
-            return [("key", _made(pair[0])), ("value", _made(pair[1]))]
-        return [("", _made(self.kind.inner))] if isinstance(self.kind, pl.List) else []
+            return [("key", _make(pair[0])), ("value", _make(pair[1]))]
+        return [("", _make(self.kind.inner))] if isinstance(self.kind, pl.List) else []
 
 
-def _made(kind: object) -> pl.DataType:
+def _make(kind: object) -> pl.DataType:
     made: pl.DataType = kind() if isinstance(kind, type) else kind  # type: ignore[assignment]
     return made
 
@@ -161,10 +161,10 @@ class _Columns:
         node, base = self._nodes[number], int(self._tree[number, scan.BASE])
         cells = self._cells[base : base + int(self._sides[node.dimension, scan.COUNT])]
         kind, begin, size = (np.ascontiguousarray(cells[:, part]) for part in range(3))
-        made = self._nested(node, kind, size) if node.children else self._leaf(node, kind, begin, size)
+        made = self._read_nested(node, kind, size) if node.children else self._leaf(node, kind, begin, size)
         return made.alias(node.name)
 
-    def _nested(self, node: ColumnNode, kind: np.ndarray, size: np.ndarray) -> pl.Series:
+    def _read_nested(self, node: ColumnNode, kind: np.ndarray, size: np.ndarray) -> pl.Series:
         children = [self.series(child) for child in node.children]
         is_null = kind == scan.NULL
         mask = _to_arrow(pl.Series(is_null)) if is_null.any() else None
@@ -179,7 +179,7 @@ class _Columns:
             case pl.String():
                 return make_texts(self._data, kind, begin, size)
             case _ if node.is_key:
-                made = self._parsed(node.kind, kind, begin, size)
+                made = self._parse(node.kind, kind, begin, size)
             case pl.Boolean():
                 return _with_gaps(kind == scan.TRUE, kind)
             case pl.Float32() | pl.Float64():
@@ -191,11 +191,11 @@ class _Columns:
             case pl.Date() | pl.Datetime(time_unit="us"):
                 made = self._times(kind, begin, size, node.kind)
             case _:
-                made = self._parsed(node.kind, kind, begin, size)
+                made = self._parse(node.kind, kind, begin, size)
         self._doubt(node, made.is_null().to_numpy() & (kind != scan.NULL))
         return made
 
-    def _parsed(self, type_: pl.DataType, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
+    def _parse(self, type_: pl.DataType, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         return parse_column(type_)(make_texts(self._data, kind, begin, size))
 
     def _times(self, kind: np.ndarray, begin: np.ndarray, size: np.ndarray, type_: pl.Date | pl.Datetime) -> pl.Series:
@@ -204,7 +204,7 @@ class _Columns:
             return made
         made = made.set(pl.Series(~good), None)
         left = np.flatnonzero(~good & (kind != scan.NULL))
-        return made.scatter(left, self._parsed(type_, kind[left], begin[left], size[left])) if len(left) else made
+        return made.scatter(left, self._parse(type_, kind[left], begin[left], size[left])) if len(left) else made
 
     def _floats(self, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
         made = _numbers(begin.view(np.float64), kind, pl.Float64())

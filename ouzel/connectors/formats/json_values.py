@@ -71,18 +71,18 @@ class WrittenDecoder(json.JSONDecoder):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.parse_object, self.parse_array = _written_object, _written_array
+        self.parse_object, self.parse_array = _read_object, _read_array
         self.scan_once = py_make_scanner(self)
 
 
-def _written_object(place: tuple[str, int], *options: Any) -> tuple[Object, int]:
+def _read_object(place: tuple[str, int], *options: Any) -> tuple[Object, int]:
     found, end = JSONObject(place, *options)
     made = Object(found)
     made.text = place[0][place[1] - 1 : end]
     return made, end
 
 
-def _written_array(place: tuple[str, int], scan: Any) -> tuple[WrittenArray, int]:
+def _read_array(place: tuple[str, int], scan: Any) -> tuple[WrittenArray, int]:
     found, end = JSONArray(place, scan)
     made = WrittenArray(found)
     made.text = place[0][place[1] - 1 : end]
@@ -205,7 +205,7 @@ def _decimal(value: Any, kind: pl.DataType) -> Decimal:
     return exact
 
 
-def _parsed(value: Any, kind: pl.DataType) -> Any:
+def _parse(value: Any, kind: pl.DataType) -> Any:
     if isinstance(value, Number) or not isinstance(value, str):
         raise ValueError(value)
     parsed = parse_column(kind)(pl.Series("value", [value]))[0]
@@ -228,7 +228,7 @@ def _duration(value: Any, kind: pl.DataType) -> timedelta:
 _READERS: dict[type[Any], Callable[[Any, pl.DataType], Any]] = {
     **dict.fromkeys((pl.Int8, pl.Int16, pl.Int32, pl.Int64), _integer),
     **dict.fromkeys((pl.Float32, pl.Float64), _float),
-    **dict.fromkeys((pl.Date, pl.Datetime), _parsed),
+    **dict.fromkeys((pl.Date, pl.Datetime), _parse),
     pl.Boolean: lambda value, kind: _expect(value, bool),
     pl.String: _text,
     pl.Decimal: _decimal,

@@ -34,7 +34,7 @@ def as_written(raw: pl.DataFrame, names: Sequence[str], records: Records) -> pl.
 def _texts(blob: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> pl.Series:
     """The text at each of these places."""
     offsets = np.append(0, np.cumsum(lengths))
-    text = _gathered(blob, begins, lengths, offsets)
+    text = _gather(blob, begins, lengths, offsets)
     series = pl.from_arrow(pa.LargeStringArray.from_buffers(len(begins), pa.py_buffer(offsets), pa.py_buffer(text)))
     assert isinstance(series, pl.Series)
     return series
@@ -130,7 +130,7 @@ def _past_value(blob: np.ndarray, at: int, end: int) -> int:
 
 
 @compiled()
-def _gathered(blob: np.ndarray, begins: np.ndarray, lengths: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _gather(blob: np.ndarray, begins: np.ndarray, lengths: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """The text at these places, one after the other."""
     text = np.empty(offsets[-1], np.uint8)
     for row in range(begins.size):

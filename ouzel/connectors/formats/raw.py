@@ -51,7 +51,7 @@ class RawDecoder:
             return Decoded(pl.DataFrame([values.cast(pl.String)]))
         except pl.exceptions.ComputeError:  # somewhere in it is no UTF-8: look at each
             bad: dict[int, str] = {}
-            texts = [_decoded(index, value, bad) for index, value in enumerate(records.values())]
+            texts = [_decode_value(index, value, bad) for index, value in enumerate(records.values())]
             return drop_bad_rows(pl.DataFrame({name: texts}, schema={name: kind}), bad)
 
 
@@ -64,7 +64,7 @@ def _side_by_side(records: Records) -> pl.Series:
     return series.to_frame("record").select(pl.col("record").bin.slice(0, pl.col("record").bin.size() - 1)).to_series()
 
 
-def _decoded(index: int, value: bytes, bad: dict[int, str]) -> str | None:
+def _decode_value(index: int, value: bytes, bad: dict[int, str]) -> str | None:
     try:
         return value.decode()
     except UnicodeDecodeError as error:

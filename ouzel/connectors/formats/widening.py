@@ -41,18 +41,18 @@ _SIGNED: dict[type[pl.DataType], pl.DataType] = {
 
 def fits_column(held: pl.DataType, declared: pl.DataType) -> bool:
     """Whether a column of the declared type has a place for every value of the type that the file holds."""
-    held = _SIGNED.get(type(held), _made(held))
+    held = _SIGNED.get(type(held), _make(held))
     match held, declared:
         case pl.Null(), _:
             return True
         case pl.Struct(), pl.Struct():
             there = {field.name.lower(): field.dtype for field in held.fields}
             return all(
-                field.name.lower() in there and fits_column(_made(there[field.name.lower()]), _made(field.dtype))
+                field.name.lower() in there and fits_column(_make(there[field.name.lower()]), _make(field.dtype))
                 for field in declared.fields
             )
         case pl.List(), pl.List():
-            return fits_column(_made(held.inner), _made(declared.inner))
+            return fits_column(_make(held.inner), _make(declared.inner))
         case pl.Decimal(), pl.Decimal():
             return 0 <= declared.scale - held.scale <= declared.precision - held.precision
         case _, pl.Decimal():
@@ -62,7 +62,7 @@ def fits_column(held: pl.DataType, declared: pl.DataType) -> bool:
     return sql_name(held) in (sql_name(declared), *WIDER.get(sql_name(declared), ()))
 
 
-def _made(kind: object) -> pl.DataType:
+def _make(kind: object) -> pl.DataType:
     """An inner type as an instance: Polars may give the class. A map is the list of its entries."""
     made: Any = kind() if isinstance(kind, type) else kind
     is_map = _MAP is not None and isinstance(made, _MAP)
@@ -106,8 +106,8 @@ def require_columns(names: Sequence[str], columns: Mapping[str, pl.DataType], wh
 
 def widen(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr:
     """The column in its declared type, which fits; NULL where it holds a time finer than microseconds."""
-    if _made(held) != held:
-        return widen(column.cast(_made(held)), _made(held), declared)
+    if _make(held) != held:
+        return widen(column.cast(_make(held)), _make(held), declared)
     finer = _finer(column, held, declared)
     made = _widen(column, held, declared)
     return made if finer is None else pl.when(~finer.fill_null(False)).then(made)
@@ -115,14 +115,14 @@ def widen(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr:
 
 def _widen(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr:
     """Fields of structs go by their names, and those not declared are left out."""
-    if _made(held) != held:
-        return _widen(column.cast(_made(held)), _made(held), declared)
+    if _make(held) != held:
+        return _widen(column.cast(_make(held)), _make(held), declared)
     match held, declared:
         case pl.Struct(), pl.Struct():
             made = [_widen(inner, of, to).alias(name) for name, inner, of, to in _fields(column, held, declared)]
             return pl.when(column.is_not_null()).then(pl.struct(made))
         case pl.List(), pl.List():
-            return column.list.eval(_widen(pl.element(), _made(held.inner), _made(declared.inner)))
+            return column.list.eval(_widen(pl.element(), _make(held.inner), _make(declared.inner)))
         case pl.Datetime(), pl.Datetime() if held.time_zone != declared.time_zone:
             return column.dt.replace_time_zone(declared.time_zone).cast(declared)
     return column.cast(declared)
@@ -136,7 +136,7 @@ def _finer(column: pl.Expr, held: pl.DataType, declared: pl.DataType) -> pl.Expr
             parts = [part for part in found if part is not None]
             return pl.any_horizontal(parts) if parts else None
         case pl.List(), pl.List():
-            inner = _finer(pl.element(), _made(held.inner), _made(declared.inner))
+            inner = _finer(pl.element(), _make(held.inner), _make(declared.inner))
             return None if inner is None else column.list.eval(inner).list.any()
         case pl.Datetime(time_unit="ns"), _:
             return column.dt.nanosecond() % 1_000 != 0
@@ -150,4 +150,4 @@ def _fields(
     there = {field.name.lower(): field for field in held.fields}
     for field in declared.fields:
         own = there[field.name.lower()]
-        yield field.name, column.struct.field(own.name), _made(own.dtype), _made(field.dtype)
+        yield field.name, column.struct.field(own.name), _make(own.dtype), _make(field.dtype)

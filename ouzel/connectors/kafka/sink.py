@@ -40,7 +40,7 @@ class KafkaSink:
         self._check_keys()
         self._raw_key = options.text("key.format") == "raw" or (not options.get("key.format") and len(self._keys) == 1)
         self._lost: list[KafkaError] = []
-        own = {**_FIXED, "error_cb": self._failure.note, "on_delivery": self._delivered}
+        own = {**_FIXED, "error_cb": self._failure.note, "on_delivery": self._on_delivery}
         try:
             self._producer = Producer(configuration(options, _DEFAULTS, own), logger=LOG)
         except (KafkaException, ValueError) as error:
@@ -75,7 +75,7 @@ class KafkaSink:
             return
         if self._request.mode == "retract":
             frame = _each_change(frame, self._request.weight)
-        keys: Sequence[bytes | None] = self._encoded_keys(frame) if self._keys else [None] * frame.height
+        keys: Sequence[bytes | None] = self._encode_keys(frame) if self._keys else [None] * frame.height
         shown = [*self._request.columns, *([self._request.weight] if self._request.mode == "retract" else [])]
         values: Sequence[bytes | None] = self._encoder.encode(frame.select(shown))
         if self._request.mode == "upsert":
@@ -86,7 +86,7 @@ class KafkaSink:
         self._producer.poll(0)
         self._raise_lost()
 
-    def _encoded_keys(self, frame: pl.DataFrame) -> list[bytes]:
+    def _encode_keys(self, frame: pl.DataFrame) -> list[bytes]:
         columns = frame.select(self._keys)
         if self._raw_key and len(self._keys) == 1:
             kind = columns.schema[self._keys[0]]
@@ -106,7 +106,7 @@ class KafkaSink:
             except KafkaException as error:
                 raise self._failure.sentence(error.args[0], f"topic '{self._topic}'") from None
 
-    def _delivered(self, error: KafkaError | None, message: Any) -> None:
+    def _on_delivery(self, error: KafkaError | None, message: Any) -> None:
         if error:
             self._lost.append(error)
 

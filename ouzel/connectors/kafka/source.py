@@ -61,7 +61,7 @@ class KafkaSource:
             "group.id": group,
             "error_cb": self._note,
             "stats_cb": self._reachability.note,
-            "on_commit": self._answered,
+            "on_commit": self._on_answer,
         }
         try:
             self._consumer = Consumer(configuration(self._options, _DEFAULTS, {**_FIXED, **callbacks}), logger=LOG)
@@ -92,18 +92,18 @@ class KafkaSource:
         bounded = self._options.text("end") != "none"
         ids = [f"{topic}-{number}" for topic in self._topics(known) for number in sorted(known[topic].partitions)]
         if self._options.text("end") == "offsets":
-            ids = [name for name in ids if name in self._given("end")]
+            ids = [name for name in ids if name in self._read_offsets("end")]
         return [Partition(name, bounded) for name in ids]
 
     def _topics(self, known: Mapping[str, Any]) -> list[str]:
         pattern = self._options.get("topic.pattern")
         found = [name for name in sorted(known) if pattern and re.fullmatch(pattern, name)]
         if pattern and not found:
-            raise ConnectorError(f"no topic on Kafka at {self._failure.servers} matches '{pattern}'; {_listed(known)}")
+            raise ConnectorError(f"no topic on Kafka at {self._failure.servers} matches '{pattern}'; {_list(known)}")
         for name in self._options.names("topic"):
             if name not in known or known[name].error or not known[name].partitions:
                 near = get_close_matches(name, known, 2)
-                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else _listed(known)
+                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else _list(known)
                 raise ConnectorError(f"there is no topic '{name}' on Kafka at {self._failure.servers}; {hint}")
         return found or list(self._options.names("topic"))
 
@@ -136,11 +136,11 @@ class KafkaSource:
     def _start(self, name: str) -> int:
         how = self._options.text("start")
         if self._resumes:
-            kept = self._committed_of([name]).get(name)
+            kept = self._ask_committed([name]).get(name)
             if kept is not None:
                 return kept.offset
-        if how == "offsets" and name in self._given("start"):
-            return self._given("start")[name]
+        if how == "offsets" and name in self._read_offsets("start"):
+            return self._read_offsets("start")[name]
         low, high = self._bounds(name)
         if how == "timestamp":
             return self._offset_of(name, "start.timestamp", high)
@@ -149,7 +149,7 @@ class KafkaSource:
     def _end(self, name: str) -> int | None:
         how = self._options.text("end")
         if how == "offsets":
-            return self._given("end")[name]
+            return self._read_offsets("end")[name]
         if how == "timestamp":
             return self._offset_of(name, "end.timestamp", self._bounds(name)[1])
         return self._bounds(name)[1] if how == "latest" else None
@@ -161,7 +161,7 @@ class KafkaSource:
         found = self._ask(lambda seconds: self._consumer.offsets_for_times([wanted], seconds), name)[0].offset
         return int(found) if found >= 0 else high
 
-    def _given(self, end: str) -> dict[str, int]:
+    def _read_offsets(self, end: str) -> dict[str, int]:
         pairs = (part.rpartition(":") for part in self._options.names(f"{end}.offsets"))
         return {name.strip(): int(offset) for name, _, offset in pairs}
 
@@ -230,11 +230,11 @@ class KafkaSource:
             try:
                 self._consumer.commit(offsets=_positions(self._asked), asynchronous=True)
             except KafkaException as error:
-                self._answered(error.args[0], ())
+                self._on_answer(error.args[0], ())
         refusal, self._refusal = self._refusal, ""
         return refusal
 
-    def _answered(self, error: KafkaError | None, places: Sequence[TopicPartition]) -> None:
+    def _on_answer(self, error: KafkaError | None, places: Sequence[TopicPartition]) -> None:
         """The broker has answered a commit, or there was no answer; each partition may have an error of its own."""
         error = next((place.error for place in places if place.error), error)
         if error:
@@ -247,9 +247,9 @@ class KafkaSource:
         """What the group has committed, if 'start' asks for it."""
         if not self._resumes:
             return {}
-        return self._committed_of([partition.id for partition in self.partitions()])
+        return self._ask_committed([partition.id for partition in self.partitions()])
 
-    def _committed_of(self, names: Sequence[str]) -> dict[str, Committed]:
+    def _ask_committed(self, names: Sequence[str]) -> dict[str, Committed]:
         asked = [TopicPartition(*_place(name)) for name in names]
         found = self._ask(lambda seconds: self._consumer.committed(asked, timeout=seconds), "the group's offsets")
         pairs = zip(names, found, strict=True)
@@ -270,7 +270,7 @@ class KafkaSource:
             self._consumer.close()
 
 
-def _listed(known: Iterable[str]) -> str:
+def _list(known: Iterable[str]) -> str:
     names = sorted(name for name in known if not name.startswith("__"))  # Kafka's own
     more = f" and {len(names) - _TOPICS_SHOWN} more" if len(names) > _TOPICS_SHOWN else ""
     return f"there are {', '.join(names[:_TOPICS_SHOWN])}{more}" if names else "there are no topics yet"

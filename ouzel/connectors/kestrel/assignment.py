@@ -37,13 +37,13 @@ def follows_rule(readers: Readers, tasks: int) -> bool:
 def assign_hosts(hosts: Sequence[str], tasks: int, before: Readers | None = None) -> Readers:
     """The tasks of each host. What was so `before`, with other hosts, stays so wherever the rule allows it.
 
-    A host that comes moves no other; when one goes, tasks that are left with one host are given another.
+    When a host goes, tasks that are left with one host are given another.
     """
     if not is_possible(len(hosts), tasks):
         return _as_far_as_possible(hosts, tasks)
     kept = {host: those for host in hosts if (those := (before or {}).get(host))}
     for attempt in (kept, {}):
-        found = _completed(dict(attempt), hosts, tasks)
+        found = _complete(dict(attempt), hosts, tasks)
         if found is not None:
             return {host: found[host] for host in hosts}
     raise AssertionError(f"no assignment of {len(hosts)} hosts to {tasks} tasks")
@@ -63,7 +63,7 @@ def _as_far_as_possible(hosts: Sequence[str], tasks: int) -> Readers:
     return dict(zip(hosts, sets, strict=True))
 
 
-def _completed(found: dict[str, frozenset[int]], hosts: Sequence[str], tasks: int) -> Readers | None:
+def _complete(found: dict[str, frozenset[int]], hosts: Sequence[str], tasks: int) -> Readers | None:
     """The hosts that lack tasks get some, then the tasks that lack hosts; None if that leads nowhere."""
     for host in hosts:
         if host not in found:

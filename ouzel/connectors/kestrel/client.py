@@ -216,7 +216,7 @@ class Client(Thread):
             except asyncio.CancelledError:
                 return
             except (OSError, EOFError) as error:
-                reason = f"Kestrel at {host} cannot be read: {_said(error)}"
+                reason = f"Kestrel at {host} cannot be read: {_describe(error)}"
                 self.blacklist.failed(host, reason, time.monotonic())
             finally:
                 connection.close()
@@ -297,7 +297,7 @@ def _check(line: str, host: str, command: str, instead: str) -> None:
         raise ConnectionResetError(f"to {command} it says {line!r}")
 
 
-def _said(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
@@ -319,7 +319,7 @@ async def _reasons(hosts: Sequence[str], reading: QueueReading) -> list[str]:
             await connection.open()
             await connection.ask(b"version\r\n")
         except (OSError, EOFError) as error:
-            return f"{host}: {_said(error)}"
+            return f"{host}: {_describe(error)}"
         finally:
             with contextlib.suppress(OSError):
                 connection.close()

@@ -158,9 +158,9 @@ class Custody:
         for number in range(start, end):
             item, hand = self.numbered.pop(number)
             if item.fate is not Fate.LOST:
-                self._returned(item, hand)
+                self._give_back(item, hand)
 
-    def _returned(self, item: Item, hand: OpenItems) -> None:
+    def _give_back(self, item: Item, hand: OpenItems) -> None:
         item.fate = Fate.RETURNED
         if not hand.goes:
             hand.goes = True

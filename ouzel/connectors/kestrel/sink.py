@@ -81,13 +81,13 @@ class KestrelSink:
             if self._blacklist.wait_s(server, time.monotonic()):
                 continue
             portion = [self._unstored.popleft() for _ in range(min(_PORTION, len(self._unstored)))]
-            left = self._stored(server, portion)
+            left = self._store(server, portion)
             self._unstored.extendleft(reversed(left))
             if len(left) < len(portion):
                 return True
         return False
 
-    def _stored(self, server: str, items: Sequence[bytes]) -> list[bytes]:
+    def _store(self, server: str, items: Sequence[bytes]) -> list[bytes]:
         """Put items into the queue of a server; those that it has not said that it stored."""
         said: list[str] = []
         try:

@@ -26,7 +26,7 @@ def change_plan(current: PackingPlan, changes: Mapping[str, int], capacity: Capa
     _check(placed, changes, capacity)
     for component, change in changes.items():
         _remove(placed, component, -change)
-    added = _added(current, changes)
+    added = _list_added(current, changes)
     capacity.check_each_fits(added)
     for task in capacity.largest_first(added):
         _place(placed, task, capacity, choose)
@@ -49,7 +49,7 @@ def _remove(placed: Mapping[int, list[Task]], component: str, count: int) -> Non
         tasks[:] = [task for task in tasks if task not in leaving]
 
 
-def _added(current: PackingPlan, changes: Mapping[str, int]) -> list[Task]:
+def _list_added(current: PackingPlan, changes: Mapping[str, int]) -> list[Task]:
     tasks = [task for container in current.containers for task in container.tasks]
     added: list[Task] = []
     for component, change in changes.items():

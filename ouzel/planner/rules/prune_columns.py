@@ -17,10 +17,10 @@ def prune_columns(dag: Dag) -> Dag:
     for node in reversed(list(dag.nodes())):
         for upstream, needed in zip(node.inputs, node.needs(frozenset(wanted[id(node)])), strict=True):
             wanted[id(upstream)] |= needed & set(upstream.schema.names)
-    return dag.rebuilt(lambda node, inputs: _pruned(node, frozenset(wanted[id(node)]), inputs))
+    return dag.rebuilt(lambda node, inputs: _prune(node, frozenset(wanted[id(node)]), inputs))
 
 
-def _pruned(node: Node, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
+def _prune(node: Node, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
     needs = zip(inputs, node.needs(wanted), node.distribution, strict=True)
     return node.pruned(
         wanted,

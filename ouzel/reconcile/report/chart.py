@@ -33,10 +33,10 @@ Leads = Callable[[Class, int], str]
 
 def chart(timeline: Timeline, leads: Leads) -> str:
     """The chart, for a screen and for a phone; a bar says its numbers when one points at it, and leads to its rows."""
-    return _drawn(timeline, leads, WIDTH, "wide") + _drawn(timeline, leads, NARROW, "narrow")
+    return _draw(timeline, leads, WIDTH, "wide") + _draw(timeline, leads, NARROW, "narrow")
 
 
-def _drawn(timeline: Timeline, leads: Leads, width: int, name: str) -> str:
+def _draw(timeline: Timeline, leads: Leads, width: int, name: str) -> str:
     totals = [sum(counts) for counts in zip(*timeline.counts.values(), strict=True)] or [0] * timeline.slices
     most = _ceiling(max(totals))
     parts = [*_grid(most, width), *_bars(timeline, most, leads, width), *_time_axis(timeline, width)]

@@ -55,7 +55,7 @@ def page(found: Reconciliation) -> str:
     subtitle = f"The topology's answer on {record.engine}, {record.delivery}, beside that of the PySpark job over the same input{part}"
     sections = [
         _verdict(found), _figures(found), *(f'<p class="note">{escape(note)}</p>' for note in found.notes),
-        _classes(found), _timeline(found), _rows(found), _dropped(found), _rounds(found),
+        _classes(found), _timeline(found), _rows(found), _show_dropped(found), _rounds(found),
         _plans(found), _query(found), _offsets(found), _events(found),
         _settings(found),
     ]  # fmt: skip
@@ -70,19 +70,20 @@ def page(found: Reconciliation) -> str:
 def verdict(found: Reconciliation) -> str:
     """The outcome in one sentence."""
     if found.tampered:
-        return f"The stream's answer is not what the run wrote: {_files(len(found.tampered))}, {_counted(found.unexplained)} unexplained."
+        changed, rows = _files(len(found.tampered)), _count_rows(found.unexplained)
+        return f"The stream's answer is not what the run wrote: {changed}, {rows} unexplained."
     if not found.differing:
-        return f"Stream and batch agree: {_counted(found.matched)}, no difference."
+        return f"Stream and batch agree: {_count_rows(found.matched)}, no difference."
     if found.explained:
-        return f"Stream and batch agree but for {_counted(found.differing)}, each of which is explained."
-    return f"Stream and batch differ: {_counted(found.unexplained)} without an explanation."
+        return f"Stream and batch agree but for {_count_rows(found.differing)}, each of which is explained."
+    return f"Stream and batch differ: {_count_rows(found.unexplained)} without an explanation."
 
 
 def _files(number: int) -> str:
     return f"{number:,} file{'' if number == 1 else 's'} changed since"
 
 
-def _counted(rows: int) -> str:
+def _count_rows(rows: int) -> str:
     return f"{rows:,} row{'' if rows == 1 else 's'}"
 
 
@@ -92,11 +93,11 @@ def _verdict(found: Reconciliation) -> str:
     how = f"Rows are told apart by {keys}" if keys else "Rows are compared as multisets"
     return (
         f'<div class="verdict {tone}"><strong>{escape(verdict(found))}</strong>'
-        f"<span>{escape(how)}; floats within a relative {_small(found.tolerance)} count as equal.</span>{_tampered(found)}</div>"
+        f"<span>{escape(how)}; floats within a relative {_small(found.tolerance)} count as equal.</span>{_show_tampered(found)}</div>"
     )
 
 
-def _tampered(found: Reconciliation) -> str:
+def _show_tampered(found: Reconciliation) -> str:
     lines = "".join(f"<li>{escape(each)}</li>" for each in found.tampered)
     return f"<ul>{lines}</ul>" if lines else ""
 
@@ -120,12 +121,12 @@ def _classes(found: Reconciliation) -> str:
         return ""
     lines = [
         f"<tr><td>{_mark(kind)}{kind.value}</td><td>{count:,}</td><td>{escape(kind.meaning)}</td></tr>"
-        for kind, count in ((kind, found.counts[kind]) for kind in _ordered(found))
+        for kind, count in ((kind, found.counts[kind]) for kind in _order(found))
     ]
     return f'<h2>Why they differ</h2><div class="card"><table class="classes">{"".join(lines)}</table></div>'
 
 
-def _ordered(found: Reconciliation) -> list[Class]:
+def _order(found: Reconciliation) -> list[Class]:
     """The classes, what nothing explains first."""
     return sorted(found.counts, key=lambda kind: kind.explained)
 
@@ -166,7 +167,7 @@ def _slice(found: Reconciliation, row: Difference) -> int | None:
 def _rows(found: Reconciliation) -> str:
     if not found.counts:
         return ""
-    return "<h2>The rows</h2>" + "".join(_rows_of(found, kind) for kind in _ordered(found))
+    return "<h2>The rows</h2>" + "".join(_rows_of(found, kind) for kind in _order(found))
 
 
 def _rows_of(found: Reconciliation, kind: Class) -> str:
@@ -213,14 +214,14 @@ def _missing(row: Difference) -> str:
     return "not in the stream" if row.stream is None else "not in the batch" if row.batch is None else ""
 
 
-def _dropped(found: Reconciliation) -> str:
+def _show_dropped(found: Reconciliation) -> str:
     """The rows that the stream dropped as late."""
     if not found.dropped:
         return ""
-    return "<h2>Dropped as late</h2>" + "".join(map(_dropped_by, found.dropped))
+    return "<h2>Dropped as late</h2>" + "".join(map(_show_dropper, found.dropped))
 
 
-def _dropped_by(dropper: Dropper) -> str:
+def _show_dropper(dropper: Dropper) -> str:
     rows = dropper.sample
     columns = dropper.columns
     sides = {name: _side([row.get(name) for row in rows]) for name in columns}
@@ -232,12 +233,12 @@ def _dropped_by(dropper: Dropper) -> str:
     shown = f"{dropper.rows:,}" if dropper.rows <= len(rows) else f"the first {len(rows)} of {dropper.rows:,}"
     return (
         f"<details><summary>{_mark(Class.LATE)}{escape(dropper.component)}<small>{shown}</small></summary>"
-        f'<p class="about">{escape(_told(dropper))}</p>'
+        f'<p class="about">{escape(_tell(dropper))}</p>'
         f'<div class="scroll"><table class="rows"><tr>{head}</tr>{body}</table></div></details>'
     )
 
 
-def _told(dropper: Dropper) -> str:
+def _tell(dropper: Dropper) -> str:
     if not dropper.combined:
         return "Each row as it reached the aggregate."
     text = "Each row as the aggregate counts it: its keys, and the results of a group that has nothing else."

@@ -177,9 +177,9 @@ class Server:
                 return
             container = next((one for one, executor in self._executors.items() if executor == pid), None)
             if container is not None:
-                self._gone(container, os.waitstatus_to_exitcode(status))
+                self._on_exit(container, os.waitstatus_to_exitcode(status))
 
-    def _gone(self, container: int, code: int) -> None:
+    def _on_exit(self, container: int, code: int) -> None:
         del self._executors[container]
         reason = b""
         with contextlib.suppress(BlockingIOError):  # its children live, and hold the other end

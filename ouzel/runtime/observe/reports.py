@@ -101,7 +101,7 @@ class Spans:
         """Take in a range; one that was read on after a restart is one with that before it."""
         key = (told.component, told.partition)
         _, known = self._spans.get(key, (0, None))
-        merged = _joined(known or told, told)
+        merged = _join(known or told, told)
         if merged != known:
             self._spans.pop(key, None)
             self.version += 1
@@ -113,7 +113,7 @@ class Spans:
         return sorted((span for _, span in changed), key=lambda span: (span.component, span.partition))
 
 
-def _joined(one: Range, other: Range) -> Range:
+def _join(one: Range, other: Range) -> Range:
     joined = Range()
     joined.CopyFrom(other if other.end >= one.end else one)
     joined.start = min(one.start, other.start)
@@ -216,15 +216,15 @@ class Reports:
     def news(self) -> Iterator[TaskReport]:
         """What the listener has not heard of, failures first; exhaust it, or call `again`."""
         yield from (life.counts for life in self._lives.values() if life.counts and life.counts.failed)
-        for life in self._told_of():
+        for life in self._list_told():
             yield from life.news()
 
     def again(self) -> None:
         """The listener knows nothing (any more)."""
-        for life in self._told_of():
+        for life in self._list_told():
             life.again()
 
-    def _told_of(self) -> list[_Former | _Life]:
+    def _list_told(self) -> list[_Former | _Life]:
         return [*self._former.values(), *self._lives.values()]
 
 

@@ -45,7 +45,7 @@ class Totals:
         self._newest[report.task] = max(report.incarnation, self._newest.get(report.task, 0))
         for event in report.events:
             if len(self._events) < _EVENTS_KEPT and (*key, event.sequence) not in self._events:
-                self._events[*key, event.sequence] = self._placed(event, report.task)
+                self._events[*key, event.sequence] = self._place(event, report.task)
         if report.task in self._spouts:
             for span in report.ranges:
                 self._spans.take(span)
@@ -133,7 +133,7 @@ class Totals:
     def _current(self) -> Iterable[wire_pb2.TaskReport]:
         return (self._reports[key] for key in self._newest.items() if key in self._reports)
 
-    def _placed(self, event: wire_pb2.Event, task: int) -> wire_pb2.Event:
+    def _place(self, event: wire_pb2.Event, task: int) -> wire_pb2.Event:
         """The event with its task, and what the sinks had reached by the task's last report but one: what befell it came later.
 
         (The last one may have been on its way for as long as there is between two, and the sinks' may have overtaken it.)

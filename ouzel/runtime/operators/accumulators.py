@@ -101,7 +101,7 @@ class Accumulators:
         assert self.call.argument is not None
         return batch.frame[self.call.argument]
 
-    def _merged(self, batch: SlottedRows, name: str) -> pl.Series:
+    def _take_merged(self, batch: SlottedRows, name: str) -> pl.Series:
         return batch.frame[f"{self.call.name}${name}"]
 
 
@@ -118,7 +118,7 @@ class Tally(Accumulators):
         kernels.add_amounts(self.columns["count"], batch.slots, weights)
 
     def merge(self, batch: SlottedRows) -> None:
-        kernels.add_amounts(self.columns["count"], batch.slots, count_array(self._merged(batch, "count")))
+        kernels.add_amounts(self.columns["count"], batch.slots, count_array(self._take_merged(batch, "count")))
 
     def export(self, slots: Slots) -> list[pl.Series]:
         return [pl.Series(f"{self.call.name}$count", self.columns["count"][slots])]
@@ -139,7 +139,7 @@ class _Limbs(Accumulators):
 
     def merge(self, batch: SlottedRows) -> None:
         for name in (*(f"limb{place}" for place in range(self.digits)), "count"):
-            kernels.add_amounts(self.columns[name], batch.slots, count_array(self._merged(batch, name)))
+            kernels.add_amounts(self.columns[name], batch.slots, count_array(self._take_merged(batch, name)))
         self._carry(batch.touched)
 
     def export(self, slots: Slots) -> list[pl.Series]:
@@ -251,11 +251,11 @@ class FloatTotal(Accumulators):
     def merge(self, batch: SlottedRows) -> None:
         ones = np.ones(len(batch.slots), np.int64)
         for name in ("sum", "error"):
-            kernels.add_floats(*self.columns.arrays, batch.slots, numbers(self._merged(batch, name)), ones)
+            kernels.add_floats(*self.columns.arrays, batch.slots, numbers(self._take_merged(batch, name)), ones)
         names = ("nan", "infinity", "minus_infinity") if self.retracting else ()
         for name in names:
-            kernels.add_amounts(self.columns[name], batch.slots, count_array(self._merged(batch, name)))
-        counts = count_array(self._merged(batch, "count"))
+            kernels.add_amounts(self.columns[name], batch.slots, count_array(self._take_merged(batch, name)))
+        counts = count_array(self._take_merged(batch, "count"))
         kernels.add_amounts(self.columns["count"], batch.slots, counts - 2)  # each of the two above counted as a value
 
     def export(self, slots: Slots) -> list[pl.Series]:
@@ -298,7 +298,7 @@ class Extreme(Accumulators):
         self._keep(batch, self._series(batch), weights)
 
     def merge(self, batch: SlottedRows) -> None:
-        series = self._merged(batch, "value")
+        series = self._take_merged(batch, "value")
         valid = valid_rows(series)
         self._keep(batch, series, batch.weights if valid is None else valid.astype(np.int64))
 

@@ -50,10 +50,10 @@ class PartialAggregation(Operator):
         frame = self._groups.normal(frame)
         late = self._may_be_late(frame)
         if late is None:
-            return self._combined(frame)
+            return self._combine(frame)
         apart = self._groups.apart(frame.filter(late), partial=False)
         in_time = frame.filter(~late)
-        return pl.concat([self._combined(in_time), apart.accumulators()]) if in_time.height else apart.accumulators()
+        return pl.concat([self._combine(in_time), apart.accumulators()]) if in_time.height else apart.accumulators()
 
     def _may_be_late(self, frame: pl.DataFrame) -> Mask | None:
         """Which rows may be late; None if none."""
@@ -64,7 +64,7 @@ class PartialAggregation(Operator):
         closed_us = self._closed_us - after_us
         return ends <= closed_us if int(ends.min()) <= closed_us else None
 
-    def _combined(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _combine(self, frame: pl.DataFrame) -> pl.DataFrame:
         groups = self._groups
         batch = groups.locate(frame, groups.weights(frame, partial=False), None)
         groups.fold(batch)
@@ -199,7 +199,7 @@ class Aggregation(Operator):
 
     def _refuse(self, keys: pl.DataFrame, results: list[Values], rows: Mask) -> Mask:
         """Refuse the groups among `rows` whose totals their type cannot hold; returns the mask of all such."""
-        bad = _refused(results, len(rows))
+        bad = _find_refused(results, len(rows))
         fresh = np.flatnonzero(bad & rows)
         for values, call in zip(results, self._node.calls, strict=True):
             if values.refused is None:
@@ -222,7 +222,7 @@ def overflow_of(call: AggregateCall) -> tuple[str, str]:
     return f"{reason} in {call.written}", f"{call.written.shown}{advice}"
 
 
-def _refused(results: list[Values], size: int) -> Mask:
+def _find_refused(results: list[Values], size: int) -> Mask:
     bad = np.zeros(size, np.bool_)
     for values in results:
         if values.refused is not None:
@@ -277,14 +277,14 @@ class ChangingAggregation(Aggregation):
         slots = batch.touched[picked]
         there = self._exist(slots) if self._groups.keys else np.full(len(slots), self._shown.value)
         results = self._groups.results(slots)
-        return Before(slots, batch.frame, batch.first[picked], there & ~_refused(results, len(slots)), results)
+        return Before(slots, batch.frame, batch.first[picked], there & ~_find_refused(results, len(slots)), results)
 
     def _difference(self, before: Before) -> pl.DataFrame | None:
         """What has changed since: old rows with -1, then new rows with +1."""
         slots, new = before.slots, self._groups.results(before.slots)
         here = self._exist(slots)
         if any(values.refused is not None for values in new):
-            changed_to_bad = here & ~_refused(before.results, len(slots))
+            changed_to_bad = here & ~_find_refused(before.results, len(slots))
             here &= ~self._refuse(pick_rows(before.frame, self._groups.keys, before.rows), new, changed_to_bad)
         changed = before.there != here
         for old_values, new_values in zip(before.results, new, strict=True):

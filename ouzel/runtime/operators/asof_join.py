@@ -54,7 +54,7 @@ class AsofJoining(MeetingInTime):
             made = [padded(alone, self._schema)] if port == LEFT and self._node.kind is JoinKind.LEFT else []
         if frame.height:
             self._keep(frame.select(list(self._columns[port])), port)
-            made.append(self._settled(self._clocks[RIGHT].watermark.value))
+            made.append(self._settle(self._clocks[RIGHT].watermark.value))
         frames = [each for each in made if each.height]
         return pl.concat(frames) if frames else None
 
@@ -64,7 +64,7 @@ class AsofJoining(MeetingInTime):
         if watermark_us <= watermark.value:
             return None
         watermark.value = watermark_us
-        made = self._settled(watermark_us) if port == RIGHT else None
+        made = self._settle(watermark_us) if port == RIGHT else None
         self._forget(min(clock.watermark.value for clock in self._clocks))
         return made
 
@@ -74,7 +74,7 @@ class AsofJoining(MeetingInTime):
         self._bags[port].add(slots, np.ones(len(slots), np.int64))
         self._clocks[port].keep(slots, self._clocks[port].times(frame))
 
-    def _settled(self, watermark_us: int) -> pl.DataFrame:
+    def _settle(self, watermark_us: int) -> pl.DataFrame:
         """The rows that the versions' watermark has passed, with their versions."""
         bag, clock = self._bags[LEFT], self._clocks[LEFT]
         slots = clock.settled(watermark_us)
@@ -93,7 +93,7 @@ class AsofJoining(MeetingInTime):
 
     def _versions(self, owners: Slots, groups: Ints, times: Ints) -> Slots:
         """The slot of the latest version of each row by its time, -1 if there is none."""
-        kept, ends = self._ordered(owners)
+        kept, ends = self._order(owners)
         begins, counts = np.empty((2, len(groups)), np.int64)
         known = self._clocks[RIGHT].of_slots[kept]
         time_kernels.find_spans(known, ends, groups, np.full(len(groups), BEGINNING), times, begins, counts)
@@ -101,7 +101,7 @@ class AsofJoining(MeetingInTime):
             return np.full(len(groups), -1)
         return np.where(counts > 0, kept[np.minimum(begins + np.maximum(counts, 1), len(kept)) - 1], -1)
 
-    def _ordered(self, owners: Slots) -> tuple[Slots, Ints]:
+    def _order(self, owners: Slots) -> tuple[Slots, Ints]:
         """The versions of these owners, owner by owner, in their order; and where those of each begin, with the end of the last."""
         bag = self._bags[RIGHT]
         kept, ends = bag.lists(owners)
@@ -121,7 +121,7 @@ class AsofJoining(MeetingInTime):
         if not passed.size:
             return
         _, owners, _ = self._table.touch(self._bags[RIGHT].owners(passed))
-        kept, ends = self._ordered(owners)
+        kept, ends = self._order(owners)
         old = self._clocks[RIGHT].of_slots[kept] < watermark_us
         last = np.append(old[1:], False)
         last[ends[1:] - 1] = False

@@ -56,7 +56,7 @@ class ExtremeRows(Accumulators):
         self._keep(batch, self._series(batch), np.flatnonzero(weights))
 
     def merge(self, batch: SlottedRows) -> None:
-        series = self._merged(batch, "value")
+        series = self._take_merged(batch, "value")
         valid = valid_rows(series)
         self._keep(batch, series, np.arange(len(series)) if valid is None else np.flatnonzero(valid))
 

@@ -23,7 +23,7 @@ def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
     """
     weighted = frame.columns[-1:] == [WEIGHT]
     columns = frame.columns[:-1] if weighted else frame.columns
-    rows, total = _added_up(frame, columns, row_weights(frame))
+    rows, total = _add_up(frame, columns, row_weights(frame))
     if keys:
         rows, total = _by_key(frame, keys, rows, total)
     return frame.select(columns)[rows].with_columns(pl.Series(WEIGHT, total))
@@ -34,9 +34,9 @@ def weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
     return frame.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT))
 
 
-def _added_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:
+def _add_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:
     """The last place of each row whose weights do not cancel, in order, and its weight."""
-    groups, number = _grouped(frame, columns)
+    groups, number = _group(frame, columns)
     total = np.zeros(number, np.int64)
     kernels.add_amounts(total, groups, weights)
     last = np.empty(number, np.int64)
@@ -48,7 +48,7 @@ def _added_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tup
 
 def _by_key(frame: pl.DataFrame, keys: Sequence[str], rows: Ints, total: Ints) -> tuple[Ints, Ints]:
     """For each key the last row of positive weight, or the last of negative weight if there is no other."""
-    groups, number = _grouped(frame.select(keys)[rows], keys)
+    groups, number = _group(frame.select(keys)[rows], keys)
     chosen = np.full(number, -1, np.int64)
     for wanted in (np.flatnonzero(total < 0), np.flatnonzero(total > 0)):
         chosen[groups[wanted]] = wanted
@@ -56,7 +56,7 @@ def _by_key(frame: pl.DataFrame, keys: Sequence[str], rows: Ints, total: Ints) -
     return rows[chosen], np.sign(total[chosen])
 
 
-def _grouped(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
+def _group(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
     """Each row's group, numbered from 0 in order of appearance, and how many there are."""
     index = KeyIndex(min(frame.height, 1 << 16) or 1)
     slots = index.find_or_insert(*key_hashes(frame, columns, PRIVATE_SEED))

@@ -75,9 +75,9 @@ class Layout:
             within = _within(self.partitions, valid)
             low, high = low.copy(), high.copy()
             if start:
-                low[some] = self._reached(values, within, some, start, "left")
+                low[some] = self._find_reach(values, within, some, start, "left")
             if end:
-                high[some] = self._reached(values, within, some, end, "right")
+                high[some] = self._find_reach(values, within, some, end, "right")
         return low, high
 
     def _values(self) -> tuple[Ints, Mask]:
@@ -88,7 +88,7 @@ class Layout:
         valid = valid_rows(series)
         return (-values if key.descending else values), np.ones(len(values), np.bool_) if valid is None else valid
 
-    def _reached(self, values: Ints, within: tuple[Ints, Ints], some: Ints, offset: int, side: str) -> Ints:
+    def _find_reach(self, values: Ints, within: tuple[Ints, Ints], some: Ints, offset: int, side: str) -> Ints:
         """The place in its partition at which each row's value and `offset` would be put."""
         begins, ends = within
         low, high = begins[some].copy(), ends[some].copy()
@@ -164,10 +164,10 @@ class FrameTotals:
 
     def _cover(self, frames: list[Accumulators], rows: pl.DataFrame, lows: Ints, highs: Ints) -> None:
         single = self._table(rows.height)
-        batch = _slotted(rows, np.arange(rows.height))
+        batch = _slot(rows, np.arange(rows.height))
         for call in single:
             call.fold(batch, weights_of(call.call, batch))
-        level = _exported(single, rows.height)
+        level = _export(single, rows.height)
         self._subtract(frames, level, lows, highs)
         frames = [call for call in frames if not call.subtracts]
         if frames:
@@ -187,24 +187,24 @@ class FrameTotals:
         left = np.flatnonzero(lows < highs)
         while left.size:
             odd = left[lows[left] & 1 == 1]
-            _merge(frames, _picked(level, lows[odd]), odd)
+            _merge(frames, _pick(level, lows[odd]), odd)
             lows[odd] += 1
             odd = left[(highs[left] & 1 == 1) & (lows[left] < highs[left])]
             highs[odd] -= 1
-            _merge(frames, _picked(level, highs[odd]), odd)
+            _merge(frames, _pick(level, highs[odd]), odd)
             lows[left] >>= 1
             highs[left] >>= 1
             left = left[lows[left] < highs[left]]
             if left.size:
-                level = self._paired(level)
+                level = self._pair(level)
 
-    def _paired(self, level: pl.DataFrame) -> pl.DataFrame:
+    def _pair(self, level: pl.DataFrame) -> pl.DataFrame:
         """The partial aggregates of each two neighbours; of an odd number the last has none."""
         size = (level.height + 1) // 2
         pairs = [call for call in self._table(size) if not call.subtracts]
         for half in (level[0::2], level[1::2]):
             _merge(pairs, half, np.arange(half.height))
-        return _exported(pairs, size)
+        return _export(pairs, size)
 
     def _table(self, size: int) -> list[Accumulators]:
         """Empty accumulators of so many slots."""
@@ -218,20 +218,20 @@ class FrameTotals:
 
 def _merge(into: list[Accumulators], partial: pl.DataFrame, slots: Ints) -> None:
     if len(slots):
-        batch = _slotted(partial, slots)
+        batch = _slot(partial, slots)
         for call in into:
             call.merge(batch)
 
 
-def _slotted(rows: pl.DataFrame, slots: Ints) -> SlottedRows:
+def _slot(rows: pl.DataFrame, slots: Ints) -> SlottedRows:
     """Rows on their way into a slot each."""
     hashes, number = np.zeros(len(slots), np.uint64), np.arange(len(slots))
     return SlottedRows(rows, (hashes, hashes), slots, ones(len(slots)), number, slots, number)
 
 
-def _exported(calls: Sequence[Accumulators], size: int) -> pl.DataFrame:
+def _export(calls: Sequence[Accumulators], size: int) -> pl.DataFrame:
     return pl.DataFrame([column for call in calls for column in call.export(np.arange(size))])
 
 
-def _picked(frame: pl.DataFrame, places: Ints) -> pl.DataFrame:
+def _pick(frame: pl.DataFrame, places: Ints) -> pl.DataFrame:
     return frame[pl.Series(places.astype(np.uint32))]

@@ -35,7 +35,7 @@ class Gathered(OfBag):
         return [in_lists(groups[order], rows.to_struct(), len(slots)).alias(f"{self.call.name}$bag")]
 
     def merge(self, batch: SlottedRows) -> None:
-        lists = self._merged(batch, "bag")
+        lists = self._take_merged(batch, "bag")
         rows = np.repeat(np.arange(len(lists)), lists.list.len().fill_null(0).to_numpy())
         if not rows.size:
             return

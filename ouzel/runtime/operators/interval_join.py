@@ -60,7 +60,7 @@ class IntervalJoining(MeetingInTime, Joining):
         made: list[pl.DataFrame] = []
         if side.counts_matches and self._kind is not JoinKind.SEMI:
             alone = slots[side.matches["rows"][slots] == 0]
-            made += self._weighted(padded(side.bag.frame(alone), self._schema), side.bag.weights[alone])
+            made += self._weigh(padded(side.bag.frame(alone), self._schema), side.bag.weights[alone])
         _, owners, _ = self._table.touch(side.bag.owners(slots))
         side.bag.remove(slots)
         self._table.release(owners)
@@ -81,13 +81,13 @@ class IntervalJoining(MeetingInTime, Joining):
         times = clock.times(part.rows)
         kept = times + clock.last >= self._clocks[other.port].watermark.value
         if self._kind not in LEFT_ONLY and len(pairs.row):
-            yield from self._weighted(self._beside(own, part.rows, other, pairs), other.bag.weights[pairs.slot])
+            yield from self._weigh(self._beside(own, part.rows, other, pairs), other.bag.weights[pairs.slot])
         matches = np.bincount(pairs.row, other.bag.weights[pairs.slot], len(times)).astype(np.int64)
         if own.counts_matches:
             said = matches > 0 if self._kind is JoinKind.SEMI else ~kept & (matches == 0)
-            yield from self._weighted(padded(part.rows.filter(pl.Series(said)), self._schema), part.weights[said])
+            yield from self._weigh(padded(part.rows.filter(pl.Series(said)), self._schema), part.weights[said])
         if other.counts_matches and len(pairs.row):
-            yield from self._matched(other, pairs)
+            yield from self._match(other, pairs)
         if not kept.all():
             rows = np.flatnonzero(kept)
             part = Delta(part.rows[rows], part.weights[rows], part.owners[rows], (part.key[0][rows], part.key[1][rows]))
@@ -99,7 +99,7 @@ class IntervalJoining(MeetingInTime, Joining):
             if own.counts_matches:
                 own.matches["rows"][slots] = matches
 
-    def _matched(self, side: Side, pairs: RowPairs) -> Iterator[pl.DataFrame]:
+    def _match(self, side: Side, pairs: RowPairs) -> Iterator[pl.DataFrame]:
         """Count the matches of rows of the other side; of a semi-join those leave that have their first."""
         groups, slots, _ = side.bag.touch(pairs.slot)
         counts = side.matches["rows"]
@@ -107,4 +107,4 @@ class IntervalJoining(MeetingInTime, Joining):
         counts[slots] += np.bincount(groups, minlength=len(slots))
         side.bag.changed(slots)
         if self._kind is JoinKind.SEMI:
-            yield from self._weighted(padded(side.bag.frame(first), self._schema), side.bag.weights[first])
+            yield from self._weigh(padded(side.bag.frame(first), self._schema), side.bag.weights[first])

@@ -105,7 +105,7 @@ class Joining(Operator):
         for start, end in _parts(counts):
             cut = slice(start, end)
             part = Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
-            pairs = _paired(kept, begins[cut], counts[cut])
+            pairs = _pair(kept, begins[cut], counts[cut])
             yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
         self._table.release(touched)
 
@@ -127,20 +127,20 @@ class Joining(Operator):
     def _step(self, own: Side, other: Side, part: Delta, pairs: RowPairs) -> Iterator[pl.DataFrame]:
         if self._kind not in LEFT_ONLY and len(pairs.row):
             weights = part.weights[pairs.row] * other.bag.weights[pairs.slot]
-            yield from self._weighted(self._beside(own, part.rows, other, pairs), weights)
+            yield from self._weigh(self._beside(own, part.rows, other, pairs), weights)
         if own.counts_matches:
             matches = np.bincount(pairs.row, other.bag.weights[pairs.slot], len(part.weights)).astype(np.int64)
             chosen = (matches > 0) == (self._kind is JoinKind.SEMI)
-            yield from self._weighted(padded(part.rows.filter(pl.Series(chosen)), self._schema), part.weights[chosen])
+            yield from self._weigh(padded(part.rows.filter(pl.Series(chosen)), self._schema), part.weights[chosen])
         if other.counts_matches and len(pairs.row):
-            yield from self._crossed(other, pairs, part.weights)
+            yield from self._cross(other, pairs, part.weights)
         slots = own.bag.find_or_put(part.key, part.owners, part.rows)
         if own.counts_matches:
             own.matches["rows"][slots] = matches
         own.bag.add(slots, part.weights)
         own.bag.sweep(slots)
 
-    def _crossed(self, side: Side, pairs: RowPairs, weights: Ints) -> Iterator[pl.DataFrame]:
+    def _cross(self, side: Side, pairs: RowPairs, weights: Ints) -> Iterator[pl.DataFrame]:
         """The rows of the other side that have their first match now, or have it no more."""
         groups, slots, _ = side.bag.touch(pairs.slot)
         counts = side.matches["rows"]
@@ -151,18 +151,18 @@ class Joining(Operator):
         slots, sign = slots[crossing != 0], crossing[crossing != 0]
         if self._kind is not JoinKind.SEMI:
             sign = -sign
-        yield from self._weighted(padded(side.bag.frame(slots), self._schema), sign * side.bag.weights[slots])
+        yield from self._weigh(padded(side.bag.frame(slots), self._schema), sign * side.bag.weights[slots])
 
     def _alone(self, side: Side, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """Rows with NULL in a key: they match nothing."""
         if side.counts_matches and self._kind is not JoinKind.SEMI:
-            yield from self._weighted(padded(rows, self._schema), weights)
+            yield from self._weigh(padded(rows, self._schema), weights)
 
     def _beside(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> pl.DataFrame:
         ours, theirs = rows[pairs.row], other.bag.frame(pairs.slot)
         return ours.hstack(theirs) if own.port == LEFT else theirs.hstack(ours)
 
-    def _weighted(self, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+    def _weigh(self, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         """The rows with their weights, each as often as it weighs."""
         if not rows.height or not weights.any():
             return
@@ -183,7 +183,7 @@ def padded(rows: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFram
     )
 
 
-def _paired(kept: Slots, begins: Ints, counts: Ints) -> RowPairs:
+def _pair(kept: Slots, begins: Ints, counts: Ints) -> RowPairs:
     """Each row with as many slots of `kept` as it has, from where its own begin."""
     row = np.repeat(np.arange(len(counts)), counts)
     before = np.append(0, np.cumsum(counts)[:-1])

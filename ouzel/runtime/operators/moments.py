@@ -50,7 +50,7 @@ class Moments(Accumulators):
         self._add(batch, rows, weights[rows], values, np.zeros(len(rows)))
 
     def merge(self, batch: SlottedRows) -> None:
-        counts, means, spreads = (numbers(self._merged(batch, name)) for name in self.types)
+        counts, means, spreads = (numbers(self._take_merged(batch, name)) for name in self.types)
         rows = np.flatnonzero(counts)
         self._add(batch, rows, counts[rows], means[rows], spreads[rows])
 
@@ -154,7 +154,7 @@ class Bits(Accumulators):
         self._add(batch.slots[rows], ~bits if by_variant(self.call, IS_AND) else bits, weights[rows])
 
     def merge(self, batch: SlottedRows) -> None:
-        bits, counts = (numbers(self._merged(batch, name)) for name in self.types)
+        bits, counts = (numbers(self._take_merged(batch, name)) for name in self.types)
         self._add(batch.slots, bits, counts)
 
     def export(self, slots: Slots) -> list[pl.Series]:

@@ -74,7 +74,7 @@ class Calls:
             made |= self._aggregates(frame, layout, past, wanted)
         for call in self._node.calls:
             if call.aggregate is None:
-                made[call.name] = _computed(call, layout, past, wanted)
+                made[call.name] = _compute(call, layout, past, wanted)
         return made
 
     def _aggregates(self, frame: WindowFrame, layout: Layout, past: Earlier, wanted: Ints) -> dict[str, Values]:
@@ -90,10 +90,10 @@ class Calls:
         if so_far is not None:
             so_far = so_far[pl.Series(wanted[firsts].astype(np.uint32))]
         results = totals.results(layout.rows, lows[firsts], highs[firsts], so_far)
-        return {call.name: _repeated(values, number) for call, values in zip(calls, results, strict=True)}
+        return {call.name: _repeat(values, number) for call, values in zip(calls, results, strict=True)}
 
 
-def _repeated(values: Values, number: Ints) -> Values:
+def _repeat(values: Values, number: Ints) -> Values:
     if len(number) == len(values.data):
         return values
     data = (
@@ -103,7 +103,7 @@ def _repeated(values: Values, number: Ints) -> Values:
     return Values(values.kind, data, valid, refused)
 
 
-def _computed(call: OverCall, layout: Layout, past: Earlier, wanted: Ints) -> Values:
+def _compute(call: OverCall, layout: Layout, past: Earlier, wanted: Ints) -> Values:
     """The value of a call that is no aggregate."""
     if call.function in RANKS:
         rank = _RANKS[call.function](call, layout, past)[wanted]
@@ -210,9 +210,9 @@ class ChangingOver(RecomputeAndDifference):
             refuse_rows(self, bad.drop(WEIGHT), bad[WEIGHT].to_numpy() > 0, *overflow_of(call))
         return changes
 
-    def _said(self, owners: Slots) -> pl.DataFrame:
+    def _say(self, owners: Slots) -> pl.DataFrame:
         """Asked before and after."""
-        said = super()._said(owners)
+        said = super()._say(owners)
         self._sign = 1
         return said
 
@@ -256,11 +256,11 @@ class PassingOver(Operator):
         self._schedule = Schedule()
         self._past = self.state.bag("past", self._table, self._row)
         self._counts = self._table.columns("$counts", {"rows": np.int64, "groups": np.int64})
-        self._totals = self._declared_totals()
+        self._totals = self._declare_totals()
         self._closed_us = self.state.value("closed_us", -_LAST - 1)
         self._remembers = bool(self._totals) or any(call.function in RANKS for call in node.calls)
 
-    def _declared_totals(self) -> list[Accumulators]:
+    def _declare_totals(self) -> list[Accumulators]:
         assert self.state is not None
         kinds = {field.name: field.type for field in self._node.input.schema}
         whole = [call.aggregate for call in self._node.calls if call.aggregate and call.frame.start is None]
@@ -283,7 +283,7 @@ class PassingOver(Operator):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """Keep the rows that are in time until their moment comes."""
-        frame = self._timed(frame)
+        frame = self._keep_timed(frame)
         if not frame.height:
             return None
         moments = self._moments_of(frame)
@@ -313,7 +313,7 @@ class PassingOver(Operator):
         self._moments["us"][slots] = moments
         self._schedule.add(moments, slots)
 
-    def _timed(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _keep_timed(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows that have a time; others are refused."""
         valid = valid_rows(frame[self._closes])
         if valid is None:
@@ -337,7 +337,7 @@ class PassingOver(Operator):
             rows = pl.concat([self._past_of(touched), rows])
         rows = sort_rows(rows, ["$owner"], self._node.sorted_by)
         layout = Layout(rows, ["$owner"], self._node.order)
-        made = self._answered(layout)
+        made = self._answer(layout)
         self._waiting.remove(due)
         if self._node.in_time_order:
             self._remember(layout)
@@ -350,7 +350,7 @@ class PassingOver(Operator):
         columns = [pl.Series("$owner", self._past.owners(slots)), pl.Series("$slot", slots)]
         return self._past.frame(slots).hstack(columns)
 
-    def _answered(self, layout: Layout) -> pl.DataFrame:
+    def _answer(self, layout: Layout) -> pl.DataFrame:
         owners = layout.rows["$owner"].to_numpy()
         new = layout.rows["$slot"].to_numpy() < 0
         wanted = np.flatnonzero(new)

@@ -146,7 +146,7 @@ class PythonSteps(Operator):
     def _by_columns(self, frame: pl.DataFrame, stay: list[str]) -> pl.DataFrame | None:
         (step,) = self.node.steps
         names = {"key": self.node.reads[:1], "value": self.node.reads[1:]}.get(step.part.value, self.node.reads)
-        made = _called(step, [frame[name] for name in names], frame.height)
+        made = _call(step, [frame[name] for name in names], frame.height)
         rows: Ints = np.arange(frame.height)
         if step.kind is StepKind.FILTER:
             rows = np.flatnonzero(made[0].cast(pl.Boolean).fill_null(False).to_numpy())
@@ -170,7 +170,7 @@ def _sources(height: int, ends: list[int] | None, lost: list[int]) -> Ints:
     return np.repeat(np.arange(height), np.diff(np.asarray([0, *ends])).astype(np.int64))
 
 
-def _called(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Series]:
+def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Series]:
     """The series that a function of columns gives.
 
     Raises:

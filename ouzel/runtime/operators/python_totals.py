@@ -59,7 +59,7 @@ class PythonTotals(Accumulators):
         self._add(batch.slots[rows], parts, weights[rows].tolist())
 
     def merge(self, batch: SlottedRows) -> None:
-        totals = self._merged(batch, "total")
+        totals = self._take_merged(batch, "total")
         rows = np.flatnonzero(totals.is_not_null().to_numpy())
         self._add(batch.slots[rows], map(pickle.loads, totals.gather(rows).to_list()), [1] * len(rows))
 

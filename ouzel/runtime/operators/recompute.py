@@ -46,15 +46,15 @@ class RecomputeAndDifference(Operator):
         if not frame.height:
             return None
         key, owners, _, touched = self._table.enter(frame, self._keys)
-        before = self._said(touched)
+        before = self._say(touched)
         rows = self._rows.find_or_put(key, owners, frame)
         self._rows.add(rows, row_weights(frame))
         self._rows.sweep(rows)
-        after = self._said(touched)
+        after = self._say(touched)
         self._table.release(touched)
         return difference(before, after)
 
-    def _said(self, owners: Slots) -> pl.DataFrame:
+    def _say(self, owners: Slots) -> pl.DataFrame:
         slots = self._rows.of(owners)
         return self.compute(self._rows.frame(np.repeat(slots, self._rows.weights[slots])))
 

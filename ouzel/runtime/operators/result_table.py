@@ -39,10 +39,10 @@ class ResultTable:
         if not frame.height:
             return
         if frame.columns[-1:] != [WEIGHT]:
-            self._added.append(self._named(frame))
+            self._added.append(self._name(frame))
             return
         net = consolidate(frame)
-        rows = self._named(net.drop(WEIGHT))
+        rows = self._name(net.drop(WEIGHT))
         slots = self._index.find_or_insert(*key_hashes(rows, rows.columns, PRIVATE_SEED))
         self._weights.reserve(self._index.limit)
         new = np.flatnonzero(self._rows.missing(slots))
@@ -67,6 +67,6 @@ class ResultTable:
         """The table as Python rows."""
         return self.frame().to_dicts()
 
-    def _named(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _name(self, frame: pl.DataFrame) -> pl.DataFrame:
         names = list(self._schema)
         return frame if frame.columns == names else frame.rename(dict(zip(frame.columns, names, strict=True)))

@@ -79,9 +79,9 @@ class SessionAssignment(Operator):
             self.drop_late(frame.filter(late), int(np.abs(weights[late]).sum()))
             kept = np.flatnonzero(~late)
             frame, weights, owners, key = frame[kept], weights[kept], owners[kept], (key[0][kept], key[1][kept])
-        before = self._said(touched, -1) if self._node.changes else None
+        before = self._say(touched, -1) if self._node.changes else None
         self._add(frame, weights, owners, key)
-        changes = None if before is None else consolidate(pl.concat([before, self._said(touched, 1)]))
+        changes = None if before is None else consolidate(pl.concat([before, self._say(touched, 1)]))
         self._table.release(touched)
         return changes if changes is not None and changes.height else None
 
@@ -132,22 +132,22 @@ class SessionAssignment(Operator):
         rows = self._rows.of(owners)
         return Sessions(rows, self._rows.owners(rows), self._times(self._rows.frame(rows)), self._gap_us)
 
-    def _given(self, found: Sessions, chosen: Ints) -> pl.DataFrame:
+    def _give(self, found: Sessions, chosen: Ints) -> pl.DataFrame:
         """Those rows with their sessions, each as often as it weighs."""
         chosen = np.repeat(chosen, self._rows.weights[found.rows[chosen]])
         frame = self._rows.frame(found.rows[chosen])
         return with_window(frame, self._node.names, self._kind, found.starts[chosen], found.ends[chosen])
 
-    def _said(self, owners: Slots, weight: int) -> pl.DataFrame:
+    def _say(self, owners: Slots, weight: int) -> pl.DataFrame:
         found = self._sessions(owners)
-        rows = self._given(found, np.arange(len(found.rows)))
+        rows = self._give(found, np.arange(len(found.rows)))
         return rows.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT))
 
     def _end(self, owners: Slots) -> pl.DataFrame | None:
         """The rows of the sessions of these keys that have ended, which are kept no more; of the others, when they may end."""
         now_us, found = self._time_us.value, self._sessions(owners)
         over = found.ends <= now_us
-        out = None if self._node.changes else self._given(found, np.flatnonzero(over))
+        out = None if self._node.changes else self._give(found, np.flatnonzero(over))
         self._table.changed(owners)
         self._due["before"][owners] = 0
         self._remember(owners, found, found.first[over[found.first]])

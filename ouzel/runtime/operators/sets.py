@@ -37,9 +37,9 @@ class Comparing(Operator):
         """What this batch of one input adds to the answer and takes from it."""
         rows = frame.select(self._names).with_columns(map(without_sign_of_zero, self._floats))
         _, slots, _, touched = self._table.enter(rows, self._names)
-        before = self._answered(touched)
+        before = self._count_answered(touched)
         kernels.add_amounts(self._counts[SIDES[port]], slots, row_weights(frame))
-        changes = self._answered(touched) - before
+        changes = self._count_answered(touched) - before
         out = self._table.keys(np.repeat(touched, np.abs(changes)))
         self._table.remove(touched[~np.any([self._counts[side][touched] for side in SIDES], axis=0)])
         if not out.height:
@@ -47,7 +47,7 @@ class Comparing(Operator):
         signs = np.repeat(np.sign(changes), np.abs(changes))
         return out.with_columns(pl.Series(WEIGHT, signs)) if self._node.retracts else out
 
-    def _answered(self, slots: Slots) -> Ints:
+    def _count_answered(self, slots: Slots) -> Ints:
         """How often each row is in the answer; one that is taken back before it came is not there."""
         left, right = (np.maximum(self._counts[side][slots], 0) for side in SIDES)
         if not self._node.all:

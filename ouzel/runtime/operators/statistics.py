@@ -46,7 +46,7 @@ class _Merging(Accumulators):
         self._add(batch, rows, (weights[rows], self.of_values(self._series(batch).gather(rows))))
 
     def merge(self, batch: SlottedRows) -> None:
-        counts, *moments = (numbers(self._merged(batch, name)) for name in self.types)
+        counts, *moments = (numbers(self._take_merged(batch, name)) for name in self.types)
         rows = np.flatnonzero(counts)
         self._add(batch, rows, (counts[rows], [moment[rows] for moment in moments]))
 

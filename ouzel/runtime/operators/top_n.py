@@ -25,12 +25,12 @@ class ChangingTop(RecomputeAndDifference):
 
     def compute(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The first rows of some partitions, with their places if these are asked for."""
-        rows, places = self._placed(rows)
+        rows, places = self._place(rows)
         chosen = (places > self._node.skip) & (places <= self._node.most)
         made = rows.filter(chosen).select(self._names)
         return made.with_columns(to_series(self._node.name, BIGINT, places[chosen])) if self._node.name else made
 
-    def _placed(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
+    def _place(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
         """The rows in order, and the place of each."""
         node = self._node
         rows = sort_rows(rows, node.partition, node.sorted_by)
@@ -70,13 +70,13 @@ class GrowingTop(ChangingTop):
         chosen = pl.Series(new.astype(np.uint32))
         rows = self._rows.find_or_put((key[0][new], key[1][new]), owners[new], fresh[chosen])
         self._rows.add(rows, np.ones(len(rows), np.int64))
-        return difference(self._shown(held), self._shown(after))
+        return difference(self._show(held), self._show(after))
 
     def _first(self, rows: pl.DataFrame) -> pl.DataFrame:
-        rows, places = self._placed(rows)
+        rows, places = self._place(rows)
         return rows.filter(places <= self._node.most)
 
-    def _shown(self, kept: pl.DataFrame) -> pl.DataFrame:
+    def _show(self, kept: pl.DataFrame) -> pl.DataFrame:
         """What is said of rows that are among the first: all of it, unless their places are asked for."""
         return self.compute(kept) if self._node.name or self._node.skip else kept.select(self._names)
 

@@ -44,20 +44,20 @@ class WindowAssignment(Operator):
         node = self._node
         starts = times - (times - node.offset_us) % node.grid_us
         if node.kind is WindowKind.CUMULATE:
-            frame, starts, ends = self._cumulated(frame, times, starts)
+            frame, starts, ends = self._cumulate(frame, times, starts)
             return with_window(frame, node.names, self._kind, starts, ends)
         if self._most > 1 or node.slide_us != node.size_us:
-            frame, starts = self._repeated(frame, times, starts)
+            frame, starts = self._repeat(frame, times, starts)
         return with_window(frame, node.names, self._kind, starts, starts + node.size_us)
 
-    def _repeated(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints]:
+    def _repeat(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints]:
         node = self._node
         every = starts[:, None] - np.arange(self._most) * node.slide_us
         inside = every + node.size_us > times[:, None]
         rows = np.broadcast_to(np.arange(len(times))[:, None], every.shape)
         return frame[np.ascontiguousarray(rows[inside])], every[inside]
 
-    def _cumulated(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints, Ints]:
+    def _cumulate(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints, Ints]:
         """Each row once for each of the ends that come after it."""
         passed = (times - starts) // self._node.slide_us
         rows = np.repeat(np.arange(len(times)), self._most - passed)

@@ -62,7 +62,7 @@ class Gateway(Thread):
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._socket: socket.socket | None = None
         self._left_over = False
-        self._arrived = self._taken = 0
+        self._arrived = self._on_taken = 0
         self._inbox_max = min(INBOX_BYTES_MAX, low_watermark)
         self._next_beat = 0.0
 
@@ -77,7 +77,7 @@ class Gateway(Thread):
             pass
         if frames:
             was_full = self._is_full()
-            self._taken += sum(len(frame.view) for frame in frames)
+            self._on_taken += sum(len(frame.view) for frame in frames)
             if was_full and not self._is_full():
                 self._nudge()
         return frames
@@ -161,7 +161,7 @@ class Gateway(Thread):
             return select.EPOLLOUT if self._left_over else 0
 
     def _is_full(self) -> bool:
-        return self._arrived - self._taken > self._inbox_max
+        return self._arrived - self._on_taken > self._inbox_max
 
     def _nudge(self) -> None:
         os.eventfd_write(self._wake, 1)

@@ -104,7 +104,7 @@ class Reporter:
         if machine is not None:
             metrics = machine.metrics()
             _put_counts(counts, machine.paused, metrics)
-            ranges += self._changed_ranges(metrics)
+            ranges += self._list_changed_ranges(metrics)
         events = [event for event in self._events if event.sequence > self._events_told]
         self._events_told = self._events_made
         for part in split_report(counts, ranges, events):
@@ -121,7 +121,7 @@ class Reporter:
             busy_seconds=time.process_time(),
         )
 
-    def _changed_ranges(self, metrics: TaskMetrics) -> Iterator[wire_pb2.Range]:
+    def _list_changed_ranges(self, metrics: TaskMetrics) -> Iterator[wire_pb2.Range]:
         for partition, span in metrics.ranges.items():
             time_us = metrics.times.get(partition)
             if self._ranges_told.get(partition) != (span, time_us):
@@ -228,7 +228,7 @@ class Instance:
         self._reporter.report(self._machine)
 
     def _step(self, machine: TaskMachine) -> None:
-        frames = self._arrived(self._patience_ms() / 1e3)
+        frames = self._take_arrivals(self._patience_ms() / 1e3)
         self.watchdog.enter()
         now = now_ms()
         for number in self._sink.take() if self._sink else ():
@@ -249,7 +249,7 @@ class Instance:
             self._tick(machine, now)
         self.watchdog.leave()
 
-    def _arrived(self, patience_s: float) -> list[Frame]:
+    def _take_arrivals(self, patience_s: float) -> list[Frame]:
         """What has arrived; nothing while the task or its sink has enough to do, so that it waits upstream."""
         if self._portions:
             return []

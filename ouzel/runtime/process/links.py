@@ -48,9 +48,9 @@ class Link:
             Closed: the other end is gone.
         """
         if self.connection is not None:
-            self._written(self.outbound.flush(self.connection))
+            self._on_written(self.outbound.flush(self.connection))
 
-    def _written(self, buffers: list[memoryview]) -> None:
+    def _on_written(self, buffers: list[memoryview]) -> None:
         """These have left."""
 
 
@@ -103,5 +103,5 @@ class PeerLink(Link):
             self._unseen.clear()
             self.connection = connection
 
-    def _written(self, buffers: list[memoryview]) -> None:
+    def _on_written(self, buffers: list[memoryview]) -> None:
         self._unseen.extend(buffers)

@@ -39,7 +39,7 @@ class ReportSender:
         try:
             anew = self._connect()
             self._flush()
-            self._waiting = memoryview(b"".join(map(_framed, compose(anew))))
+            self._waiting = memoryview(b"".join(map(_frame, compose(anew))))
             self._flush()
         except BlockingIOError:
             return False
@@ -73,7 +73,7 @@ class ReportSender:
             self._socket = None
 
 
-def _framed(report: wire_pb2.Report) -> bytes:
+def _frame(report: wire_pb2.Report) -> bytes:
     text = report.SerializeToString()
     return _LENGTH.pack(len(text)) + text
 

@@ -47,14 +47,14 @@ class ResultSender:
         body = text.getbuffer()
         header = wire_pb2.Header(source=self._task, rows=frame.height, id=batch_id)
         try:
-            connection = self._connected()
+            connection = self._connect()
             connection.sendall(pack_header(wire_pb2.DATA, 0, header, len(body)))
             connection.sendall(body)
             connection.sendall(bytes(padding(len(body))))
         except OSError as error:
             raise TopologyError(f"nobody takes the results any more: {error.strerror}") from error
 
-    def _connected(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         if self._socket is None:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._socket.connect(str(self._path))

@@ -56,7 +56,7 @@ class StreamManager:
         self._metrics = ReportSender(job.container(container))
         self._next_report = self._drained_ms = 0.0
         self._drain_ms = settings.cache_drain_ms
-        self._hub = Hub(self._arrived)
+        self._hub = Hub(self._on_frames)
 
     def run(self) -> None:
         """Until the process is killed."""
@@ -68,7 +68,7 @@ class StreamManager:
         me = wire_pb2.StreamManager(
             container=self._container, incarnation=os.getpid(), pid=os.getpid(), address=address
         )
-        MasterClient(self._job, me, self._planned).start()
+        MasterClient(self._job, me, self._on_plan).start()
         next_tick = 0.0
         while True:
             busy = self._hub.poll(0 if self._dirty else max(0.0, next_tick - now_ms()) / 1e3)
@@ -82,7 +82,7 @@ class StreamManager:
 
     # Frames
 
-    def _arrived(self, connection: Connection, frames: list[Frame]) -> None:
+    def _on_frames(self, connection: Connection, frames: list[Frame]) -> None:
         if not connection.trusted or frames[0].kind >= wire_pb2.HELLO:
             frames = self._introduce(connection, frames)
         for frame in frames:
@@ -122,9 +122,9 @@ class StreamManager:
             if frame.kind == wire_pb2.HELLO:
                 self._hello(connection, frame.header().hello)
             elif frame.kind == wire_pb2.CHALLENGE:
-                self._challenged(connection, frame.header().hello)
+                self._on_challenge(connection, frame.header().hello)
             elif frame.kind == wire_pb2.PROOF:
-                self._proved(connection, frame.header().hello)
+                self._on_proof(connection, frame.header().hello)
             elif not connection.trusted:
                 raise Closed
             elif frame.kind == wire_pb2.WELCOME and isinstance(connection.link, PeerLink):
@@ -155,14 +155,14 @@ class StreamManager:
             self._tell_plan((link,))
             self._dirty.add(link)
 
-    def _challenged(self, connection: Connection, hello: wire_pb2.Hello) -> None:
+    def _on_challenge(self, connection: Connection, hello: wire_pb2.Hello) -> None:
         proof = connection.dialer.answer(hello.nonce, hello.proof) if connection.dialer else None
         if proof is None:
             raise Closed
         connection.trust()
         self._say(connection, wire_pb2.PROOF, wire_pb2.Hello(proof=proof))
 
-    def _proved(self, connection: Connection, hello: wire_pb2.Hello) -> None:
+    def _on_proof(self, connection: Connection, hello: wire_pb2.Hello) -> None:
         if connection.acceptor is None or not connection.acceptor.accepts(hello.proof):
             raise Closed
         connection.trust()
@@ -186,7 +186,7 @@ class StreamManager:
 
     # The physical plan
 
-    def _planned(self, plan: wire_pb2.PhysicalPlan) -> None:
+    def _on_plan(self, plan: wire_pb2.PhysicalPlan) -> None:
         self._plans.append(plan)
         self._hub.wake()
 

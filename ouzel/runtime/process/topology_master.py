@@ -56,7 +56,7 @@ class TopologyMaster(TopologyMasterServicer):
         self._totals = Totals(self._spouts, self._sinks)
         self._answered_ms: float | None = None
         self._containers: dict[int, wire_pb2.ContainerReport] = {}
-        self._draining, self._pause = _asked_before(state.get(f"/executionstate/{job.id}") or b"")
+        self._draining, self._pause = _recall_request(state.get(f"/executionstate/{job.id}") or b"")
         self._table = ProcessTable(job.container(MASTER_CONTAINER))
         self._pace = Pace()
         self.state = RunState.STARTING
@@ -73,7 +73,7 @@ class TopologyMaster(TopologyMasterServicer):
                     grpc.StatusCode.FAILED_PRECONDITION, f"there is no container {member.container} in this topology"
                 )
             self._changed.notify_all()
-        context.add_callback(lambda: self._left(member))
+        context.add_callback(lambda: self._on_leave(member))
         version = None
         while context.is_active():
             with self._changed:
@@ -99,7 +99,7 @@ class TopologyMaster(TopologyMasterServicer):
         seen, known = None, ReportedUpTo()
         while context.is_active() and not self.told_of_end:
             with self._changed:
-                self._changed.wait_for(partial(self._moved_from, seen), self._pace.interval_s)
+                self._changed.wait_for(partial(self._differs_from, seen), self._pace.interval_s)
                 seen, status, known = self._news(), self.status(known), self._totals.told
             yield from status_parts(status)
             self.told_of_end = self.has_ended
@@ -109,19 +109,19 @@ class TopologyMaster(TopologyMasterServicer):
         with self._changed:
             self._draining = True
             self._pause = self._pause or self._membership.version + 1
-            return self._asked()
+            return self._note_request()
 
     def Deactivate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
         """See wire.proto."""
         with self._changed:
             self._pause = self._pause or self._membership.version + 1
-            return self._asked()
+            return self._note_request()
 
     def Activate(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
         """See wire.proto."""
         with self._changed:
             self._pause = self._pause if self._draining else 0
-            return self._asked()
+            return self._note_request()
 
     def Look(self, request: wire_pb2.PlanRequest, context: Any) -> wire_pb2.PlanReply:
         """See wire.proto."""
@@ -152,7 +152,7 @@ class TopologyMaster(TopologyMasterServicer):
             with self._changed:
                 self._changed.wait_for(lambda: self.has_ended, beat_s)
 
-    def _asked(self) -> wire_pb2.PlanReply:
+    def _note_request(self) -> wire_pb2.PlanReply:
         """Keep what was asked, for the topology master after this one, and tell all."""
         pausing = b"draining %d" if self._draining else b"paused %d"
         asked = pausing % self._pause if self._pause else b"running"
@@ -169,7 +169,7 @@ class TopologyMaster(TopologyMasterServicer):
         self._changed.notify_all()
         return wire_pb2.PlanReply(version=self._membership.version)
 
-    def _left(self, member: Member) -> None:
+    def _on_leave(self, member: Member) -> None:
         with self._changed:
             self._membership.left(member)
             self._changed.notify_all()
@@ -199,7 +199,7 @@ class TopologyMaster(TopologyMasterServicer):
     def _differs(self, version: object) -> bool:
         return self._membership.version != version
 
-    def _moved_from(self, news: object) -> bool:
+    def _differs_from(self, news: object) -> bool:
         return self._news() != news
 
     def _news(self) -> tuple[object, ...]:
@@ -237,7 +237,7 @@ def _refuse(_request: bytes, context: Any) -> None:
     context.abort(grpc.StatusCode.UNAUTHENTICATED, "the call does not carry the token of this topology")
 
 
-def _asked_before(execution_state: bytes) -> tuple[bool, int]:
+def _recall_request(execution_state: bytes) -> tuple[bool, int]:
     """Whether the topology is to end when it has come to rest, and the pause that it is in, as former topology masters left word."""
     state, _, pause = execution_state.partition(b" ")
     return state == b"draining", int(pause) if state in (b"draining", b"paused") else 0

@@ -153,7 +153,7 @@ class Quarantine:
             yield start, end
         self._note.done()
         if suspect:
-            self._survived(batch, suspect)
+            self._on_survival(batch, suspect)
 
     @contextmanager
     def together(self, batches: Sequence[int]) -> Iterator[None]:
@@ -162,7 +162,7 @@ class Quarantine:
         yield
         self._note.done()
 
-    def _survived(self, batch: int, suspect: Suspect) -> None:
+    def _on_survival(self, batch: int, suspect: Suspect) -> None:
         suspect.clear()
         if not suspect.killers:
             del self._suspects[batch]

@@ -236,10 +236,10 @@ class TaskMachine:
     def _tick(self) -> None:
         """Act on the time that has passed."""
 
-    def _completed(self, held: PendingBatch) -> None:
+    def _on_completion(self, held: PendingBatch) -> None:
         """This batch and everything derived from it has been handled."""
 
-    def _rested(self) -> None:
+    def _on_rest(self) -> None:
         """All that was read before a pause has been handled and flushed: the topology may end here."""
 
     # The way out.
@@ -317,7 +317,7 @@ class TaskMachine:
             self.counts.rows_acked += held.rows
             slot = bucket_of((self.now_ms - held.emitted_ms) * 1000)
             self.counts.latency_us[slot] = self.counts.latency_us.get(slot, 0) + held.rows
-        self._completed(held)
+        self._on_completion(held)
 
     @property
     def wall_us(self) -> int:
@@ -356,7 +356,7 @@ class TaskMachine:
         if moment.status is TimeStatus.FINISHED:
             self._finish()
         elif moment.status is TimeStatus.PAUSED:
-            self._rested()
+            self._on_rest()
 
     @property
     def _settled(self) -> int:

@@ -101,11 +101,11 @@ def move_state(world: World) -> None:
             taken = world.snapshots.setdefault(operator.state, [])
             snapshot = operator.state.changes()
             taken[:] = [snapshot] if snapshot.whole else [*taken, snapshot]
-            operators[place] = _moved(operator, taken, world.random) if moves else operator
+            operators[place] = _move(operator, taken, world.random) if moves else operator
     world.happened.append(f"state of task {host.task.id} {'moved' if moves else 'snapshotted'}")
 
 
-def _moved(operator: Operator, snapshots: list[Snapshot], random: Random) -> Operator:
+def _move(operator: Operator, snapshots: list[Snapshot], random: Random) -> Operator:
     """The operator, its state restored into several and from those into one again; what it has counted goes along."""
     tasks, parts = random.randint(1, 4), []
     for task in range(tasks):

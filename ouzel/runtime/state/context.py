@@ -82,28 +82,28 @@ class StateContext:
 
     def table(self, name: str, keys: Mapping[str, pl.DataType]) -> KeyedTable:
         """Declare a table by key."""
-        return self._declared(KeyedTable(name, keys, self._routing, self.seed))
+        return self._declare(KeyedTable(name, keys, self._routing, self.seed))
 
     def bag(self, name: str, owners: SlotTable, row: Mapping[str, pl.DataType], order_by: str | None = None) -> RowBag:
         """Declare weighted rows for each key of a table."""
-        return self._declared(RowBag(name, owners, row, self.seed, order_by))
+        return self._declare(RowBag(name, owners, row, self.seed, order_by))
 
     def timers(self, name: str, owners: SlotTable, clock: Clock) -> Timers:
         """Declare timers for the keys of a table."""
-        return self._declared(Timers(name, owners, clock, self.seed))
+        return self._declare(Timers(name, owners, clock, self.seed))
 
     def value(self, name: str, initial: int | bool) -> Value:
         """Declare one value of the operator."""
-        return self._declared(Value(name, initial))
+        return self._declare(Value(name, initial))
 
     def snapshot(self) -> Snapshot:
         """All that is kept now."""
-        return self._taken(True, lambda table: table.whole())
+        return self._take(True, lambda table: table.whole())
 
     def changes(self) -> Snapshot:
         """What has changed since the last snapshot; all, where that is not known any more."""
         if self._number and all(table.knows_changes for table in self._tables.values()):
-            return self._taken(False, lambda table: table.changes())
+            return self._take(False, lambda table: table.changes())
         return self.snapshot()
 
     def restore(self, *tasks: Sequence[Snapshot]) -> None:
@@ -122,7 +122,7 @@ class StateContext:
         for name, value in self._values.items():
             value.load([snapshots[-1].parts[name] for snapshots in tasks])
 
-    def _declared(self, kept: Kind) -> Kind:
+    def _declare(self, kept: Kind) -> Kind:
         assert kept.name not in self._tables.keys() | self._values.keys(), kept.name
         if isinstance(kept, Value):
             self._values[kept.name] = kept
@@ -130,7 +130,7 @@ class StateContext:
             self._tables[kept.name] = kept
         return kept
 
-    def _taken(self, whole: bool, part: Callable[[Kept], pl.DataFrame]) -> Snapshot:
+    def _take(self, whole: bool, part: Callable[[Kept], pl.DataFrame]) -> Snapshot:
         self._number += 1
         parts = {name: part(table) for name, table in self._tables.items()}
         parts |= {name: value.part() for name, value in self._values.items()}

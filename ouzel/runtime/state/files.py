@@ -93,12 +93,12 @@ def decode(data: bytes, source: str) -> tuple[Header, pl.DataFrame]:
         StateError: it is not of this make, or torn.
     """
     try:
-        return _decoded(data, source)
+        return _decode(data, source)
     except (pa.ArrowException, ValueError, OSError, StopIteration, MemoryError) as error:
         raise StateError(f"{source} is no snapshot of Ouzel's state, or not all of it: {_first_line(error)}") from error
 
 
-def _decoded(data: bytes, source: str) -> tuple[Header, pl.DataFrame]:
+def _decode(data: bytes, source: str) -> tuple[Header, pl.DataFrame]:
     buffer = pa.BufferReader(data)
     reader = pa.ipc.open_stream(buffer)
     header = _read_header(reader.schema, source)

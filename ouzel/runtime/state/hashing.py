@@ -52,15 +52,15 @@ def row_hashes(frame: pl.DataFrame, columns: Sequence[str], seed: int) -> Words:
 def key_hashes(frame: pl.DataFrame, columns: Sequence[str], seed: int) -> tuple[Words, Words]:
     """Two independent words a row over `columns`; without columns all rows are equal."""
     secret = _secret(seed)
-    low, high = _started(frame.height, secret)
-    return _extended(low, high, frame, columns, secret)
+    low, high = _begin(frame.height, secret)
+    return _extend(low, high, frame, columns, secret)
 
 
 def extend_hashes(
     key: tuple[Words, Words], frame: pl.DataFrame, columns: Sequence[str], seed: int
 ) -> tuple[Words, Words]:
     """The hashes of (key, `columns`), given those of the key."""
-    return _extended(key[0].copy(), key[1].copy(), frame, columns, _secret(seed))
+    return _extend(key[0].copy(), key[1].copy(), frame, columns, _secret(seed))
 
 
 def key_groups(low: Words) -> npt.NDArray[np.int64]:
@@ -80,13 +80,11 @@ def _secret(seed: int) -> Words:
     return np.array(words, np.uint64)
 
 
-def _started(size: int, secret: Words) -> tuple[Words, Words]:
+def _begin(size: int, secret: Words) -> tuple[Words, Words]:
     return np.full(size, secret[kernels.START]), np.full(size, secret[kernels.START + 1])
 
 
-def _extended(
-    low: Words, high: Words, frame: pl.DataFrame, columns: Sequence[str], secret: Words
-) -> tuple[Words, Words]:
+def _extend(low: Words, high: Words, frame: pl.DataFrame, columns: Sequence[str], secret: Words) -> tuple[Words, Words]:
     if frame.height:
         newest = pl.CompatLevel.newest()
         for name in columns:
@@ -109,10 +107,10 @@ def _fold(low: Words, high: Words, secret: Words, data: pa.Array) -> None:
         addresses = np.array([buffer.address for buffer in buffers], np.uint64)
         kernels.fold_views(low, high, secret, _pairs(views, data), addresses, *bits)
     elif pa.types.is_struct(kind):
-        kernels.fold_pairs(low, high, secret, *_finished(_fields(data), len(data), secret), *bits)
+        kernels.fold_pairs(low, high, secret, *_finish(_fields(data), len(data), secret), *bits)
     elif pa.types.is_large_list(kind):
         ends = np.frombuffer(data.buffers()[1], np.int64)[data.offset : data.offset + len(data) + 1]
-        elements = _finished([data.values], len(data.values), secret)
+        elements = _finish([data.values], len(data.values), secret)
         kernels.fold_lists(low, high, secret, ends, *elements, *bits)
     elif pa.types.is_decimal128(kind):
         words = _pairs(data.buffers()[1], data)
@@ -130,9 +128,9 @@ def _fields(data: pa.StructArray) -> list[pa.Array]:
     return [data.field(place) for place in range(data.type.num_fields)]
 
 
-def _finished(columns: Sequence[pa.Array], size: int, secret: Words) -> tuple[Words, Words]:
+def _finish(columns: Sequence[pa.Array], size: int, secret: Words) -> tuple[Words, Words]:
     """The hashes of what stands inside another column."""
-    low, high = _started(size, secret)
+    low, high = _begin(size, secret)
     for column in columns if size else ():
         _fold(low, high, secret, column)
     kernels.finish(low, high, secret)

@@ -76,5 +76,5 @@ class KeyedTable(Kept):
             return self.index.hashes(slots)[0]
         return row_hashes(self._keys.take(slots), self._routing, self._seed)
 
-    def _ordered(self, slots: Slots) -> Slots:
+    def _order(self, slots: Slots) -> Slots:
         return self.by_age(slots)

@@ -135,7 +135,7 @@ class RowBag(Kept):
         found = np.empty(len(self.index) if some.size else 0, np.int64)
         return found[: kernels.walk_lists(some, self._heads["head"], self._links["next"], found)]
 
-    def _ordered(self, slots: Slots) -> Slots:
+    def _order(self, slots: Slots) -> Slots:
         return self._held.order(slots)
 
     def _more(self, slots: Slots) -> Sequence[pl.Series]:

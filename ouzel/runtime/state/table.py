@@ -126,7 +126,7 @@ class Kept(SlotTable):
 
     def whole(self) -> pl.DataFrame:
         """All that is held, as part of a snapshot; changes count from here on."""
-        part = self._part(self._ordered(self.index.slots()))
+        part = self._part(self._order(self.index.slots()))
         self._begin()
         return part
 
@@ -134,7 +134,7 @@ class Kept(SlotTable):
         """What has changed since the last snapshot: first what has gone, then what is new or other than it was."""
         assert self._removed is not None
         slots = self.index.slots()
-        part = self._part(self._ordered(slots[self._changes["epoch"][slots] == self._epoch]))
+        part = self._part(self._order(slots[self._changes["epoch"][slots] == self._epoch]))
         words = zip(*self._removed, strict=True) if self._removed else ((), ())
         low, high = (np.concatenate([np.empty(0, np.uint64), *parts]) for parts in words)
         gone = pl.DataFrame({LOW: low, HIGH: high, GONE: np.ones(len(low), np.bool_)})
@@ -161,7 +161,7 @@ class Kept(SlotTable):
                 columns[name][slots] = part[f"column.{family}.{name}"].to_numpy()
         for family, store in self._stores.items():
             there = np.flatnonzero(part[f"there.{family}"].to_numpy())
-            store.put(slots[there], _named(part, f"row.{family}.")[there])
+            store.put(slots[there], _name(part, f"row.{family}.")[there])
         self._load(slots, part)
 
     def _begin(self) -> None:
@@ -184,7 +184,7 @@ class Kept(SlotTable):
         """The key group of each of these slots."""
         raise NotImplementedError
 
-    def _ordered(self, slots: Slots) -> Slots:
+    def _order(self, slots: Slots) -> Slots:
         """These slots in the order in which a snapshot has them."""
         return slots
 
@@ -196,6 +196,6 @@ class Kept(SlotTable):
         """Take over what `_more` has told."""
 
 
-def _named(part: pl.DataFrame, prefix: str) -> pl.DataFrame:
+def _name(part: pl.DataFrame, prefix: str) -> pl.DataFrame:
     names = [name for name in part.columns if name.startswith(prefix)]
     return part.select(pl.col(name).alias(name.removeprefix(prefix)) for name in names)

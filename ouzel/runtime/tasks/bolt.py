@@ -132,7 +132,7 @@ class ChainBolt(TaskMachine):
                 self._handle(group)
             self._count_late()
             for message in again:
-                self._seen(message)
+                self._see(message)
         except OuzelError as error:
             self.give_up(f"{self.task.component}: {error}")
         self._flush_if_due()
@@ -146,7 +146,7 @@ class ChainBolt(TaskMachine):
         for message in arrived:
             if message.id in fresh:
                 again.append(message)
-            elif not self._seen(message):
+            elif not self._see(message):
                 fresh[message.id] = message
         return list(fresh.values()), again
 
@@ -193,7 +193,7 @@ class ChainBolt(TaskMachine):
                 return merge_streams(self.chain.process(frame, port) for port, frame in self._by_port(group))
         (message,), name = group, self.task.component
         port = self._port(message)
-        frame = self._aligned(message.frame, port)
+        frame = self._align(message.frame, port)
         made = merge_streams(
             self.chain.process(part, port) for part in process_in_parts(self.quarantine, message.id, frame)
         )
@@ -205,7 +205,7 @@ class ChainBolt(TaskMachine):
     def _by_port(self, group: list[Data]) -> Iterable[tuple[int, pl.DataFrame]]:
         """The rows of each input as one frame; between inputs there is no order."""
         for port in range(len(self._columns)):
-            frames = [self._aligned(message.frame, port) for message in group if self._port(message) == port]
+            frames = [self._align(message.frame, port) for message in group if self._port(message) == port]
             if frames:
                 yield port, pl.concat(frames, rechunk=False)
 
@@ -223,7 +223,7 @@ class ChainBolt(TaskMachine):
                 messages += self.route(stream, frame, frame_id, roots)
         return messages
 
-    def _seen(self, message: Data) -> bool:
+    def _see(self, message: Data) -> bool:
         entry = self._ledger.recall(message) if self._ledger is not None else None
         if entry is None:
             return False
@@ -342,7 +342,7 @@ class ChainBolt(TaskMachine):
         if self.sink:
             self._out += self.sink.flush(self.now_ms)
 
-    def _aligned(self, frame: pl.DataFrame, port: int) -> pl.DataFrame:
+    def _align(self, frame: pl.DataFrame, port: int) -> pl.DataFrame:
         """The frame under that input's column names (a union takes columns by position), with a weight if others have one."""
         columns = self._columns[port]
         if frame.columns == columns:

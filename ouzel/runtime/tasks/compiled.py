@@ -45,7 +45,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     reads = reads_of(scan.connector, scan.table)
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
     spout = QueueSpout if scan.traits.by_token else SourceSpout
-    beside_us = _closed_beside(component, context) if ways.resumes else BEGINNING_OF_TIME
+    beside_us = _find_closed_beside(component, context) if ways.resumes else BEGINNING_OF_TIME
     partitions = Partitions(
         task,
         component.parallelism,
@@ -64,7 +64,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     return spout(task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
 
 
-def _closed_beside(component: Component, context: TaskContext) -> int:
+def _find_closed_beside(component: Component, context: TaskContext) -> int:
     """How far a run before had closed the windows that this table feeds, as tables say that feed the same sinks.
 
     Each table is committed by itself, so one may know more than another. Rows of one that lie in windows which the others do not read

@@ -10,11 +10,11 @@ COMPONENT = "$component"
 
 def late_lines(component: str, frame: pl.DataFrame) -> str:
     """The rows as JSON lines, each a whole value again when it is cast from text: bytes in hexadecimal, NaN and infinities by name."""
-    told = [_told(column) for column in frame.get_columns()]
+    told = [_tell(column) for column in frame.get_columns()]
     return pl.DataFrame([pl.Series(COMPONENT, [component] * frame.height), *told]).write_ndjson()
 
 
-def _told(column: pl.Series) -> pl.Series:
+def _tell(column: pl.Series) -> pl.Series:
     if column.dtype == pl.Binary:
         return column.bin.encode("hex")
     if column.dtype.is_float() and not column.is_finite().all():

@@ -57,8 +57,8 @@ class QueueSpout(SourceSpout):
         for progress in self._progress[known:]:
             progress.id, progress.journal = mix(progress.id, self.epoch), _Unnoted()
 
-    def _completed(self, held: PendingBatch) -> None:
-        progress, emitted = _settled(held)
+    def _on_completion(self, held: PendingBatch) -> None:
+        progress, emitted = _settle(held)
         items = _items(progress)
         try:
             self._tell_again(items.acknowledge(emitted.start, emitted.end), "was acknowledged too late")
@@ -92,7 +92,7 @@ class QueueSpout(SourceSpout):
     def _give_back(self, held: PendingBatch) -> None:
         self.acker.abandon(held)
         self.counts.rows_failed += held.rows
-        progress, emitted = _settled(held)
+        progress, emitted = _settle(held)
         _items(progress).give_back(emitted.start, emitted.end)
         self._tell_again(emitted.end - emitted.start, "was given back")
 
@@ -108,7 +108,7 @@ class QueueSpout(SourceSpout):
         """There are no offsets."""
 
 
-def _settled(held: PendingBatch) -> tuple[PartitionProgress, Emitted]:
+def _settle(held: PendingBatch) -> tuple[PartitionProgress, Emitted]:
     """What a batch came of, which is decided now."""
     progress, emitted = cast(tuple[PartitionProgress, Emitted], held.token)
     emitted.acked = True

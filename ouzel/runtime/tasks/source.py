@@ -203,7 +203,7 @@ class SourceSpout(TaskMachine):
 
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
-        made = merge_streams(self._seen(progress, part) for part in process_in_parts(self.quarantine, frame_id, frame))
+        made = merge_streams(self._see(progress, part) for part in process_in_parts(self.quarantine, frame_id, frame))
         killers = self.quarantine.killers(frame_id)
         computed = drop_killers(killers, batch, partition) if killers else batch
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
@@ -218,7 +218,7 @@ class SourceSpout(TaskMachine):
         )
         return made
 
-    def _seen(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:
+    def _see(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:
         """Process these rows, and note the event time that they show."""
         made, sight = self.chain.process(part), self.chain.sight
         if sight is not None:
@@ -236,7 +236,7 @@ class SourceSpout(TaskMachine):
         if late:
             self.tell_user("late-rows", f"{self.task.component}: rows came after the watermark had passed them", late)
 
-    def _completed(self, held: PendingBatch) -> None:
+    def _on_completion(self, held: PendingBatch) -> None:
         progress, emitted = cast(tuple[PartitionProgress, Emitted], held.token)
         emitted.acked = True
         if progress.advance():
@@ -364,7 +364,7 @@ class SourceSpout(TaskMachine):
             self._partitions.journal.tell(moment.time_us)
         super()._tell(moment)
 
-    def _rested(self) -> None:
+    def _on_rest(self) -> None:
         if self._uncommitted:
             self._commit()
         text = describe_open_state(self._partitions.keeps)

@@ -97,7 +97,7 @@ class UserSpout(TaskMachine):
         """A spout that has not ended knows no event time; it can only pause."""
         return WatermarkStatus(status=TimeStatus.PAUSED, pause=self._pause) if self._pause else WatermarkStatus()
 
-    def _completed(self, held: PendingBatch) -> None:
+    def _on_completion(self, held: PendingBatch) -> None:
         if held.token is not None:
             self.spout.ack(held.token)
 

@@ -176,7 +176,7 @@ class Outbound:
                 break
             except OSError as error:
                 raise Closed from error
-            self._taken(count, done)
+            self._on_taken(count, done)
         return done
 
     def rewind(self, unseen: Iterable[memoryview]) -> None:
@@ -194,7 +194,7 @@ class Outbound:
             buffers.append(buffer)
         return buffers
 
-    def _taken(self, count: int, done: list[memoryview]) -> None:
+    def _on_taken(self, count: int, done: list[memoryview]) -> None:
         self.bytes -= count
         count += self._written
         while self._waiting and count >= len(self._waiting[0]):

@@ -83,7 +83,7 @@ def program_within(program: Program, period: Period) -> Program:
             "--from and --to of a query with joins or OVER: each table is cut by its own time, so rows near the cut lack the others",
             instead="leave them out, and say in a WHERE which rows of the answer to keep",
         )
-    wanted = _wanted(program, period)
+    wanted = _find_wanted(program, period)
     marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in walk(mark) if isinstance(scan, Scan)}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
@@ -99,11 +99,11 @@ def program_within(program: Program, period: Period) -> Program:
 
 def widen_period(program: Program, period: Period) -> Period:
     """What is read of the tables, so that each window that reaches into the period has all its rows."""
-    wanted = _wanted(program, period)
+    wanted = _find_wanted(program, period)
     return reduce(_both, (wanted[id(scan)] for scan in _nodes(program, Scan)), period)
 
 
-def _wanted(program: Program, period: Period) -> dict[int, Period]:
+def _find_wanted(program: Program, period: Period) -> dict[int, Period]:
     """Of each node, by its id(), the part of time that its readers need of what it gives."""
     wanted: dict[int, Period] = {}
     for node in reversed(list(Dag(program.sinks).nodes())):

@@ -101,7 +101,7 @@ def batch_run(job: Job, offsets: Ranges | None = None, period: Period = ALWAYS) 
         OuzelError: the offsets do not fit the query.
     """
     if period:
-        note = _said_of(job.program, period)
+        note = _describe_period(job.program, period)
         text = f"{job.text.rstrip()}\n\n-- Only what happened {period}." + (f"\n-- {note}." if note else "")
         job = replace(job, text=text, program=program_within(job.program, period))
         check_ends(job.program, {})
@@ -123,7 +123,7 @@ def _format_of(place: str) -> str:
     return ENDINGS[ending]
 
 
-def _said_of(program: Program, period: Period) -> str:
+def _describe_period(program: Program, period: Period) -> str:
     """What whoever asked for a period must know of it; empty if it is read as it was asked for."""
     read = widen_period(program, period)
     return "" if read == period else f"No window is cut: for those that reach beyond it rows are read {read}"

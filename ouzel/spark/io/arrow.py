@@ -52,34 +52,32 @@ def _arrow_type(kind: DataType) -> pa.DataType:
 def record_batches(frame: pl.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows in the schema's types."""
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest()).combine_chunks()
-    columns = [_fitted(column, field.type) for column, field in zip(table.itercolumns(), schema, strict=True)]
+    columns = [_fit(column, field.type) for column, field in zip(table.itercolumns(), schema, strict=True)]
     yield from pa.Table.from_arrays(columns, schema=schema).to_batches()
 
 
-def _fitted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+def _fit(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if not _has_map(kind):
         return column.cast(kind)
-    return pa.chunked_array([_shaped(chunk, kind) for chunk in column.chunks], kind)
+    return pa.chunked_array([_shape(chunk, kind) for chunk in column.chunks], kind)
 
 
 def _has_map(kind: pa.DataType) -> bool:
     return pa.types.is_map(kind) or any(_has_map(kind.field(place).type) for place in range(kind.num_fields))
 
 
-def _shaped(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def _shape(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """The array as `kind`, which holds a map somewhere: Arrow has no cast that makes one of a list of structs."""
     if pa.types.is_map(kind):
         offsets, entries = _lists(array)
-        keys, items = (
-            _shaped(entries.field(place), part) for place, part in enumerate((kind.key_type, kind.item_type))
-        )
+        keys, items = (_shape(entries.field(place), part) for place, part in enumerate((kind.key_type, kind.item_type)))
         return pa.MapArray.from_arrays(offsets, keys, items, kind, mask=array.is_null())
     if pa.types.is_list(kind) and _has_map(kind):
         offsets, values = _lists(array)
-        return pa.ListArray.from_arrays(offsets, _shaped(values, kind.value_type), kind, mask=array.is_null())
+        return pa.ListArray.from_arrays(offsets, _shape(values, kind.value_type), kind, mask=array.is_null())
     if pa.types.is_struct(kind) and _has_map(kind):
         fields = [kind.field(place) for place in range(kind.num_fields)]
-        inner = [_shaped(array.field(place), field.type) for place, field in enumerate(fields)]
+        inner = [_shape(array.field(place), field.type) for place, field in enumerate(fields)]
         return pa.StructArray.from_arrays(inner, fields=fields, mask=array.is_null())
     return array.cast(kind)
 

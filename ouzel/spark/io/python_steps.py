@@ -25,12 +25,12 @@ def python_steps(text: str) -> Batches:
 
         operator = PythonSteps(pickle.loads(b64decode(text)))
         for batch in batches:
-            yield from _computed(operator, batch)
+            yield from _compute(operator, batch)
 
     return compute
 
 
-def _computed(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def _compute(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A batch through the steps.
 
     Raises:

@@ -205,7 +205,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
             return [TaskRange(name, *span) for name, span in self._table.offsets.items() if span[0] < span[1]]
         source = self._open()
         try:
-            return [_settled(source, partition) for partition in source.partitions()]
+            return [_settle(source, partition) for partition in source.partitions()]
         finally:
             source.close()
 
@@ -242,7 +242,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
         return open_source(self._table.connector, request)
 
 
-def _settled(source: Source, partition: Partition) -> TaskRange:
+def _settle(source: Source, partition: Partition) -> TaskRange:
     """The partition with offsets, if its source can tell them."""
     span = getattr(source, "span", None)
     return TaskRange(partition.id, *(span(partition) if span else ()))

@@ -101,13 +101,13 @@ def _sink(node: Sink, names: FrameNames) -> list[str]:
 
 @BATCH.add(Project)
 def _project(node: Project, names: FrameNames) -> list[str]:
-    renamed = _renamed(node)
+    renamed = _list_renamed(node)
     if renamed:
         return [f".withColumnsRenamed({{{', '.join(f'{quote(old)}: {quote(new)}' for old, new in renamed.items())}}})"]
     return [select(alias(name, value) for name, value in node.items)]
 
 
-def _renamed(node: Project) -> dict[str, str]:
+def _list_renamed(node: Project) -> dict[str, str]:
     """Old names and new ones of a projection that only renames; else, and where Spark, blind to case, could mistake one, none."""
     below = [value.name if isinstance(value, Column) else "" for _, value in node.items]
     renamed = {old: name for old, (name, _) in zip(below, node.items, strict=True) if old != name}
@@ -170,7 +170,7 @@ def _types(node: Node) -> dict[str, DataType]:
 
 @BATCH.add(Aggregate)
 def _aggregate(node: Aggregate, names: FrameNames) -> list[str]:
-    values = _inlined(node, names)
+    values = _inline(node, names)
     keys = [_key(key, values.get(key)) for key in node.keys]
     computed = {name: to_spark(value) for name, value in values.items() if value != Column(value.type, name)}
     if not node.calls:
@@ -308,7 +308,7 @@ def _key(name: str, value: Expression | None) -> str:
     return f"{parenthesize(to_spark(value))}.alias({quote(name)})"
 
 
-def _inlined(node: Aggregate, names: FrameNames) -> dict[str, Expression]:
+def _inline(node: Aggregate, names: FrameNames) -> dict[str, Expression]:
     """What computes the columns of the projection below, by name."""
     if not computes_below(node, names):
         return {}

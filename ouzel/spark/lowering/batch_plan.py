@@ -50,7 +50,7 @@ def name_results(dag: Dag) -> Dag:
             case Aggregate() if isinstance(node, Aggregate) and _ends_in_projections(node, readers):
                 wanted = _names_above(node, readers)
                 made, keys = _with_named_input(made, wanted) if len(readers[id(node.input)]) == 1 else (made, {})
-                made, results = _named(made, wanted)
+                made, results = _name_calls(made, wanted)
                 renamed[id(made)] = {**keys, **results}
         return made
 
@@ -98,14 +98,14 @@ def _with_named_input(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggre
     return replace(node, input=below, keys=keys, calls=calls), fresh
 
 
-def _named(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Definitions]:
+def _name_calls(node: Aggregate, wanted: Mapping[str, str]) -> tuple[Aggregate, Definitions]:
     taken, names, calls = set(node.schema.names), dict[str, Expression](), list[AggregateCall]()
     for call in node.calls:
         called = wanted.get(call.name, "")
         if called and called not in taken - {call.name}:
             fresh = called
         elif call.name.startswith(HIDDEN):
-            fresh = _free(_described(call), taken)
+            fresh = _free(_describe(call), taken)
         else:
             fresh = call.name
         if fresh != call.name:
@@ -119,15 +119,15 @@ HIDDEN = ("$", "EXPR$")
 """What names begin with that the query did not give."""
 
 
-def _described(call: AggregateCall) -> str:
+def _describe(call: AggregateCall) -> str:
     what = "_".join(re.findall(r"\w+", call.argument or "", re.ASCII))
     where = f"where_{call.filter}" if call.filter else "" if what else "rows"
-    return _shortened([call.function, "distinct" * call.distinct, what, *re.findall(r"\w+", where, re.ASCII)])
+    return _shorten([call.function, "distinct" * call.distinct, what, *re.findall(r"\w+", where, re.ASCII)])
 
 
 def words_of(value: Expression) -> str:
     """A name for an expression: `dep_delay_over_15`, `upper_carrier`."""
-    return _shortened(_words(value)) or "value"
+    return _shorten(_words(value)) or "value"
 
 
 def _words(value: Expression) -> list[str]:
@@ -147,7 +147,7 @@ def _words(value: Expression) -> list[str]:
     return re.findall(r"\w+", str(value), re.ASCII)
 
 
-def _shortened(words: list[str]) -> str:
+def _shorten(words: list[str]) -> str:
     """The words as one name, as many as are soon read."""
     name = ""
     for word in filter(None, words):

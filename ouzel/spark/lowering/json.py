@@ -102,7 +102,7 @@ def json_reader(names: Iterable[str]) -> str:
 
 def shown_exact(columns: Schema, options: Mapping[str, str]) -> list[str] | None:
     """Arguments: the columns, and `column.field` inside them, that find only fields of their very name; None if all are such."""
-    said = _said(options)
+    said = _read_exact(options)
     names = [
         name for column in columns for name in (column.name, *(f"{column.name}.{x}" for x in _fields(column.type)))
     ]
@@ -113,7 +113,7 @@ def shown_exact(columns: Schema, options: Mapping[str, str]) -> list[str] | None
 
 def shown_names(columns: Schema, options: Mapping[str, str]) -> list[str]:
     """Arguments: the columns that find their fields in any case, and those that do not if there are any; nothing if all are such."""
-    said = _said(options)
+    said = _read_exact(options)
     exact = [name for name in columns.names if name in said or "*" in said]
     names = [name for name in columns.names if name not in exact]
     return [f"[{', '.join(map(quote, part))}]" for part in (names, exact) if part] if names else []
@@ -121,12 +121,12 @@ def shown_names(columns: Schema, options: Mapping[str, str]) -> list[str]:
 
 def has_fields_in_any_case(columns: Schema, options: Mapping[str, str]) -> bool:
     """Whether a field inside a ROW is to be found whatever its case, which SPELL cannot do."""
-    said = _said(options)
+    said = _read_exact(options)
     inside = (f"{column.name}.{field}" for column in columns for field in _fields(column.type))
     return "*" not in said and any(path not in said for path in inside)
 
 
-def _said(options: Mapping[str, str]) -> set[str]:
+def _read_exact(options: Mapping[str, str]) -> set[str]:
     return {name.strip() for name in options.get("json.exact", "").split(",")}
 
 

@@ -43,7 +43,7 @@ def read_kafka(scan: Scan, parts: Range | None) -> list[str] | None:
         ".load()",
         "# A record without a value is nothing at all.",
         '.where(F.col("value").isNotNull())',
-        *_decoded(scan, options),
+        *_decode(scan, options),
         *not_null(scan.table, scan.columns),
     ]
 
@@ -112,7 +112,7 @@ def _offsets(parts: Range) -> dict[str, str]:
     return dict(zip(("assign", "startingOffsets", "endingOffsets"), texts, strict=True))
 
 
-def _decoded(scan: Scan, options: Mapping[str, str]) -> list[str]:
+def _decode(scan: Scan, options: Mapping[str, str]) -> list[str]:
     """The table's columns, in order: those of the record's value by its format, the others from beside it."""
     beside = {name: _beside(name, scan) for name in scan.columns.names if name in _names_beside(scan, options)}
     data = Schema(tuple(field for field in scan.columns if field.name not in beside))

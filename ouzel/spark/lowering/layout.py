@@ -64,49 +64,49 @@ def assignment(target: str, steps: Sequence[str], indent: int = 0) -> list[str]:
     Raises:
         SyntaxError: a step is not Python.
     """
-    return _indented(_assigned(f"{target} = ", _stepwise(steps), indent), indent)
+    return _indent(_lay_out_assignment(f"{target} = ", _stepwise(steps), indent), indent)
 
 
 def return_statement(steps: Sequence[str], indent: int = 0) -> list[str]:
     """As `assignment`, the lines of `return ...`."""
-    return _indented(_assigned("return ", _stepwise(steps), indent), indent)
+    return _indent(_lay_out_assignment("return ", _stepwise(steps), indent), indent)
 
 
 def statement(text: str, indent: int = 0) -> list[str]:
     """The lines of an expression that is a statement."""
-    return _indented(_assigned("", _chain(_parsed(text)), indent), indent)
+    return _indent(_lay_out_assignment("", _chain(_parse(text)), indent), indent)
 
 
-def _indented(lines: Sequence[str], indent: int = STEP) -> list[str]:
+def _indent(lines: Sequence[str], indent: int = STEP) -> list[str]:
     return [" " * indent + line for line in lines]
 
 
 def _stepwise(steps: Sequence[str]) -> CallChain:
     comments, links = list[str](), list[ChainLink]()
-    first = _chain(_parsed(steps[0]))
+    first = _chain(_parse(steps[0]))
     for step in steps[1:]:
         if step.startswith("#"):
             comments.append(step)
             continue
-        more = _chain(_parsed(f"_{step}")).links
+        more = _chain(_parse(f"_{step}")).links
         links += (ChainLink(more[0].names, more[0].call, tuple(comments)), *more[1:])
         comments = []
     return CallChain(first.base, (*first.links, *links))
 
 
-def _assigned(prefix: str, chain: CallChain, indent: int) -> list[str]:
+def _lay_out_assignment(prefix: str, chain: CallChain, indent: int) -> list[str]:
     if chain.has_comments and not chain.is_fluent:  # too short a chain to be broken for them
         plain = CallChain(chain.base, tuple(replace(link, comments=()) for link in chain.links))
-        return [*(line for link in chain.links for line in link.comments), *_assigned(prefix, plain, indent)]
+        return [*(line for link in chain.links for line in link.comments), *_lay_out_assignment(prefix, plain, indent)]
     flat = prefix + _flat_chain(chain)
     if indent + len(flat) <= WIDTH and not _is_apart(chain):
         return [flat]
     if chain.is_fluent or (not chain.links and isinstance(chain.base, ast.BinOp | ast.Compare)):
-        return [f"{prefix}(", *_indented(_broken_chain(chain, "", "", indent + STEP, fluent=True)), ")"]
+        return [f"{prefix}(", *_indent(_broken_chain(chain, "", "", indent + STEP, fluent=True)), ")"]
     return _broken_chain(chain, prefix, "", indent, fluent=False)
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
@@ -256,11 +256,11 @@ def _broken(node: ast.expr, prefix: str, suffix: str, indent: int) -> list[str]:
                 for key, value in _pairs(keys, values)
                 for line in _broken(value, f"{flat(key)}: ", ",", indent + STEP)
             ]
-            return [f"{prefix}{{", *_indented(items), f"}}{suffix}"]
+            return [f"{prefix}{{", *_indent(items), f"}}{suffix}"]
         case ast.List(elts=elements) | ast.Tuple(elts=elements) if elements:
             opening, closing = "[]" if isinstance(node, ast.List) else "()"
             items = [line for element in elements for line in _broken(element, "", ",", indent + STEP)]
-            return [f"{prefix}{opening}", *_indented(items), f"{closing}{suffix}"]
+            return [f"{prefix}{opening}", *_indent(items), f"{closing}{suffix}"]
     return [text]
 
 
@@ -278,7 +278,7 @@ def _broken_operand(node: ast.expr, prefix: str, suffix: str, indent: int, bindi
     text = f"{prefix}({flat(node)}){suffix}"
     if indent + len(text) <= WIDTH and not _is_apart(node):
         return [text]
-    return [f"{prefix}(", *_indented(_broken(node, "", "", indent + STEP)), f"){suffix}"]
+    return [f"{prefix}(", *_indent(_broken(node, "", "", indent + STEP)), f"){suffix}"]
 
 
 def _broken_chain(chain: CallChain, prefix: str, suffix: str, indent: int, *, fluent: bool) -> list[str]:
@@ -308,9 +308,9 @@ def _broken_link(link: ChainLink, before: str, after: str, indent: int) -> list[
         return [before + text]
     together = ", ".join(name + flat(value) for name, value in arguments)
     if not _holds_apart(link.call) and indent + STEP + len(together) <= WIDTH:
-        return [f"{before}(", *_indented([together]), ")"]
+        return [f"{before}(", *_indent([together]), ")"]
     if len(arguments) == 1:
         ((name, value),) = arguments
-        return [f"{before}(", *_indented(_broken(value, name, "", indent + STEP)), ")"]
+        return [f"{before}(", *_indent(_broken(value, name, "", indent + STEP)), ")"]
     lines = [line for name, value in arguments for line in _broken(value, name, ",", indent + STEP)]
-    return [f"{before}(", *_indented(lines), ")"]
+    return [f"{before}(", *_indent(lines), ")"]

@@ -30,9 +30,9 @@ def lower_over(node: Over, names: Mapping[int, str]) -> list[str]:
 
 def _helpers(node: Over) -> Iterator[tuple[str, str]]:
     if any(call.frame.kind is FrameKind.GROUPS for call in node.calls):
-        yield PEERS, f"F.dense_rank().over({_window(node, _sorted(node.order))})"
+        yield PEERS, f"F.dense_rank().over({_window(node, _sort(node.order))})"
     if any(map(_picks_among_peers, node.calls)):
-        yield PLACE, f"F.row_number().over({_window(node, _sorted(node.sorted_by))})"
+        yield PLACE, f"F.row_number().over({_window(node, _sort(node.sorted_by))})"
 
 
 def _picks_among_peers(call: OverCall) -> bool:
@@ -43,13 +43,13 @@ def lower_top(node: TopN, names: Mapping[int, str]) -> list[str]:
     """The first rows of each partition; of all rows by Spark's own LIMIT."""
     if not node.partition and node.function == "row_number" and not node.name:
         offset = [f".offset({node.skip})"] if node.skip else []
-        return [f".orderBy({_sorted(node.sorted_by)})", *offset, f".limit({node.most - node.skip})"]
+        return [f".orderBy({_sort(node.sorted_by)})", *offset, f".limit({node.most - node.skip})"]
     name = node.name or PLACE
     order = node.order if node.function != "row_number" else node.sorted_by
     place = f"F.col({quote(column_name(name))})"
     above = f"({place} > {node.skip}) & " if node.skip else ""
     lines = [
-        with_columns({name: f'F.{node.function}().over({_window(node, _sorted(order))}).cast("bigint")'}),
+        with_columns({name: f'F.{node.function}().over({_window(node, _sort(order))}).cast("bigint")'}),
         f".where({above}({place} <= {node.most}))",
     ]
     return lines if node.name else [*lines, f".drop({quote(PLACE)})"]
@@ -63,19 +63,19 @@ def sort_key(key: SortKey) -> str:
 
 def _call(call: OverCall, node: Over) -> str:
     if call.aggregate is not None:
-        return f"{aggregate_call(call.aggregate)}.over({_framed(call, node)})"
+        return f"{aggregate_call(call.aggregate)}.over({_frame(call, node)})"
     argument = quote(column_name(call.argument or ""))
     if call.function in RANKS:
         order = node.order if call.function in PEERS_ALIKE else node.sorted_by
-        text = f"F.{call.function}({call.number or ''}).over({_window(node, _sorted(order))})"
+        text = f"F.{call.function}({call.number or ''}).over({_window(node, _sort(order))})"
         return text if call.function in ("percent_rank", "cume_dist") else f'{text}.cast("bigint")'
     if call.function in SHIFTS:
-        window = _window(node, _sorted(node.sorted_by))
+        window = _window(node, _sort(node.sorted_by))
         if call.default is None:
             return f"F.{call.function}({argument}, {call.number}).over({window})"
         default = quote(column_name(call.default))
         return f'F.call_function("{call.function}", F.col({argument}), F.lit({call.number}), F.col({default})).over({window})'
-    return f"{_pick(call, argument)}.over({_framed(call, node)})" + _taken(call)
+    return f"{_pick(call, argument)}.over({_frame(call, node)})" + _take(call)
 
 
 def _pick(call: OverCall, value: str) -> str:
@@ -90,24 +90,24 @@ def _pick(call: OverCall, value: str) -> str:
     )
 
 
-def _taken(call: OverCall) -> str:
+def _take(call: OverCall) -> str:
     """What is left to do with the values of a frame."""
     if call.function != "nth_value" or not _picks_among_peers(call):
         return ""
     return f'.transform(lambda rows: F.get(F.array_sort(rows), {call.number - 1}).getField("value"))'
 
 
-def _framed(call: OverCall, node: Over) -> str:
+def _frame(call: OverCall, node: Over) -> str:
     frame = call.frame
     if frame.kind is FrameKind.ROWS:
         if call.aggregate is not None and frame == WHOLE:
             return _window(node, "")
-        return f"{_window(node, _sorted(node.sorted_by))}.rowsBetween({_bounds(frame)})"
+        return f"{_window(node, _sort(node.sorted_by))}.rowsBetween({_bounds(frame)})"
     if frame == UP_TO_PEERS:
-        return _window(node, _sorted(node.order))
+        return _window(node, _sort(node.order))
     if frame.kind is FrameKind.GROUPS:
         return f"{_window(node, quote(PEERS))}.rangeBetween({_bounds(frame)})"
-    measured = _measured(node) if frame.start or frame.end else _sorted(node.order)
+    measured = _measure(node) if frame.start or frame.end else _sort(node.order)
     return f"{_window(node, measured)}.rangeBetween({_bounds(frame)})"
 
 
@@ -117,11 +117,11 @@ def _window(node: Over | TopN, order: str) -> str:
     return f"{window}.orderBy({order})" if order else window
 
 
-def _sorted(order: Sequence[SortKey]) -> str:
+def _sort(order: Sequence[SortKey]) -> str:
     return ", ".join(map(sort_key, order))
 
 
-def _measured(node: Over) -> str:
+def _measure(node: Over) -> str:
     """The order as a whole number: of a time its microseconds."""
     (key,) = node.order
     column, kind = f"F.col({quote(column_name(key.column))})", node.input.schema[key.column].type

@@ -24,7 +24,7 @@ STEPS = "STEPS"
 def lower_python(node: ApplyPython, names: object) -> list[str]:
     """The call that makes a node's rows."""
     marks = [comment(f"{step.called}, {PurePath(step.place).name}") for step in node.steps]
-    columns = ", ".join(f"{_quoted(field.name)} {to_spark_type(field.type)}" for field in node.schema)
+    columns = ", ".join(f"{_quote(field.name)} {to_spark_type(field.type)}" for field in node.schema)
     read = ", ".join(map(quote, dict.fromkeys((*node.reads, *node.carries))))
     return [*marks, f".select({read})", f".mapInArrow(python_steps({STEPS}[{quote(_name(node))}]), {quote(columns)})"]
 
@@ -40,12 +40,12 @@ def steps_text(dag: Dag) -> str:
     ]
     for name, node in nodes.items():
         below = Scan("", "", (), node.input.schema, traits=ONE_ROW)
-        text = b64encode(_pickled(node.with_inputs((below,)), node.steps)).decode()
+        text = b64encode(_pickle(node.with_inputs((below,)), node.steps)).decode()
         lines += [f"    {quote(name)}: (", *(f'        "{line}"' for line in textwrap.wrap(text, 110)), "    ),"]
     return "\n".join([*lines, "}", "", "", ""])
 
 
-def _pickled(node: Node, steps: Iterable[PythonStep]) -> bytes:
+def _pickle(node: Node, steps: Iterable[PythonStep]) -> bytes:
     """The node, and with it the modules of its functions that no package has: Spark's workers could not import them."""
     import cloudpickle
 
@@ -82,5 +82,5 @@ def _name(node: ApplyPython) -> str:
     return f"{words}_{node.stable_id[:8]}"
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f"`{name.replace('`', '``')}`"

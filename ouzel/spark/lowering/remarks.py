@@ -39,20 +39,20 @@ def remarks(query: str, nodes: Iterable[Node]) -> Remarks:
         {each for each in of if each >= 0} for of in zip(*((w.begins, w.clause) for w in written), strict=True)
     )
     text = source.blanked()
-    for comment in _joined(query, source.comments()):
+    for comment in _join(query, source.comments()):
         line = _line_spoken_of(query, text, comment)
         starts = sorted(at for at in begins | clauses if at in line)
         if starts and starts[0] in begins:
-            found.statements.setdefault(starts[0], []).extend(_wrapped(comment))
+            found.statements.setdefault(starts[0], []).extend(_wrap(comment))
         else:
             before = [at for at in sorted(clauses) if at < comment.start]
             clause = starts[0] if starts else before[-1] if before else None
             if clause is not None and not (clause < comment.start and _is_left(text[clause : comment.start])):
-                found.clauses.setdefault(clause, []).extend(_wrapped(comment))
+                found.clauses.setdefault(clause, []).extend(_wrap(comment))
     return found
 
 
-def _joined(query: str, comments: Iterable[Comment]) -> Iterator[Comment]:
+def _join(query: str, comments: Iterable[Comment]) -> Iterator[Comment]:
     """The comments, with those on lines of their own that follow each other as one."""
     last: Comment | None = None
     for comment in comments:
@@ -67,7 +67,7 @@ def _joined(query: str, comments: Iterable[Comment]) -> Iterator[Comment]:
         yield last
 
 
-def _wrapped(comment: Comment) -> list[str]:
+def _wrap(comment: Comment) -> list[str]:
     return wrap(" ".join(comment.lines), WIDTH) if comment.lines else []
 
 

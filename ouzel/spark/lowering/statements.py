@@ -65,14 +65,14 @@ def _statements(dag: Dag, lower: Lowering, said: Remarks) -> list[JobStatement]:
         before = made[id(upstream)] if upstream is not None else None
         if isinstance(node, Watermark) and before is not None:
             made[id(node)] = before
-        elif before is None or not _marked(upstream).isdisjoint(shared | apart) or _begins(node, before):
+        elif before is None or not _list_marked(upstream).isdisjoint(shared | apart) or _begins(node, before):
             made[id(node)] = JobStatement([node])
             statements.append(made[id(node)])
         else:
             before.nodes.append(node)
             made[id(node)] = before
     _name(statements)
-    names = {id(node): made[id(node)].variable for node in dag.nodes() if made[id(node)].nodes[-1] is _unmarked(node)}
+    names = {id(node): made[id(node)].variable for node in dag.nodes() if made[id(node)].nodes[-1] is _skip_marks(node)}
     for statement in statements:
         statement.lines = _lines(statement, names, lower, said)
         statement.notes = _notes(statement, dag, said)
@@ -102,11 +102,11 @@ def _persist(statements: Sequence[JobStatement], dag: Dag, made: Mapping[int, Jo
             each.lines.append(".persist()")
 
 
-def _unmarked(node: Node) -> Node:
-    return _unmarked(node.input) if isinstance(node, Watermark) else node
+def _skip_marks(node: Node) -> Node:
+    return _skip_marks(node.input) if isinstance(node, Watermark) else node
 
 
-def _marked(node: Node | None) -> set[int]:
+def _list_marked(node: Node | None) -> set[int]:
     """The ids of the node and, of a watermark, of what it marks: in batch they are one."""
     found = set[int]()
     while node is not None:
@@ -129,19 +129,19 @@ def _name(statements: Iterable[JobStatement]) -> None:
     )
     taken: set[str] = set()
     for statement in ordered:
-        statement.variable = _free(_named(statement), taken)
+        statement.variable = _free(_choose_name(statement), taken)
         taken.add(statement.variable)
 
 
-def _named(statement: JobStatement) -> str:
+def _choose_name(statement: JobStatement) -> str:
     last = statement.nodes[-1]
     if isinstance(last, Sink | Scan):
         return identifier(last.table)
-    words = re.sub(r"\W", "_", _described(statement), flags=re.ASCII)
+    words = re.sub(r"\W", "_", _describe(statement), flags=re.ASCII)
     return words if is_identifier(words) else f"frame_{words}"
 
 
-def _described(statement: JobStatement) -> str:
+def _describe(statement: JobStatement) -> str:
     """What is read and what becomes of it: `flights_by_carrier`."""
     last = statement.nodes[-1]
     if last.written.name:

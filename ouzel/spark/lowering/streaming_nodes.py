@@ -257,7 +257,7 @@ def _scan(node: Scan, names: FrameNames) -> list[str]:
 
 
 @STREAMING.add(MarkedScan)
-def _marked_scan(node: MarkedScan, names: FrameNames) -> list[str]:
+def _lower_marked_scan(node: MarkedScan, names: FrameNames) -> list[str]:
     dropped = [f".where(~F.col({quote(END)}))", f".drop({quote(END)})"] if node.dropped else []
     return [_read_stream(node, f"end_mark={quote(END)}"), *dropped]
 

@@ -53,7 +53,7 @@ def in_time(dag: Dag) -> Dag:
             case Watermark():
                 return EventTime(made.input, made.expression) if id(node) in waited else made.input
             case Scan() if id(node) in timed:
-                return _marked(made)
+                return _mark(made)
             case Project() if id(node) in timed:
                 return _with_end(made)
             case Aggregate(window=(_, end, _)):
@@ -99,7 +99,7 @@ def _aggregation(node: Node, appends: bool) -> Node:
     sets = tuple((call, _argument(node, call)) for call in node.calls if _needs_set(call))
     for call, kind in sets:
         check_set(call, kind)
-    made = replace(node, calls=tuple(_gathered(node, call) for call in node.calls))
+    made = replace(node, calls=tuple(_gather(node, call) for call in node.calls))
     return OfSets(made, sets) if sets else made
 
 
@@ -107,7 +107,7 @@ def _needs_set(call: AggregateCall) -> bool:
     return is_distinct(call)
 
 
-def _gathered(node: Aggregate, call: AggregateCall) -> AggregateCall:
+def _gather(node: Aggregate, call: AggregateCall) -> AggregateCall:
     if not _needs_set(call):
         return replace(call, distinct=False)  # the least of distinct values is the least of all
     kind = ArrayType(_argument(node, call))
@@ -148,12 +148,12 @@ def with_ends(dag: Dag) -> Dag:
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = with_inputs(node, inputs)
-        return _marked(made, True) if isinstance(made, Scan) and not isinstance(made, MarkedScan) else made
+        return _mark(made, True) if isinstance(made, Scan) and not isinstance(made, MarkedScan) else made
 
     return dag.rebuilt(make)
 
 
-def _marked(scan: Scan, dropped: bool = False) -> MarkedScan:
+def _mark(scan: Scan, dropped: bool = False) -> MarkedScan:
     return MarkedScan(**{field.name: getattr(scan, field.name) for field in fields(scan)}, dropped=dropped)
 
 
@@ -200,7 +200,7 @@ def _together(lowest: Sequence[Aggregate]) -> Aggregate:
         for branch, node in enumerate(lowest)
     )
     keys = tuple(of_branch(branch, key) for branch, node in enumerate(lowest) for key in node.keys)
-    calls = tuple(_renamed(branch, call) for branch, node in enumerate(lowest) for call in node.calls)
+    calls = tuple(_rename(branch, call) for branch, node in enumerate(lowest) for call in node.calls)
     return Aggregate(Union(branches), (BRANCH, *keys), calls, Emit(EmitRule.CHANGES))
 
 
@@ -209,7 +209,7 @@ def _read(node: Aggregate) -> list[str]:
     return list(dict.fromkeys((*node.keys, *asked)))
 
 
-def _renamed(branch: int, call: AggregateCall) -> AggregateCall:
+def _rename(branch: int, call: AggregateCall) -> AggregateCall:
     return replace(
         call,
         name=of_branch(branch, call.name),

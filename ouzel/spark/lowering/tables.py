@@ -180,10 +180,10 @@ PATHS = frozenset({"path", "dead-letter.path", "items.path"})
 
 def _parquet(scan: Scan, options: Mapping[str, str]) -> list[str]:
     columns = [f"{column_name(field.name)} {to_spark_type(field.type)}" for field in scan.columns]
-    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quote, _packed(columns))])]
+    return [call(READ_PARQUET, ["spark", path_text(scan.table, options), *map(quote, _pack(columns))])]
 
 
-def _packed(columns: Iterable[str]) -> list[str]:
+def _pack(columns: Iterable[str]) -> list[str]:
     """Columns in DDL, as many together as fit on a line."""
     lines: list[str] = []
     for column in columns:

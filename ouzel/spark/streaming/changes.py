@@ -46,12 +46,12 @@ class RowsByKey:
     def since(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The old rows with -1, the new ones with +1; those that are the same are left out."""
         if not rows.height:
-            return _weighted(rows, 1)
+            return _weigh(rows, 1)
         slots = self._index.find_or_insert(*key_hashes(rows, self._keys, PRIVATE_SEED))
         _check(len(self._index))
         old = self._rows.take(slots[~self._rows.missing(slots)])
         self._rows.put(slots, rows)
-        return consolidate(pl.concat([_weighted(old, -1), _weighted(rows, 1)]))
+        return consolidate(pl.concat([_weigh(old, -1), _weigh(rows, 1)]))
 
 
 class WholeTable:
@@ -64,10 +64,10 @@ class WholeTable:
         """Rows that have gone with -1, rows that have come with +1."""
         _check(rows.height)
         old, self._rows = self._rows, rows
-        return consolidate(pl.concat([_weighted(old, -1), _weighted(rows, 1)]))
+        return consolidate(pl.concat([_weigh(old, -1), _weigh(rows, 1)]))
 
 
-def _weighted(rows: pl.DataFrame, weight: int) -> pl.DataFrame:
+def _weigh(rows: pl.DataFrame, weight: int) -> pl.DataFrame:
     return rows.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT))
 
 

@@ -169,7 +169,7 @@ class StructuredHandle(RowIteration):
         hand_on(spark)
         spark.conf.set("spark.sql.ansi.enabled", "true")
         spark.conf.set("spark.sql.session.timeZone", "UTC")
-        listener = Listener(self._progressed, self._terminated)
+        listener = Listener(self._on_progress, self._on_end)
         spark.streams.addListener(listener)
         try:
             with checkpoint_of(self._job, self._queries) as checkpoint:
@@ -207,7 +207,7 @@ class StructuredHandle(RowIteration):
         for stream in self._streams:
             stream.close()
 
-    def _progressed(self, report: Mapping[str, Any]) -> None:
+    def _on_progress(self, report: Mapping[str, Any]) -> None:
         stream = next((each for each in self._streams if each.run_id == report["runId"]), None)
         if stream is None:
             return
@@ -221,7 +221,7 @@ class StructuredHandle(RowIteration):
     def _say_bad(self, text: str) -> None:
         self._events.append(Event("bad-record", text))
 
-    def _terminated(self, run_id: str) -> None:
+    def _on_end(self, run_id: str) -> None:
         self._told.add(run_id)
 
 

@@ -82,26 +82,26 @@ class ByDriver:
     def __init__(self, query: StreamingQuery, request: SinkRequest, writer: SinkWriter) -> None:
         self._query, self._sink, self._request, self._writer = query, query.sink, request, writer
         self._changes: Changes | None = None
-        self._weighted = self._sink.mode is not SinkMode.APPEND
+        self._weigh = self._sink.mode is not SinkMode.APPEND
 
     def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
         """See MicroBatchSink."""
         rows = pl.from_arrow(frame.toArrow())
         assert isinstance(rows, pl.DataFrame)
         self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
-        changed = self._fitted(self._changes.since(apply_types(rows, self._request.columns)))
+        changed = self._fit(self._changes.since(apply_types(rows, self._request.columns)))
         if changed.height:
             self._writer.write(number if self._sink.traits.returned else batch_id, changed)
             self._writer.flush()
         return changed.height
 
-    def _fitted(self, changed: pl.DataFrame) -> pl.DataFrame:
+    def _fit(self, changed: pl.DataFrame) -> pl.DataFrame:
         """The changes as the sink takes them: new rows without a weight, or one row of each key."""
         if self._sink.mode is SinkMode.UPSERT:
             return consolidate(changed, self._sink.keys)
-        if self._weighted and WEIGHT not in changed.columns:
+        if self._weigh and WEIGHT not in changed.columns:
             return changed.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
-        if self._weighted or WEIGHT not in changed.columns:
+        if self._weigh or WEIGHT not in changed.columns:
             return changed
         if (changed[WEIGHT] != 1).any():
             raise TopologyError(f"table '{self._sink.table}' takes new rows only, and a row of it changed")

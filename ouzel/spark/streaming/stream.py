@@ -54,7 +54,7 @@ class Stream:
         settings = self._job.settings
         self._bad = BadRecords(spark)
         writer = (
-            self._defined(spark)
+            self._define(spark)
             .writeStream.queryName(f"{self._job.topology.name} {self.plan.sink.table} {id(self):x}")
             .outputMode(self.plan.mode.value)
             .option("checkpointLocation", f"{checkpoint}/{self.plan.sink.table}")
@@ -63,7 +63,7 @@ class Stream:
         self.running = writer.foreachBatch(self._take).start()
         self._started.set()
 
-    def _defined(self, spark: SparkSession) -> DataFrame:
+    def _define(self, spark: SparkSession) -> DataFrame:
         """The streaming frame that the plan's text defines."""
         from pyspark.sql import functions as F
         from pyspark.sql import types as T
