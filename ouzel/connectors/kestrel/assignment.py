@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 
 Readers = Mapping[str, frozenset[int]]
@@ -19,6 +19,9 @@ Readers = Mapping[str, frozenset[int]]
 
 LEAST = 3
 """With fewer hosts or tasks the rule cannot hold."""
+
+ATTEMPTS = 100
+"""So many choices of the hosts that may move are tried, before all do."""
 
 
 def is_possible(hosts: int, tasks: int) -> bool:
@@ -35,18 +38,28 @@ def follows_rule(readers: Readers, tasks: int) -> bool:
 
 
 def assign_hosts(hosts: Sequence[str], tasks: int, before: Readers | None = None) -> Readers:
-    """The tasks of each host. What was so `before`, with other hosts, stays so wherever the rule allows it.
+    """The tasks of each host. What was so `before`, with other hosts, stays so as far as the rule allows it.
 
-    When a host goes, tasks that are left with one host are given another.
+    When a host goes, tasks that are left with one host are given another. While pairs of tasks suffice, for C(n, 2) hosts, no more than two
+    hosts move besides; beyond that all may.
     """
     if not is_possible(len(hosts), tasks):
         return _as_far_as_possible(hosts, tasks)
     kept = {host: those for host in hosts if (those := (before or {}).get(host))}
-    for attempt in (kept, {}):
-        found = _complete(dict(attempt), hosts, tasks)
+    for attempt in _attempts(kept):
+        found = _complete(attempt, hosts, tasks)
         if found is not None:
             return {host: found[host] for host in hosts}
     raise AssertionError(f"no assignment of {len(hosts)} hosts to {tasks} tasks")
+
+
+def _attempts(kept: Readers) -> Iterator[dict[str, frozenset[int]]]:
+    """What may stay as it is: all, or all but one or two hosts, those of many tasks first, or nothing."""
+    wide = sorted(kept, key=lambda host: -len(kept[host]))
+    for number in range(3):
+        for some in islice(combinations(wide, number), ATTEMPTS):
+            yield {host: those for host, those in kept.items() if host not in some}
+    yield {}
 
 
 def hosts_of(readers: Readers, task: int) -> list[str]:
