@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -166,12 +167,14 @@ def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | N
 
 
 def totals(monoid: Monoid[Any, Any, Any], pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Each key with what its values add up to."""
-    found: dict[Any, Any] = {}
+    """Each key with what its values add up to, neighbours first: totals that grow are not copied for each value."""
+    found: dict[Any, list[tuple[int, Any]]] = {}
     for key, value in pairs:
-        added = monoid.prepare(value)
-        found[key] = monoid.plus(found[key], added) if key in found else added
-    return [(key, monoid.present(total)) for key, total in found.items()]
+        parts, size, total = found.setdefault(key, []), 1, monoid.prepare(value)
+        while parts and parts[-1][0] == size:
+            total, size = monoid.plus(parts.pop()[1], total), 2 * size
+        parts.append((size, total))
+    return [(key, monoid.present(reduce(monoid.plus, (total for _, total in parts)))) for key, parts in found.items()]
 
 
 def joined_pairs(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> list[Any]:
