@@ -1,3 +1,3 @@
--- error: CREATE FUNCTION is not supported yet: only the built-in functions can be called
+-- error: CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python
 -- at: CREATE FUNCTION
 CREATE FUNCTION f AS 'a.b';

@@ -60,7 +60,17 @@ def _grouping(source: QueryText, pair: HintPair) -> str:
     return kind
 
 
+_ELSEWHERE = {
+    "STATE_TTL": "time bounds state: join within a span of time, or cut windows",
+    "LOOKUP": "leave it out: the other table is joined as a stream of its own",
+    "BROADCAST": "leave it out: rows go to the task of their key",
+    "MULTI_JOIN": "leave it out",
+    "OPTIONS": "write the options into WITH of the CREATE TABLE",
+}
+"""Flink's hints, and what to write instead."""
+
+
 def _unknown(source: QueryText, pair: HintPair) -> QueryError:
-    if pair.hint in ("STATE_TTL", "LOOKUP", "BROADCAST", "MULTI_JOIN", "OPTIONS"):
-        return source.error(f"the hint {pair.hint} is not supported yet", pair.span, kind=NotSupported)
+    if pair.hint in _ELSEWHERE:
+        return source.error(f"the hint {pair.hint} is not supported", pair.span, _ELSEWHERE[pair.hint], NotSupported)
     return source.error(f"there is no hint {pair.hint}", pair.span, "the hints are PARALLELISM and GROUPING")

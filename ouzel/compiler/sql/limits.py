@@ -144,13 +144,18 @@ class FirstRows:
         if isinstance(value, exp.Column) and not value.args.get("table"):
             name = name_of(self.source, value.this)
             names = [output_name(item, at) for at, item in enumerate(self.given or ()) if star_of(item) is None]
-            if any(matches(name, known) for known in names) or (stars and (self.given is None or self.distinct)):
+            of_all = stars and (self.given is None or self.distinct or self._gives_all())
+            if of_all or any(matches(name, known) for known in names):
                 return _Item(name, node)
         if self.given is None or self.distinct:
             raise self.source.error(
                 "this ORDER BY is no column of the result", place(value), "order by a column of the select list"
             )
         return _Item(Name(self._hide(value), True, place(value)), node)
+
+    def _gives_all(self) -> bool:
+        """Whether `*` gives each column of one table under its own name."""
+        return any(isinstance(item, exp.Star) for item in self.given or ()) and not self.tree.args.get("joins")
 
     def _hide(self, value: exp.Expr) -> str:
         """The name of a column that computes this, beside those of the select list."""

@@ -159,10 +159,17 @@ def _words(tokens: Tokens) -> list[str]:
 
 
 def _refuse_rest(source: QueryText, rest: Tokens) -> None:
-    construct = {"AND": "EMIT with several rules", "LATE": "LATE INTO"}.get(rest[0].text.upper())
+    refused = {
+        "AND": ("EMIT with several rules", "write one; AFTER WATERMARK WITH LATENESS gives an answer, and changes it"),
+        "LATE": (
+            "LATE INTO",
+            "write WITH LATENESS INTERVAL '1' HOUR, and late rows change the window that they belong to",
+        ),
+    }.get(rest[0].text.upper())
     if is_word(rest[0], "WITH"):
         problem = "WITH LATENESS belongs to EMIT AFTER WATERMARK"
         raise source.error(problem, span_of(rest), "write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR")
-    if construct:
-        raise source.error(f"{construct} is not supported yet", span_of(rest), kind=NotSupported)
+    if refused:
+        construct, advice = refused
+        raise source.error(f"{construct} is not supported", span_of(rest), advice, NotSupported)
     raise source.error(f"{rest[0].text} does not belong here", span_of(rest), "the EMIT clause ends the statement")

@@ -117,7 +117,7 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
 
 _BEGINNINGS = frozenset({*_STATEMENTS} - {"SET"})
 _FOREIGN = {
-    ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported yet: only the built-in functions can be called",
+    ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python",
     ("CREATE", "MATERIALIZED"): "CREATE MATERIALIZED VIEW is not supported: write CREATE VIEW, and INSERT INTO to keep its result",
     ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",
     ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
