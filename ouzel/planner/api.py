@@ -207,7 +207,7 @@ class RowBolt(BasicBolt):
         self.__progress = collector.progress
         super().execute(batch, collector)
 
-    def _handle(self, row: tuple[Any, ...]) -> Iterable[Sequence[Any]]:
+    def _call_handle(self, row: tuple[Any, ...]) -> Iterable[Sequence[Any]]:
         self.__progress()
         made = self.handle(*row)
         if not isinstance(made, Iterable):
@@ -219,7 +219,7 @@ class RowBolt(BasicBolt):
     def process(self, frame: pl.DataFrame) -> Iterable[pl.DataFrame]:
         import polars as pl
 
-        rows = [out for row in frame.iter_rows() for out in self._handle(row)]
+        rows = [out for row in frame.iter_rows() for out in self._call_handle(row)]
         if rows and len(rows[0]) != len(self.fields):
             raise TypeError(f"handle gave a row of {len(rows[0])} values, and there are {len(self.fields)} fields")
         return [pl.DataFrame(rows, schema=list(self.fields), orient="row")] if rows else []

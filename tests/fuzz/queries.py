@@ -29,7 +29,14 @@ TYPES: dict[str, DataType] = {
     "instant": TIMESTAMP_LTZ, "bytes": BYTES,
 }  # fmt: skip
 GROUPABLE = tuple(TYPES)
-NAMES = {function.name.upper(): function for function in AGGREGATES}
+ELSEWHERE = {"histogram", "skewness", "kurtosis"}
+"""A map, which is no column's kind here, and what shows the order in which floats were added."""
+NAMES = {
+    function.name.upper(): function
+    for function in AGGREGATES
+    if function.usage.endswith(("(value)", "(condition)")) and function.name not in ELSEWHERE
+}
+"""Aggregates of one value."""
 SPANS = (
     "INTERVAL '10' SECOND",
     "INTERVAL '1' MINUTE",
