@@ -31,7 +31,9 @@ NEEDS = {"spark": "spark", "plain": "server", "kafka": "server"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs servers or a JVM, so that nobody forgets it."""
+    """Mark what needs servers or a JVM, so that nobody forgets it, and refuse ids that no other process gives."""
+    if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
+        raise pytest.UsageError(f"test ids hold an address, so that xdist's workers collect other tests: {unstable}")
     for item in items:
         for fixture in NEEDS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(NEEDS[fixture])

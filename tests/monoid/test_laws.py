@@ -64,7 +64,9 @@ CASES: list[tuple[Monoid[Any, Any, Any], DataType, list[Any]]] = [
 
 
 def named(case: tuple[Monoid[Any, Any, Any], DataType, list[Any]]) -> str:
-    return f"{case[0]}-{case[1]}"
+    """`repr` of what has functions holds their addresses, which are others in every process."""
+    made, kind, _ = case
+    return f"{made.name if isinstance(made, monoid.UserDefined) else made}-{kind}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=named)
