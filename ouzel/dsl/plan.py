@@ -33,6 +33,7 @@ from ouzel.compiler.plan import (
     StepKind,
     StepPart,
     Union,
+    choose_mode,
     walk,
 )
 from ouzel.compiler.plan.identity import digest
@@ -79,7 +80,7 @@ ONE = Schema((Field("one", BIGINT),))
 
 @dataclass(frozen=True)
 class HeldRecords:
-    """HeldRecords that a program holds, as a function of the only row there is."""
+    """Records that a program holds, as a function of the only row there is."""
 
     records: tuple[Any, ...]
 
@@ -239,14 +240,14 @@ def _mode(node: Node, table: ConnectorTable, keyed: bool, is_store: bool, place:
     Raises:
         QueryError: it cannot.
     """
+    reason = table.traits.unwritable(dict(table.options)) if table.traits.unwritable else ""
+    if reason:
+        raise QueryError(f"'{table.name}' cannot be written (at {place}): {reason}", instead="write to another table")
+    mode = choose_mode(table.traits, table.options, changes=node.retracts or is_store, keyed=keyed)
+    if mode is not None:
+        return mode
     modes, writes = table.traits.modes, table.traits.writes
     assert writes is not None, "one that cannot be written was refused"
-    if not node.retracts and "append" in modes and not is_store:
-        return SinkMode.APPEND
-    if keyed and "upsert" in modes:
-        return SinkMode.UPSERT
-    if "retract" in modes and writes.changes_by in (None, *table.options):
-        return SinkMode.RETRACT
     option = (
         f", or give it {writes.changes_by[0]}='{writes.changes_by[1]}'"
         if writes.changes_by and "retract" in modes

@@ -21,6 +21,7 @@ from ouzel.reconcile.parts import can_be_read_back, find_weight, parts_glob, par
 from ouzel.reconcile.record import RESULTS, read_record
 from ouzel.spark.batch.run import BatchRun, batch_run
 from ouzel.spark.io.bounds import Ranges
+from ouzel.spark.io.changelog import rows_left
 from ouzel.spark.lowering import run_job, spark_job
 from ouzel.traits import source_traits
 
@@ -98,21 +99,10 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
     scan = Scan(sink.table, sink.connector, tuple(options.items()), written, traits=traits)
     reading = Program((Sink(scan, "written", RESULT, (), SinkMode.APPEND, columns=written, traits=RETURNED),))
     rows = run_job(spark_job(reading, job.directory), spark, "written")
-    return _add_up(rows, columns, weight, sink.table) if weight else rows
-
-
-def _add_up(changes: DataFrame, columns: Schema, weight: str, table: str) -> DataFrame:
-    """The table that changes add up to: each row as often as it was put in and not taken back."""
-    from pyspark.sql import functions as F
-
-    names = [column_name(name) for name in columns.names]
-    often = F.sum(column_name(weight))
-    row = F.to_json(F.struct(*names), {"ignoreNullFields": "false"})
-    why = F.concat(F.lit(f"'{table}' takes a row back more often than it was put in, which no run does: "), row)
-    counted = changes.groupBy(*names).agg(F.when(often < 0, F.raise_error(why)).otherwise(often).alias("$times"))
-    return counted.select(*names, F.explode(F.array_repeat(F.lit(0), F.col("$times").cast("int"))).alias("$copy")).drop(
-        "$copy"
-    )
+    if not weight:
+        return rows
+    no_run = f"'{sink.table}' takes a row back more often than it was put in, which no run does: "
+    return rows_left(rows, weight, no_run)
 
 
 def comparable(frame: DataFrame, schema: Schema, names: Sequence[str]) -> list[Column]:

@@ -20,7 +20,7 @@ import pytest
 
 import ouzel
 from ouzel import QueryError, Sink, Source, StepOptions, Store, Stream, TopologyError, col, fn, monoid
-from ouzel.compiler.plan import ApplyPython
+from ouzel.compiler.plan import ApplyPython, SinkMode
 from ouzel.connectors.memory import TABLES
 from ouzel.runtime.operators.python_steps import PythonSteps
 
@@ -141,6 +141,7 @@ def test_records_are_what_python_has() -> None:
         (lambda: Source.fille("x"), "there is no connector 'fille'; did you mean Source.file?"),
         (lambda: Source.file("x", folow=True), "'folow'"),
         (lambda: words().sum_by_key(monoid.Sum()).write(Sink.file("out", format="json")).job(), "only takes new records, and these change"),
+        (lambda: words().write(Sink.file("out", format="debezium-json")).job(), "debezium-json"),
         (lambda: words().name("pairs").job(options={"pars": StepOptions(2)}), "options for 'pars', and nothing has this name; did you "
          "mean 'pairs'?"),
         (lambda: words().sql("SELECT nokey FROM this"), "there is no column nokey"),
@@ -183,6 +184,12 @@ def test_what_keeps_the_key_of_a_sum_is_written_where_it_is_summed() -> None:
     total, options = words().sum_by_key(monoid.Sum()), {"bootstrap_servers": "b:1", "format": "json"}
     kept = total.map_values(lambda n: -n).write(Sink.kafka("totals", **options))
     assert chains(kept, answers=False, parallelism=2)["sum_by_key"][-1] == "Sink", "no hop before it"
+
+
+@pytest.mark.parametrize(("format", "mode"), [("json", SinkMode.UPSERT), ("debezium-json", SinkMode.RETRACT)])
+def test_a_sum_into_kafka_replaces_by_key_unless_each_change_is_a_record(format: str, mode: SinkMode) -> None:
+    stream = words().sum_by_key(monoid.Sum()).write(Sink.kafka("totals", bootstrap_servers="b:1", format=format))
+    assert {sink.table: sink.mode for sink in stream.job().program.sinks}["totals"] is mode
 
 
 def test_fused_or_not_steps_and_what_is_above_have_the_same_ids() -> None:

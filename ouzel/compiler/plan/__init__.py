@@ -46,7 +46,7 @@ from ouzel.compiler.plan.python_steps import ApplyPython, PythonStep, StepKind, 
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
-from ouzel.compiler.plan.sinks import Sink, SinkMode
+from ouzel.compiler.plan.sinks import Sink, SinkMode, choose_mode
 from ouzel.compiler.plan.sources import Scan, Watermark
 from ouzel.compiler.plan.top_n import TopN
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
@@ -109,6 +109,7 @@ __all__ = [
     "WindowFrame",
     "WindowKind",
     "by_keys",
+    "choose_mode",
     "identity_origins",
     "names_above",
     "names_at_top",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ouzel.compiler.catalog import SinkTraits
+from ouzel.compiler.catalog import ConnectorTraits, SinkTraits
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.plan.base import (
     ANY,
@@ -21,6 +21,9 @@ from ouzel.compiler.plan.base import (
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.types import Schema
 
+WithOptions = tuple[tuple[str, str], ...]
+"""What WITH holds, without 'connector'."""
+
 
 class SinkMode(Enum):
     """What a sink is given: new rows only; whole rows by key with deletions; or a changelog of +1 and -1."""
@@ -28,6 +31,21 @@ class SinkMode(Enum):
     APPEND = "append"
     UPSERT = "upsert"
     RETRACT = "retract"
+
+
+def choose_mode(table: ConnectorTraits, options: WithOptions, *, changes: bool, keyed: bool) -> SinkMode | None:
+    """How a table with these options takes rows that only come, or that change; None if it cannot.
+
+    An option that makes each change a record goes before a key.
+    """
+    assert table.writes is not None, "one that cannot be written was refused"
+    needed = table.writes.changes_by
+    takes_changes = "retract" in table.modes and needed in (None, *options)
+    if not changes and "append" in table.modes:
+        return SinkMode.APPEND
+    if keyed and "upsert" in table.modes and not (needed and takes_changes):
+        return SinkMode.UPSERT
+    return SinkMode.RETRACT if takes_changes else None
 
 
 @dataclass(frozen=True)
@@ -39,7 +57,7 @@ class Sink(SameColumns):
 
     table: str
     connector: str
-    options: tuple[tuple[str, str], ...]
+    options: WithOptions
     mode: SinkMode
     keys: tuple[str, ...] = ()
     columns: Schema = Schema(())

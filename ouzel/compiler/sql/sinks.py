@@ -18,6 +18,7 @@ from ouzel.compiler.plan import (
     Sink,
     SinkMode,
     TopN,
+    choose_mode,
     names_at_top,
     walk,
 )
@@ -105,7 +106,6 @@ def _absent(source: QueryText, statement: Insert, table: Table, field: Field) ->
 
 
 def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) -> SinkMode:
-    accepted = table.traits.modes
     if not table.traits.writes:
         raise source.error(
             f"the connector {table.traits.name} cannot be written",
@@ -117,15 +117,12 @@ def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) 
         raise source.error(
             f"{table.name} cannot be written: {reason}", statement.name.span, "insert into another table"
         )
-    if not fitted.node.retracts and "append" in accepted:
-        return SinkMode.APPEND
-    takes_changes = "retract" in accepted and table.traits.writes.changes_by in (None, *table.options)
-    if table.keys and "upsert" in accepted and not (takes_changes and table.traits.writes.changes_by):
+    mode = choose_mode(table.traits, table.options, changes=fitted.node.retracts, keyed=bool(table.keys))
+    if mode is None:
+        raise _refuse_changes(source, statement, table, fitted)
+    if mode is SinkMode.UPSERT:
         _check_keys(source, statement, table, fitted)
-        return SinkMode.UPSERT
-    if takes_changes:
-        return SinkMode.RETRACT
-    raise _refuse_changes(source, statement, table, fitted)
+    return mode
 
 
 def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Relation) -> None:

@@ -16,12 +16,12 @@ from ouzel.connectors import open_sink, writes_of
 from ouzel.connectors.base import SinkRequest, SinkWriter, Writers
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.spark.io.arrow import polars_types
+from ouzel.spark.io.changelog import WEIGHT
 from ouzel.spark.wheel import hand_on
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-WEIGHT = "$weight"
 ROWS = 1 << 14
 """Rows of a batch that the driver writes."""
 

@@ -23,6 +23,7 @@ from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.errors import BadRecord, OuzelError
 from ouzel.spark.io.arrow import polars_types, record_batches
 from ouzel.spark.io.bounds import batch_options
+from ouzel.spark.io.changelog import WEIGHT, rows_left
 from ouzel.spark.wheel import hand_on
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from ouzel.spark.io.bad_records import BadRecords, Found
 
 NAME = "ouzel"
-WEIGHT = "$weight"
-"""The column of a changelog's weights."""
-
 ROWS = 1 << 16
 """Most rows of a record batch."""
 
@@ -86,25 +84,10 @@ def read_table(
         spark.sparkContext.defaultParallelism,
     )
     read = spark.read.format(source.called).option("table", json.dumps(vars(given)))
-    return (
-        rows_left(read.schema(schema.add(WEIGHT, LongType())).load(), table)
-        if changelog
-        else read.schema(schema).load()
-    )
-
-
-def rows_left(changes: DataFrame, table: str) -> DataFrame:
-    """What is left of a changelog: each row as often as it came and was not taken back. `changes` has its weights in a column WEIGHT.
-
-    It fails where a row is taken back that never came, as one may be of a log that is read from its middle.
-    """
-    from pyspark.sql import functions as F
-
-    names = [f"`{name.replace('`', '``')}`" for name in changes.columns if name != WEIGHT]
-    error = F.raise_error(f"table '{table}': a row is taken back that never came; read the log from its beginning")
-    times = F.when(F.col(WEIGHT) < 0, error.cast("bigint")).otherwise(F.col(WEIGHT)).cast("int")
-    added = changes.groupBy(*names).agg(F.sum(WEIGHT).alias(WEIGHT))
-    return added.withColumn(WEIGHT, F.explode(F.array_repeat(F.lit(1), times))).drop(WEIGHT)
+    if not changelog:
+        return read.schema(schema).load()
+    never_came = f"table '{table}': a row is taken back that never came; read the log from its beginning: "
+    return rows_left(read.schema(schema.add(WEIGHT, LongType())).load(), WEIGHT, never_came)
 
 
 def _source(
