@@ -1,1 +1,1 @@
-"""The command line: `ouzel run`, `ouzel explain`. It knows sessions, handles and terminals; how a topology runs is below it."""
+"""The command line: `ouzel run`, `explain`, `batch`, `reconcile`. It knows sessions, handles and terminals, and nothing below them."""

@@ -1,6 +1,6 @@
 """What becomes of the rows of a trailing SELECT: a table, JSON lines, CSV, or the changelog itself.
 
-What only appends is printed as it comes, as JSON lines or CSV; what takes rows back is printed when it is over, or as a changelog.
+A result that only appends is printed as it comes, as JSON lines or CSV; one that takes rows back at its end, or as a changelog.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ END_ROWS = 1_000
 """So many rows of each end of a table that only grows are held: no terminal has more lines."""
 
 HELD_ROWS = 100_000
-"""So many rows are held before all but the ends are dropped."""
+"""Above so many rows held, all but the two ends are dropped."""
 
 FRESH_ROWS = 10_000
-"""Of so many of a frame's last rows we know that they are new: more never fit on a terminal."""
+"""So many of a frame's last rows are marked as new: more never fit on a terminal."""
 
 
 class Answer(Protocol):
@@ -167,7 +167,7 @@ class AtTheEnd:
 
 
 class Ends:
-    """A table that only grows, for people: its two ends in the order of its columns, which is all they see, and how many rows it has."""
+    """A table that only grows, for people: the rows at its two ends in the order of its columns, and how many there are in all."""
 
     def __init__(self, schema: Schema) -> None:
         self.height = self._held = 0
@@ -206,7 +206,7 @@ def _result_table(schema: Schema, sorted_by: Sequence[SortKey] = ()) -> ResultTa
 
 
 class Page:
-    """The table for people: while it grows, as much of it as fits; at the end all of it if it is short, else its two ends."""
+    """The table for people: while the run goes on as much of it as fits; at the end all of it if it is short, else its two ends."""
 
     waits = ""
 
@@ -252,7 +252,7 @@ class Page:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether its first rows say most."""
+        """Whether it is ranked, so that its first rows matter most."""
         return bool(self.sorted_by) or ranking_column(self.schema, self.retracts) is not None
 
     def _in_order(self, table: pl.DataFrame) -> pl.DataFrame:

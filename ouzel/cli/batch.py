@@ -191,7 +191,7 @@ def _print(frame: pl.DataFrame, made: BatchRun, form: Shape) -> None:
 
 
 def _await_work(work: Callable[[], Any], spark: SparkSession, follow: Callable[[], None]) -> Any:
-    """What `work` gives, with `follow` called while it runs; Ctrl-C cancels Spark's jobs."""
+    """The result of `work`; `follow` is called while it runs, and Ctrl-C cancels Spark's jobs."""
     outcome: dict[str, Any] = {}
 
     def run() -> None:
@@ -217,7 +217,7 @@ def _await_work(work: Callable[[], Any], spark: SparkSession, follow: Callable[[
 
 @contextmanager
 def _stages(console: Console) -> Iterator[Callable[[SparkSession], None]]:
-    """What shows, when called again and again, a bar for each stage that runs; nothing where there is no terminal."""
+    """A function that draws a bar for each running stage each time it is called; nothing where there is no terminal."""
     if not console.is_terminal:
         yield lambda spark: None
         return

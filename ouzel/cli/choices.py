@@ -1,4 +1,4 @@
-"""What the command line lets one choose from, and the options that several commands share."""
+"""The choices of the command line, and options that several commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares what was asked for, by the command line and by the RECONCILE statements of the file, and prints it."""
+"""Makes the comparisons that the command line and the RECONCILE statements of a file ask for, and prints them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for on the command line; None and empty texts are what was not said."""
+    """The options of the command line; None and empty text for those not given."""
 
     query: QuerySource
     engine: Engine = Engine.HERON
@@ -50,7 +50,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Wanted:
-    """One comparison: of which table, of which part, and how."""
+    """One comparison: which table, which part of it, and how."""
 
     table: str
     cut: Cut
@@ -60,7 +60,7 @@ class Wanted:
 
 
 def choose_comparisons(program: Program, request: Request) -> list[Wanted]:
-    """A comparison for each RECONCILE of the file, of the table asked for if one is; or one without any. What the request says goes first.
+    """A comparison for each RECONCILE of the file (of the requested table, if one is), or one if there is none; options of the request win.
 
     A report of several has a directory for each.
     """
@@ -97,7 +97,7 @@ def reconcile_file(request: Request) -> Exit:
 
 
 def run_and_reconcile(job: session.Job, request: Request, form: ResultFormat) -> Exit:
-    """Run a file that ends with RECONCILE to its end, or to the user's, and compare; on stdout is what the run alone would print there.
+    """Run a file that ends with RECONCILE until its input ends or the user stops it, and compare; stdout is that of the run alone.
 
     Raises:
         OuzelError: it could not be run or compared.
@@ -129,7 +129,7 @@ def load_request(request: Request) -> tuple[session.Job, RunRecord | None]:
 
 
 def check_comparisons(job: session.Job, request: Request, ranges: Ranges) -> list[Wanted]:
-    """What is to be compared; refused before anything runs if it cannot be. `ranges` are those of a run that was or is recorded."""
+    """The comparisons; refused before anything runs if one cannot be made. `ranges` are those of a recorded run."""
     from ouzel.reconcile import check
 
     asked = choose_comparisons(job.program, request)
@@ -142,7 +142,7 @@ def check_comparisons(job: session.Job, request: Request, ranges: Ranges) -> lis
 
 
 def _read_to_the_stop(program: Program) -> Ranges:
-    """Tables without an end are read as far as they have come when the user stops the run: its record will say how far that is."""
+    """The ranges of unbounded tables end where the user stops the run, which its record will say."""
     from ouzel.spark.io.bounds import never_ends
 
     scans = [node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)]

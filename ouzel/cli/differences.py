@@ -19,7 +19,7 @@ SAMPLED = 5
 
 
 def summary(found: Reconciliation) -> RenderableType:
-    """All of it."""
+    """Print the whole summary."""
     parts: list[RenderableType] = [_verdict(found), Text(_totals(found), style="dim")]
     parts += [Text(f"{each}.", style="red") for each in found.tampered]
     if found.counts:
@@ -84,7 +84,7 @@ def _rows(found: Reconciliation, rows: tuple[Difference, ...]) -> Table:
 
 
 def _tell_apart(row: Difference, number: int, pair: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
-    """The two texts; with all digits where those of a table are the same and the values are not."""
+    """Both values as text, with all digits if they would look the same in a table."""
     ours, theirs = (_cell(row, side, number) for side in ("stream", "batch"))
     return (repr(ours), repr(theirs)) if pair[0] == pair[1] and ours != theirs else pair
 

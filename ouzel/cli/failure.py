@@ -1,4 +1,4 @@
-"""What the command line says when something goes wrong, and the exit code that goes with it."""
+"""What the command line says of an error, and its exit code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Exit(IntEnum):
 
 @contextmanager
 def report_errors(debug: bool) -> Iterator[None]:
-    """Turn whatever is raised inside into one sentence on stderr and an exit code; with `debug` the stack trace comes first."""
+    """Turn any exception raised inside into one sentence on stderr and an exit code; with `debug` the stack trace comes first."""
     warnings.simplefilter("always", QueryWarning)
     warnings.showwarning = _show_warning
     try:
@@ -55,7 +55,7 @@ def _show_warning(message: Warning | str, *place: object, **more: object) -> Non
 
 
 def _printable_lines(text: str) -> str:
-    """The text with nothing that a terminal obeys but line breaks and tabs."""
+    """The text without control characters except line breaks and tabs."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
 
 

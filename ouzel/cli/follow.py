@@ -1,4 +1,4 @@
-"""Follows a running topology to its end, or to the user's."""
+"""Follows a running topology until its input ends or the user stops it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TELL_SECONDS = 3.0
 """After so long without an end, users are told why nothing is printed."""
 
 WAIT_SECONDS = 0.1
-"""Longest time between two looks at the run: how fast Ctrl-C and the status line answer."""
+"""Longest time between two polls of the run: how fast Ctrl-C and the status line respond."""
 
 
 def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable[[], bool]) -> Status:
@@ -70,7 +70,7 @@ def _take(handle: Handle, answer: Answer) -> None:
 
 @contextmanager
 def interrupts() -> Iterator[Callable[[], bool]]:
-    """Inside, the first of STOPS raises nothing but is remembered, the second raises KeyboardInterrupt, the third does what it always does.
+    """Inside, the first signal of STOPS is only remembered, the second raises KeyboardInterrupt, the third has its usual effect.
 
     A SIGHUP that is ignored (nohup) stays ignored.
     """

@@ -1,4 +1,4 @@
-"""What DESCRIBE and SHOW print: for people the text that can be copied, or a table with all rows; as lines whatever --format says."""
+"""What DESCRIBE and SHOW print: for people text to copy or a table of all rows; for programs lines in the --format asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ouzel.compiler.types import BIGINT, BOOLEAN, VARCHAR, DataType, Field, Sche
 
 
 def print_before(program: Program, form: ResultFormat) -> bool:
-    """Print on stdout what the program's DESCRIBE and SHOW say; whether that is all that it asks for."""
+    """Print the results of the program's DESCRIBE and SHOW on stdout; whether it asks for nothing else."""
     for number, listing in enumerate(program.listings):
         if form in (ResultFormat.TABLE, ResultFormat.VERTICAL):
             StandardOutput().write(("\n" if number else "") + (f"{listing.text}\n" if listing.text else _draw(listing)))

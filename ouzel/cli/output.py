@@ -1,4 +1,4 @@
-"""Standard output. A reader that does not read is waited for, so that it slows the run down instead of filling the memory."""
+"""Standard output, blocking: a slow reader slows the run down instead of filling the memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 WAIT_MS = 100
 
 PATIENCE_MS = 5_000
-"""Once the run is interrupted, a reader that does not read is waited for so long, all in all."""
+"""Once the run is interrupted, a reader that does not read is waited for so long in total."""
 
 
 class StandardOutput:
@@ -22,7 +22,7 @@ class StandardOutput:
         self._waited_ms = 0
 
     def write(self, text: str) -> None:
-        """Return when the system has it all.
+        """Write all of the text.
 
         Raises:
             BrokenPipeError: the reader is gone.
@@ -50,5 +50,5 @@ class StandardOutput:
 
 
 def _most(descriptor: int) -> int:
-    """Most bytes that a write takes at once, without being blocked, from what can be written to."""
+    """The most bytes that one write can pass on without blocking, once the descriptor is writable."""
     return sys.maxsize if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF

@@ -1,4 +1,4 @@
-"""The query that a command is about: a file's, or text that was given with -e or on standard input."""
+"""The query of a command: a file, or text given with -e or on standard input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class QuerySource:
         return self.file.resolve().parent if self.file else Path.cwd()
 
     def load(self, pairs: Sequence[tuple[str, str]], may_only_tell: bool = False) -> Job:
-        """Compile and plan it; `pairs` are settings that win over its own. `may_only_tell`: DESCRIBE and SHOW are enough.
+        """Compile and plan it; `pairs` are settings that win over its own. `may_only_tell`: it may consist of DESCRIBE and SHOW alone.
 
         Raises:
             QueryError: the query is wrong or not supported.

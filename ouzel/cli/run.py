@@ -27,7 +27,7 @@ from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
 
 MOST_EVENTS = 20
-"""More than so many different events are only counted."""
+"""Beyond so many different ones, events are only counted."""
 
 EXITS = {RunState.FINISHED: Exit.ANSWERED, RunState.STOPPED: Exit.INTERRUPTED}
 
@@ -68,7 +68,7 @@ def run_query(
 
 
 def _say_what_is_there(job: session.Job) -> None:
-    """Rows that an earlier run has written stay, and who runs a query twice should not take both answers for one."""
+    """Say which files an earlier run has left in place, so that nobody takes both answers for one."""
     from ouzel.connectors import writes_of
 
     for sink in job.program.sinks:
@@ -127,7 +127,7 @@ def _answer(program: Program, form: ResultFormat, out: StandardOutput) -> Answer
 
 
 def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings) -> Exit:
-    """Print the answer (of a stopped run, as it stands), then what there is to say of the run."""
+    """Print the answer (of a stopped run, as it stands), then the summary of the run."""
     console = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
     totals = progress.totals(status, console.width)
     if status.state is not RunState.FAILED:
@@ -144,7 +144,7 @@ def _end(status: Status, rows: Answer, progress: RunProgress, settings: Settings
 
 
 def describe_events(events: Iterable[Event]) -> list[str]:
-    """Events in words, those that say the same as one with their count."""
+    """Events in words, equal ones once with their count."""
     counts: Counter[tuple[str, str]] = Counter()
     for event in events:
         counts[event.kind, event.text] += event.count

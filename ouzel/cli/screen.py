@@ -42,7 +42,7 @@ class Screen(AbstractContextManager["Screen"], Protocol):
 
 
 class Dark:
-    """No terminal: shows nothing."""
+    """The screen without a terminal: shows nothing."""
 
     def __enter__(self) -> Dark:
         return self

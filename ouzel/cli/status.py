@@ -1,4 +1,4 @@
-"""How a run stands, in one line while it runs and in one when it is over."""
+"""The state of a run in one line, while it runs and when it has ended."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 RATE_SECONDS = 2.0
-"""The rate shown is that of so many last seconds."""
+"""The rate shown is the average of the last so many seconds."""
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 MOST_WAITING = 1
-"""Of what time waits for, so much goes into the status line; `ouzel explain --live` tells all."""
+"""So many of the partitions that time waits for are named in the status line; `ouzel explain --live` names all."""
 
 SEPARATOR = " · "
 
@@ -138,7 +138,7 @@ def watermark_text(time_us: int) -> str:
 
 
 def waiting_texts(status: Status, now_s: float) -> list[str]:
-    """What event time waits for, at this wall clock: which partition, why, for how long, and when it is given up."""
+    """What event time waits for, at this wall clock: which partition, why, for how long, and when the wait ends."""
     if status.state is not RunState.RUNNING:
         return []
     return [_waiting(waiting, now_s * 1e6) for waiting in status.waiting]

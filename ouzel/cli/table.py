@@ -44,7 +44,7 @@ def sort_for_reading(frame: pl.DataFrame, schema: Schema, retracts: bool) -> pl.
 
 
 def ranking_column(schema: Schema, retracts: bool) -> str | None:
-    """The column that ranks a changing table, if one does."""
+    """The column that a changing table is ranked by, if there is one."""
     if not retracts or any(isinstance(field.type, DateType | TimestampType) for field in schema):
         return None
     return next((field.name for field in reversed(schema.fields) if is_number(field.type)), None)

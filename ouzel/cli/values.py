@@ -1,4 +1,4 @@
-"""One value as JSON, for programs, and as text, for people."""
+"""Values as JSON, for programs, and as text, for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ouzel reconcile --watch`: one line for each look at a run that goes on, and the whole at its end."""
+"""`ouzel reconcile --watch`: one line for each round of comparing a live run, and the whole at its end."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from ouzel.reconcile.metrics import LOOPBACK, Metrics
 from ouzel.reconcile.watch import Round, Watch
 
 LOOK_SECONDS = 0.5
-"""Between two questions whether the run still goes on."""
+"""Seconds between two checks that the run still goes on."""
 
 FAILURES_MAX = 3
-"""Looks that may fail one after the other before the watch gives up."""
+"""Rounds that may fail in a row before the watch gives up."""
 
 
 def watch_file(request: Request, every_s: float, served: tuple[str, int] | None) -> Exit:
-    """Watch a recorded run to its end, or to the user's; the exit code says whether anything unexplained was seen.
+    """Watch a recorded run until it ends or the user stops watching; the exit code says whether anything unexplained was seen.
 
     Raises:
         OuzelError: it cannot be watched, or Spark fails.
@@ -91,10 +91,10 @@ class Watching:
         self._rounds = self._failures = 0
 
     def follow(self, home: Path, every_s: float) -> Exit:
-        """A look every so many seconds, the last one when the run has ended; Ctrl-C ends the watch and leaves the run alone.
+        """Compare every so many seconds, and once more when the run has ended; Ctrl-C ends the watch and leaves the run alone.
 
         Raises:
-            OuzelError: the first look fails, or FAILURES_MAX in a row.
+            OuzelError: the first round fails, or FAILURES_MAX in a row.
         """
         try:
             while True:

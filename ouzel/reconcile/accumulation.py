@@ -13,7 +13,7 @@ from ouzel.spark.io.bounds import Ranges
 
 
 def add_round(before: Reconciliation, found: Reconciliation) -> Reconciliation:
-    """Both, the parts not overlapping: counts added up, rows shown after one another, all else as `found` has it, its differences too."""
+    """`total` and `found` as one, if their parts do not overlap: counts added up, samples concatenated, all else as `found` has it."""
     kinds = [kind for kind in Class if kind in before.counts or kind in found.counts]
     samples = {kind: (*before.samples.get(kind, ()), *found.samples.get(kind, ()))[:SHOWN] for kind in kinds}
     return replace(
@@ -32,7 +32,7 @@ def add_round(before: Reconciliation, found: Reconciliation) -> Reconciliation:
 
 
 def _ranges(before: Ranges, found: Ranges) -> Ranges:
-    """From the first offset of either to the end that the later one has."""
+    """From the earlier of both first offsets to the end of the later one."""
     return {
         table: {
             name: (min(start, before.get(table, {}).get(name, (start, end))[0]), end)
@@ -57,7 +57,7 @@ def _timelines(before: Timeline | None, found: Timeline | None, step_us: int) ->
 
 
 def _add(counts: dict[Class, list[int]], each: Timeline, first: int, width_us: int, slices: int) -> None:
-    """A slice is counted where it begins."""
+    """Timelines added up; a slice is counted where it begins."""
     of_each: Mapping[Class, tuple[int, ...]] = each.counts
     for kind, numbers in of_each.items():
         line = counts.setdefault(kind, [0] * slices)

@@ -1,6 +1,6 @@
 """Where two tables differ, found by sums of hashes over buckets of rows, as replicas that compare hash trees do (Dynamo, section 4.7).
 
-The hash of a row, or of its keys, says which of BUCKETS it falls into, whichever table it is of. A bucket in which both tables have as
+The hash of a row, or of its keys, chooses one of BUCKETS, the same for both tables. A bucket in which both tables have as
 many rows, and equal sums of their hashes, holds the same rows in both, each as often. That costs one look at each row, and nothing is
 shuffled but sums; only rows of other buckets need to be compared. Rows that differ pass for equal with a probability of about 2^-128 a
 bucket, for there are two hashes of 64 bits. They are xxHash, which guards against accidents and not against somebody who makes up rows for
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 BUCKETS = 1 << 16
-"""So many that a few thousand differences leave most rows in buckets without one, and so few that a task's sums stay in its cache."""
+"""Enough for a few thousand differences to leave most buckets equal; few enough for a task's sums to stay in its cache."""
 
 BUCKET = "bucket"
 """Column of the bucket that a row falls into."""
@@ -62,7 +62,7 @@ def differs(summed: Sequence[str]) -> Column:
 
 
 def _marks(value: Column, kind: DataType) -> list[Column]:
-    """What is hashed of a value: Spark's hash passes over a NULL and does not know where an array ends."""
+    """What is hashed of a value: Spark's hash skips NULLs and does not mark where an array ends."""
     from pyspark.sql import functions as F
 
     match kind:

@@ -44,12 +44,12 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the record of a run can explain. That rows were sent again explains nothing: who has handled them knows them again.
+    """What the record of a run can explain. Rows sent again explain nothing by themselves: whoever has handled them recognises them.
 
     Attributes:
-        losses: what may have been lost that this sink's rows were made of.
-        sent_again: how many rows were sent again; None if that is not known, for a source was started again.
-        dealt: the keys of a group that say which task has it, and `seed` says how.
+        losses: losses that may have touched this sink's rows.
+        sent_again: how many rows were sent again; None if not known, because a source was restarted.
+        dealt: the keys by which groups are routed to tasks, under the hash seed `seed`.
         closed_us: the watermark of a run that was stopped; None if all windows have closed.
         late: the file of rows dropped as late, if there is one.
     """
@@ -63,9 +63,9 @@ class Evidence:
 
 
 def evidence(record: RunRecord, home: Path, component: str, dealt: tuple[str, ...], lag_us: int | None) -> Evidence:
-    """What the record in `home` bears out for a sink whose rows the aggregate in that component makes; empty if none does.
+    """What the record in `home` can explain of a sink whose rows are made by the aggregate of that component; empty if there is none.
 
-    Its groups are `dealt` to its tasks by these keys; watermarks lag at most `lag_us` behind event time, None if nothing says so.
+    `dealt`: the keys by which its groups are routed to tasks. `lag_us`: how far watermarks lag behind event time at most; None if unknown.
     """
     late = home / LATE
     return Evidence(

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 CLASS = "class"
 
 GONE = "gone"
-"""Whether a difference is no more once the batch job leaves out what the stream dropped."""
+"""Whether a difference vanishes once the batch job leaves out what the stream dropped."""
 
 
 @dataclass(frozen=True)
 class LateExclusion:
     """What still differs when the batch job leaves out the rows that were dropped as late.
 
-    With `touched` it knows only of groups that have such rows, and of no others.
+    With `touched` it covers only groups that have such rows.
     """
 
     differences: DataFrame
@@ -41,7 +41,7 @@ def classify(
     groups: DataFrame | None = None,
     without: LateExclusion | None = None,
 ) -> DataFrame:
-    """The differences of a comparison with a column `class`, and with DROPPED, the lines of the late rows of those that are late.
+    """The differences of a comparison with a column `class`, and a column DROPPED: the lines of the late rows that explain a late one.
 
     Args:
         differences: see comparison.Comparison.
@@ -80,14 +80,14 @@ def _is_open(facts: Lineage, closed_us: int | None) -> Column:
 
 
 def _partly(facts: Lineage) -> Column:
-    """Whether the stream has told nothing of the window yet, or, where it tells of changes, less than all."""
+    """Whether the stream has emitted nothing for the window yet or, where it emits changes, not all of them."""
     from pyspark.sql import functions as F
 
     return F.col(STREAM).isNull() if facts.emit is EmitRule.WATERMARK else fewer(facts)
 
 
 def _within_late(facts: Lineage) -> Column:
-    """Whether rows of this group were dropped as late that are only counted, and no count lacks more than those."""
+    """Whether rows of this group were dropped as late and only counted, and no COUNT is short by more than those."""
     from pyspark.sql import functions as F
 
     ours, theirs = sides(facts)
@@ -96,7 +96,7 @@ def _within_late(facts: Lineage) -> Column:
 
 
 def _with_late(differences: DataFrame, groups: DataFrame | None, facts: Lineage) -> DataFrame:
-    """Columns LATE_ROWS, LOOSE and DROPPED of this row's group: at most so many were dropped, for a replay drops rows again."""
+    """Columns LATE_ROWS, LOOSE and DROPPED of this row's group: upper bounds, since a replay may drop a row again."""
     from pyspark.sql import functions as F
 
     names = facts.carried.names
@@ -109,10 +109,10 @@ def _with_late(differences: DataFrame, groups: DataFrame | None, facts: Lineage)
 
 
 def _with_gone(differences: DataFrame, without: LateExclusion | None, facts: Lineage) -> DataFrame:
-    """A column GONE: whether the difference is no more once the batch job leaves the late rows out.
+    """A column GONE: whether the difference vanishes once the batch job leaves the late rows out.
 
-    Differences are told apart by what pairs rows; of several alike as many are gone as there are fewer, rows that are missing first
-    and rows that are too many last.
+    Differences are identified by what pairs rows. Of several equal ones as many are gone as their number has shrunk: missing rows first,
+    surplus rows last.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F

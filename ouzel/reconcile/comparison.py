@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 
 SPLIT_SHARE = 0.5
-"""The share of unequal buckets above which their rows are not told from the others: equal rows are paired too, and cancel there."""
+"""The share of unequal buckets above which all rows are paired: equal ones cancel there."""
 
 
 PERSIST_ROWS_MAX = 1_000_000
-"""Rows of unequal buckets that are kept rather than looked for again in both answers."""
+"""Up to so many rows of unequal buckets are kept instead of being read from both answers again."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rows that differ, and how many do not.
+    """The rows that differ, and the number of those that do not.
 
     `differences` has: `stream` and `batch`, the whole rows or NULL; `differing` and `near`; the columns carried (see lineage.CARRIED);
     `stream_rows` and `batch_rows`, how often each answer has that very row; if any key has several rows, `equal` (see pairs.EQUAL).
@@ -51,7 +51,7 @@ class Comparison:
 
 
 def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: float) -> Comparison:
-    """Compare two answers with the columns of `facts`; the batch's has the columns carried besides.
+    """Compare two answers with the columns of `facts`; the batch job's has the carried columns as well.
 
     Rows that both have, the same number of times, are only counted: whole buckets of them by their checksums; the rest is paired. The batch
     job runs once: its answer is kept on the workers' disks for as long as it takes.
@@ -96,7 +96,7 @@ def stream_side(found: Comparison, facts: Lineage) -> DataFrame:
 
 
 def _sign(ours: DataFrame, theirs: DataFrame, facts: Lineage) -> DataFrame:
-    """The rows of both, with `s` = 1 on those of the stream and `b` = 1 on those of the batch, which alone have what is carried."""
+    """The rows of both answers: `s` = 1 on the stream's, `b` = 1 on the batch's, which alone have the carried columns."""
     from pyspark.sql import functions as F
 
     absent = [F.lit(None).cast(theirs.schema[name].dataType).alias(name) for name in carried(facts)]
@@ -105,7 +105,7 @@ def _sign(ours: DataFrame, theirs: DataFrame, facts: Lineage) -> DataFrame:
 
 
 def _buckets(both: DataFrame, facts: Lineage) -> DataFrame:
-    """The buckets of all rows: how many each answer has there, between which times, and whether there are any that differ."""
+    """The buckets of all rows: how many each answer has in it, between which times, and whether any differ."""
     from pyspark.sql import functions as F
 
     at, checks = time_us(facts, F.col), sums(F.col("s") - F.col("b"))

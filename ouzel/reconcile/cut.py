@@ -41,7 +41,7 @@ class Cut:
         return self != Cut()
 
     def at(self, record: RunRecord) -> Cut:
-        """The same cut in mere times, now that it is known how far the run's windows have closed."""
+        """The same cut as times only, now that it is known up to when the run's windows have closed."""
         if not self.closed_only or record.closed_us is None:
             return replace(self, closed_only=False)
         closed = max(EARLIEST_US, min(LATEST_US, record.closed_us + 1))  # a window is closed by its last microsecond
@@ -55,10 +55,10 @@ class Cut:
 
 
 def check_cut(sink: Sink, cut: Cut) -> None:
-    """Refuse a cut that means nothing for a sink's rows.
+    """Refuse a cut that does not apply to a sink's rows.
 
     Raises:
-        NotSupported: they do not say when, or in which window, they belong.
+        NotSupported: nothing in them says to which time or window they belong.
     """
     if not cut:
         return

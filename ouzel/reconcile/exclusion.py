@@ -1,8 +1,8 @@
 """The input of an aggregate without the rows that a run dropped there as late: what a reconciliation asks the batch job for again.
 
-A row that was dropped behind a combiner is on file as the aggregate of that one row, any other as the columns that the aggregate reads.
-Either way the file holds every value of the row that the aggregate depends on. So of rows with equal values as many are excluded as are on
-file; which of them makes no difference to the result.
+A row that was dropped behind a combiner is in the file as the aggregate of that one row, any other as the columns that the aggregate reads.
+Either way the file holds every value of the row that the aggregate depends on. So of rows with equal values as many are excluded as are in
+the file; which of them makes no difference to the result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ExcludeLateRows(SameColumns):
     """The input of `aggregate` without the rows that a run dropped there as late. Only a reconciliation makes these, for its batch job.
 
     Attributes:
-        aggregate: as it was: what its component made of these rows.
+        aggregate: the aggregate as its component computes it.
         component: the name of what dropped them.
         path: the file of JSON lines that says which.
         combined: whether the file holds what the aggregate makes of each row by itself, instead of the row.
@@ -51,7 +51,7 @@ class ExcludeLateRows(SameColumns):
         return self.with_inputs(inputs)
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
-        """Nothing: it excludes so many of each kind of equal rows, and a filter below would change how many there are."""
+        """No filter passes: rows are excluded by their number among equal ones, which a filter below would change."""
         return None
 
     is_rowwise = False
@@ -109,7 +109,7 @@ def parse_late_column(name: str, kind: DataType) -> str:
 
 @BATCH.add(ExcludeLateRows)
 def exclude_late_rows(node: ExcludeLateRows, names: FrameNames) -> list[str]:
-    """The calls: number the rows that are alike, and leave out as many as are on file."""
+    """The calls: number equal rows, and leave out as many as the file has."""
     facts = late_columns(node.aggregate, node.combined)
     alike = ", ".join(f"`$is{number}`" for number in range(len(facts)))
     values = {f"$is{number}": f"F.expr({quote(sql)})" for number, (_, sql, _) in enumerate(facts)}
@@ -126,7 +126,7 @@ def exclude_late_rows(node: ExcludeLateRows, names: FrameNames) -> list[str]:
 
 
 def _late(node: ExcludeLateRows) -> str:
-    """The file's rows of this component, each kind once with how many there are."""
+    """The file's distinct rows of this component, each with its count."""
     facts = late_columns(node.aggregate, node.combined)
     read = dict.fromkeys((COMPONENT, ROWS, *(name for name, _, _ in facts)))
     columns = ", ".join(

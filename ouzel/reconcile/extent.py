@@ -64,7 +64,7 @@ def has_windows(sink: Sink) -> bool:
 
 
 def has_joins(sink: Sink) -> bool:
-    """Whether any of its rows come of several tables' rows side by side."""
+    """Whether any of its rows are made of rows of several tables."""
     return any(isinstance(node, Join) for node in walk(sink))
 
 
@@ -82,7 +82,7 @@ def _of(node: Node, name: str) -> Extent | None:
 
 @singledispatch
 def _trace(node: Node, name: str) -> Extent | None:
-    """Nodes that may give other rows of the same time another time are not looked through."""
+    """Trace it through a node; those that may move rows to another time end the search."""
     return None
 
 
@@ -121,7 +121,7 @@ def _(node: Union, name: str) -> Extent | None:
 
 @_trace.register
 def _(node: Join, name: str) -> Extent | None:
-    """Of a window only rows of the same window are needed, if it is what the join goes by."""
+    """Where a join is by window, only rows of that window matter."""
     if name not in node.origins:  # it may be NULL in the one answer and not in the other
         return None
     side = node.origins[name][0]

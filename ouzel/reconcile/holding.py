@@ -1,4 +1,4 @@
-"""Whether what is to be compared still is what the run read and wrote, and has the types that the query gives it: before any value is."""
+"""Before any value is compared: is the data still what the run read and wrote, with the types that the query gives it?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN = 3
 
 
 def check_sources(sink: Sink, record: RunRecord) -> None:
-    """See that the files that a sink's rows were made of still begin with what the run has read.
+    """Check that the files which a sink's rows were made of still begin with what the run has read.
 
     Raises:
         QueryError: one does not.
@@ -45,7 +45,7 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
 
 
 def find_changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, further: bool) -> tuple[str, ...]:
-    """What has happened to the files of the stream's answer since the run wrote them, in words; it may have written `further` ones.
+    """What has happened to the files of the stream's answer since the run wrote them, in words; a live run may have added `further` ones.
 
     Raises:
         QueryError: a file cannot be read, or has columns or types other than the query gives it.

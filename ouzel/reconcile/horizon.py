@@ -15,7 +15,7 @@ from ouzel.spark.io.bounds import Ranges
 
 
 class Frontier:
-    """Goes along with a run, record by record.
+    """Follows a run, record by record.
 
     A record says of each partition how far its watermark had come at the offset up to which it was read. Where a watermark lags behind
     event time by a constant, no row before that offset is later than watermark and lag: windows that begin later need none of them.
@@ -53,7 +53,7 @@ class Frontier:
         return at_us - (at_us - self._offset_us - self._extent.size_us) % self._slide_us
 
     def starts(self, record: RunRecord, part: Cut) -> Ranges:
-        """The record's ranges without what comes, as earlier records show, before all rows of these windows."""
+        """The record's ranges, without what lies before all rows of these windows by what earlier records show."""
         if part.from_us is None or self._delays is None:
             return record.ranges
         needed = part.from_us - self._reach_us
@@ -74,7 +74,7 @@ class Frontier:
                 self._remember((table, name), record.ranges[table][name][1], at + delay)
 
     def _remember(self, key: tuple[str, str], end: int, last_us: int) -> None:
-        """Of the marks that are far enough back already the last will do."""
+        """Keep, of the marks that lie far enough back, the last one only."""
         marks = [*self._marks.get(key, []), (end, last_us)]
         needed = self._compared_us - self._extent.size_us - self._reach_us
         old = [mark for mark in marks if mark[1] < needed]
@@ -113,7 +113,7 @@ def _delay(expression: Expression, column: str) -> int | None:
 
 
 def _reach_us(sink: Sink, found: Extent) -> int:
-    """How much earlier than a window's begin the rows may be that it comes of: windows of windows begin before their time."""
+    """How much earlier than a window's begin its rows may be: windows of windows begin before their time."""
     tops = {id(window) for window in found.windows}
     below = [node for node in walk(sink) if isinstance(node, AssignWindow) and id(node) not in tops]
     return sum(node.size_us + WINDOW_TIME_US for node in below)

@@ -58,9 +58,9 @@ class Dropper:
     Attributes:
         component: its name in the topology.
         aggregate: as the query has it.
-        made: as its component has it: without the results that nobody reads.
+        made: as its component computes it: without results that nobody reads.
         place: which of the sink's aggregates it is, inputs first.
-        combined: whether a combiner stands before it, so that the file has what the aggregate makes of each row.
+        combined: whether a combiner precedes it, so that the file has what the aggregate makes of each row.
         exact: whether the batch job can leave out what the file names. (Rows that a combiner had added up are only counted all the same.)
         rows: how many it dropped.
         sample: the first of them, by column.
@@ -79,7 +79,7 @@ class Dropper:
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """What the file calls what it says of a row, and what a reader calls it."""
+        """Names of the file's columns, and the reader's names for them."""
         calls = {call.name: str(replace(call, name="")).removesuffix(" AS ") for call in self.made.calls}
         shown = {
             name: calls.get(name, name) if self.combined else name
@@ -125,7 +125,7 @@ def _dropper(
 
 
 def _reader(node: Node, port: int | None) -> Aggregate:
-    """What reads the rows that are dropped: an aggregate itself; a join reads all columns of an input, as one that groups by them."""
+    """The aggregate that stands for what reads the dropped rows: itself, or for a join one that groups by all columns of the input."""
     if isinstance(node, Aggregate):
         return node
     below = node.inputs[port or 0]
@@ -133,7 +133,7 @@ def _reader(node: Node, port: int | None) -> Aggregate:
 
 
 def by_component(program: Program, topology: Topology) -> Iterator[tuple[str, Node, Node]]:
-    """Each node of the query that drops late rows with the component that computes it: rules change what they read, not their order."""
+    """Each node of the query that drops late rows, with its component. Both lists are in the same order: planner rules keep it."""
     heads = [(part.name, part.chain[0]) for part in topology.components if part.chain]
     made = [(name, head) for name, head in heads if isinstance(head, FinalAggregate) or _drops_late(head)]
     for (name, head), node in zip(made, _dropping(*program.sinks), strict=True):
@@ -166,7 +166,7 @@ def _dropping(*sinks: Sink) -> list[Node]:
 
 
 def _drops_late(node: Node) -> bool:
-    """Whether rows can be late to the node: to an OVER, if its rows wait for the watermark."""
+    """Whether the node drops late rows; an OVER does if its rows wait for the watermark."""
     return isinstance(node, _DROPPING) or (isinstance(node, Over) and node.closes is not None)
 
 

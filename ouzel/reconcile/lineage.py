@@ -86,7 +86,7 @@ def _role(node: Node) -> Role:
 
 
 class Direction(Enum):
-    """Which way an aggregate moves as rows come in: a lost row moves it back, a row counted twice moves it on."""
+    """Which way an aggregate moves as rows arrive: a lost row moves it back, a row counted twice moves it on."""
 
     ROWS = "rises by one with every row"
     COUNT = "rises by one with some rows"
@@ -126,17 +126,17 @@ class Lineage:
 
     Attributes:
         columns: the output's.
-        keys: columns that tell the rows apart: the top aggregate's group keys, or what the plan says is unique; empty if rows are only a
+        keys: columns that identify a row: the top aggregate's group keys, or what the plan says is unique; empty if rows are only a
             multiset.
         time: the column to show rows over; None without one of a time's type.
         directions: how each column moves when rows are lost or come twice.
-        step_us: how far apart times are at least: the slide of the windows, or a day for a DATE; 0 if they may be as near as they like.
+        step_us: the least distance between two times: the slide of the windows, or a day for a DATE; 0 if there is none.
         carried: the group keys of the top aggregate, or the keys of the top join, as `batch_sink` appends them; empty without either.
         window_end: that of them which is the end of the row's window.
         single: whether each row that a table gives is in each of the sink's rows at most once.
         copies: in how many of them it may be, if it is single: in so many windows.
         window_us: how long the windows of the top aggregate are; 0 without windows.
-        emit: when the top aggregate lets its results out; None without one.
+        emit: when the top aggregate emits its results; None without one.
         joined: what the top join makes of its rows; None without one, or where the loss of what it keeps would not show in single rows.
     """
 
@@ -218,7 +218,7 @@ def top_aggregate(sink: Sink) -> Aggregate | None:
 def top_join(sink: Sink) -> Join | None:
     """The join that makes the sink's rows, if only projections and filters follow it and what it has lost shows in single rows.
 
-    That of an anti join shows in rows that are there, of which nothing says what they should have met; a version that is lost, in rows that
+    What an anti join has lost shows in rows that are there, and nothing tells what they should have met; a lost version shows in rows that
     have an older one.
     """
     node = _maker(sink)
@@ -235,7 +235,7 @@ def _maker(sink: Sink) -> Node:
 
 
 def _unique(sink: Sink, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Columns by which no two rows are equal, rather those of what is ranked than ranks; empty if it takes all of them."""
+    """Columns in which no two rows are equal, preferring what is ranked over ranks; empty if only all columns together are."""
     known = frozenset(name for node in _maker(sink).inputs for name in node.schema.names)
     found = [key for key in sink.input.unique_keys if 0 < len(key) < len(names)]
     ranked = {key: frozenset[str]().union(*(_trace(sink.input, name) for name in key)) <= known for key in found}
@@ -284,7 +284,7 @@ def _origin(node: Node, name: str) -> str | None:
 
 
 def _is_single(node: Node) -> bool:
-    """Whether nothing below makes several rows of one, but for the windows that a row lies in."""
+    """Whether nothing below multiplies rows, except into the windows that a row lies in."""
     return not any(_role(below) in (Role.GROUPS, Role.REPEATS) for below in walk(node))
 
 
@@ -321,7 +321,7 @@ def _moves(call: AggregateCall) -> Direction:
 
 
 def _uncast(value: Expression) -> Expression:
-    """Without casts that leave greater and less as they are; as texts 9 is more than 10."""
+    """The expression without casts that keep the order; a cast to text does not, for '9' is more than '10'."""
     while isinstance(value, Cast) and not isinstance(value.type, VarcharType | BooleanType):
         value = value.operand
     return value

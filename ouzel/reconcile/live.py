@@ -1,4 +1,4 @@
-"""The record of a run that goes on, taken at any time: requests to the process that runs it, over a Unix socket.
+"""The record of a running topology, taken at any time: requests to the process that runs it, over a Unix socket.
 
 `live.json` in the record's directory names the socket, which lies in a directory of its own that only its owner can enter. A request is a
 line of JSON, `{"do": "snapshot"}`, `{"do": "status"}`, `{"do": "pause", "timeout_s": 60}` or `{"do": "resume"}`; its answer is a line too,
@@ -137,7 +137,7 @@ def _request(line: bytes) -> Any:
 
 
 def _tell(status: Status) -> dict[str, object]:
-    """What of a status is told to who only looks."""
+    """The part of a status that a mere observer is told."""
     whole = asdict(replace(status, events=(), ranges={}, times={}))
     kept = ("rows_in", "rows_out", "rows_late", "rows_bad", "watermark_us", "back_pressure", "watermarks", "waiting")
     return {"state": status.state.value, **{name: whole[name] for name in kept}}

@@ -17,7 +17,7 @@ STATE_LOST, ROWS_LOST = "state-lost", "rows-lost"
 
 @dataclass
 class _Open:
-    """A loss whose end is not known before all rows that had been read by then are acked."""
+    """A loss whose end is known only once all rows that had been read by then are acked."""
 
     loss: Loss
     rows_in: int
@@ -63,5 +63,5 @@ class Losses:
 
 
 def _latest(status: Status) -> int | None:
-    """How far event time has come in what is wholly acked."""
+    """How far event time has come in rows that are completely acked."""
     return max((time_us for parts in status.times.values() for time_us in parts.values()), default=None)

@@ -1,4 +1,4 @@
-"""Which differences are explained by what was lost: those of the very groups that it can have touched, with values that can come of it."""
+"""Which differences a loss explains: those of groups that it can have touched, with values that it can have caused."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _is_alone(ours: Mapping[str, Column], padded: Padded) -> Column:
 
 
 def _with_left_alone(told: DataFrame, joined: Joined, facts: Lineage) -> DataFrame:
-    """The same, where rows that stand alone in the stream are lost too: of each kind as many as the matches that it has lost."""
+    """The same, where the stream's unmatched rows are explained too: of each kind as many as the matches that it has lost."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -123,7 +123,7 @@ def _columns(facts: Lineage, side: str) -> dict[str, Column]:
 
 
 def _agree(facts: Lineage, ours: Mapping[str, Column], theirs: Mapping[str, Column]) -> Column:
-    """Whether every value can be as it is because rows are missing."""
+    """Whether missing rows can explain every value."""
     from pyspark.sql import functions as F
 
     moving = [(name, kind) for name, kind in facts.directions.items() if kind is not Direction.FREE]
@@ -143,7 +143,7 @@ def _agrees(ours: Column, theirs: Column, direction: Direction) -> Column:
 
 
 def _apart_or_fewer(facts: Lineage, proof: Evidence, times: Column) -> Column:
-    """What can come of state that was lost so many `times`.
+    """Whether the values can come of state that was lost so many `times`.
 
     A task that tells of changes has told of its groups before it died, and that is never taken back.
     """
@@ -211,7 +211,7 @@ def _adds_up(part: Column, whole: Column, kind: DataType, group: Window) -> Colu
 
 
 def _within_sent_again(placed: DataFrame, lost: Column, facts: Lineage, proof: Evidence) -> Column:
-    """Whether what groups count too much is, over all of them, no more than was sent again; else no group that does is explained."""
+    """Whether the surplus of all groups together is no more than what was sent again; else no group with a surplus is explained."""
     from pyspark.sql import functions as F
 
     counts = counts_of(facts)
@@ -304,7 +304,7 @@ def _with_tasks(rows: DataFrame, facts: Lineage, proof: Evidence, losses: Sequen
 
 
 def _dealt(keys: Schema, tasks: int, seed: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What adds, on Spark's workers, the task that each group was dealt to, as the topology dealt it."""
+    """A function for Spark's workers that adds the task to which the topology routed each group."""
     import polars as pl
     import pyarrow as pa
 

@@ -50,7 +50,7 @@ class Marked:
         self._known: dict[str, Mark] = {}
 
     def of(self, paths: Iterable[str]) -> Marks:
-        """The marks of these; those that are not there any more keep theirs, and those that never were have none."""
+        """The marks of these files; a file that is gone keeps its mark, one that never was has none."""
         return {path: mark for path in paths if (mark := self._mark(path)) is not None}
 
     def _mark(self, path: str) -> Mark | None:

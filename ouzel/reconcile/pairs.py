@@ -20,23 +20,23 @@ DIFFERING, NEAR, STREAM, BATCH = "differing", "near", "stream", "batch"
 """Columns of the differences: names of the columns that differ, of those that are equal within the tolerance, and both rows."""
 
 STREAM_ROWS, BATCH_ROWS = "stream_rows", "batch_rows"
-"""How often each answer holds this very row."""
+"""How often each answer holds exactly this row."""
 
 EQUAL = "equal"
 """Beside a difference of a key with several rows: the rows of that key that both answers have, each with what is carried."""
 
 TASK_ROWS = 1_000_000
-"""So many rows, at most, are grouped by one task: their groups fit into its memory. Grouped before they are shuffled, few would meet."""
+"""At most so many rows are grouped by one task, so that their groups fit into its memory. Partial groups would save little."""
 
 BROADCAST_MAX = 100_000
-"""Keys with several rows that every worker gets, so that no rows need to be shuffled to find theirs."""
+"""Up to so many keys with several rows are broadcast, so that no rows are shuffled to meet them."""
 
 OF = {STREAM: "s", BATCH: "b"}
 """What counts the rows of each side, and what its values are called beside a key."""
 
 
 def names_of(facts: Lineage) -> list[str]:
-    """What the output's columns are called inside a comparison: whatever they are called outside, these need no quotes."""
+    """Names of the output's columns inside a comparison, which need no quotes whatever the columns are called."""
     return [f"c{number}" for number in range(len(facts.columns))]
 
 
@@ -48,7 +48,7 @@ def either(name: str) -> Column:
 
 
 def carried(facts: Lineage) -> list[str]:
-    """The columns that the batch's rows have besides."""
+    """The columns that only the batch's rows have."""
     return [f"{CARRIED}{name}" for name in facts.carried.names]
 
 
@@ -84,7 +84,7 @@ def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tu
 
 
 def settled(rows: DataFrame) -> DataFrame:
-    """The rows computed now and kept on the workers' disks, to be read again and again."""
+    """The rows, computed now and kept on the workers' disks, to be read several times."""
     from pyspark import StorageLevel
 
     return rows.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
@@ -183,7 +183,7 @@ def _join(rest: DataFrame, facts: Lineage, keys: Sequence[str] | None, tolerance
 
 
 def _tell(both: DataFrame, facts: Lineage, tolerance: float) -> DataFrame:
-    """The differences (see comparison.Comparison) of which these are both sides."""
+    """The differences (see comparison.Comparison) that these pairs of rows are."""
     equal = [EQUAL] if EQUAL in both.columns else []
     counts = [either(name).alias(name) for name in (STREAM_ROWS, BATCH_ROWS)]
     return both.select(*_differing(facts, tolerance), STREAM, BATCH, *counts, *carried(facts), *equal)
@@ -224,7 +224,7 @@ def _differing(facts: Lineage, tolerance: float) -> list[Column]:
 
 
 def _close(ours: Column, theirs: Column, kind: DataType, tolerance: float) -> Column:
-    """Whether two values are equal but for floats within the tolerance, relative to the larger; never for NaN or an infinity."""
+    """Whether two values are equal, floats within the tolerance relative to the larger one; NaN and infinities are never merely close."""
     from pyspark.sql import functions as F
 
     def same(one: Column, other: Column, of: DataType) -> Column:

@@ -85,11 +85,11 @@ class Reconciliation:
         timeline: how many differ when; None if rows have no time.
         topology: the topology's plan as text.
         job: the batch job as text.
-        tolerance: what floats were given.
-        notes: what else whoever reads this must know.
+        tolerance: the tolerance that floats were compared with.
+        notes: what else a reader must know.
         cut: which part of time was compared.
         dropped: which aggregates dropped rows as late, and the first of those.
-        tampered: what has happened to the files of the stream's answer since the run; then no loss explains anything.
+        tampered: what has happened to the files of the stream's answer since the run; if anything, no loss explains a difference.
         rounds: of a watch, what each has found.
     """
 
@@ -119,12 +119,12 @@ class Reconciliation:
 
     @property
     def unexplained(self) -> int:
-        """How many rows differ, and nothing says why."""
+        """How many rows differ without an explanation."""
         return sum(count for kind, count in self.counts.items() if not kind.explained)
 
     @property
     def explained(self) -> bool:
-        """Whether the record says of each difference why it is there."""
+        """Whether the record explains every difference."""
         return not self.unexplained and not self.tampered
 
 
@@ -232,7 +232,7 @@ def _record_of(job: session.Job, home: Path) -> RunRecord:
 
 
 def _means(text: str, job: session.Job) -> bool:
-    """Whether another text asks for the same: what is comment, setting or RECONCILE in it does not matter."""
+    """Whether another text asks the same question: comments, settings and RECONCILE do not matter."""
     try:
         meant = session.load_text(text, job.directory, job.topology.name, functions=job.program.functions)
         return meant.program.sinks == job.program.sinks
@@ -296,7 +296,7 @@ def _first(rows: DataFrame, facts: Lineage, kinds: Sequence[Class]) -> Iterator[
 
 
 def _marks() -> Column:
-    """The columns that differ; those within the tolerance only where no other does."""
+    """The columns that differ; those within the tolerance only if no other does."""
     from pyspark.sql import functions as F
 
     return F.when(F.size(DIFFERING) > 0, F.col(DIFFERING)).otherwise(F.col(NEAR))

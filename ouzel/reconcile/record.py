@@ -28,7 +28,7 @@ class Loss:
     """What a run may have lost at one moment: the state of a task, or rows that were on their way at most once.
 
     Attributes:
-        component: whose state it was; empty for rows on their way, whosever they were.
+        component: whose state it was; empty for rows that were on their way.
         task: which of the component's tasks, from 0.
         tasks: how many it has.
         since_us: all windows up to this time were in the result by then; None if that is not known.
@@ -66,18 +66,18 @@ class RunRecord:
         directory: where relative paths of its tables start.
         engine: heron or memory.
         delivery: at-most-once or at-least-once.
-        ranges: what each source table's partitions have given.
+        ranges: the offsets read of each source table's partitions.
         closed_us: the watermark up to which windows have closed, BEGINNING_OF_TIME if none has; None when the input ended, and all have.
-        events: (kind, text, count) of what the run told its user: late-rows, bad-record, state-lost, rows-lost, replayed.
+        events: (kind, text, count) of the run's messages to its user: late-rows, bad-record, state-lost, rows-lost, replayed.
         settings: the settings given beside the file's own, as (key, value).
         times: how far event time has come at the ends of `ranges`; partitions without event time are left out.
-        began: up to when a run before had closed the windows of a table that this one went on from.
-        run: what tells the files of this run from those of others in the same directory; empty if nothing does.
+        began: where this run continued another: table -> the watermark up to which that one had closed the windows.
+        run: the id in the names of this run's files; empty if there is none.
         losses: what may have been lost, and when.
         sources: the files that were read.
         topics: the ids of the topics of Kafka that were read: table -> topic -> id.
-        answer: the files that hold what was answered: RESULTS, and the parts of tables, each by its whole path.
-        seed: which task had which keys; 0 if nothing was lost that one task alone had, for then nobody need know.
+        answer: the files that hold the answer: RESULTS, and the parts of tables, each by its absolute path.
+        seed: the hash seed, which says which task had which keys; 0 if no task has lost state, for then nobody need know.
     """
 
     query: str
@@ -105,7 +105,7 @@ class RunRecord:
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file by way of a temporary name: whoever reads it sees the former or the new one, whole; only its owner may."""
+    """Replace a file atomically, through a temporary name; only its owner may read it."""
     fresh = path.with_name(f".{path.name}.new")
     fresh.touch(0o600)
     write(fresh)

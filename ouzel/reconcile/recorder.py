@@ -1,6 +1,6 @@
-"""Keeps the record of a run: a handle around a run's handle, which folds the result as it passes, and writes both down in the end.
+"""Keeps the record of a run: a handle around the run's handle, which folds the result as it passes and writes both at the end.
 
-While the run goes on, whoever asks (see live.py) has the record written as the run stands, with or without a pause.
+While the run goes on, the record is written on request (see live.py), with or without a pause.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ Pairs = Sequence[tuple[str, str]]
 WAIT_SECONDS = 0.5
 
 LOOK_SECONDS = 30.0
-"""A task that says nothing of itself for so long makes a record impossible."""
+"""A task silent for so long makes a record impossible."""
 
 T = TypeVar("T")
 
 
 def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
-    """The job with a seed, and with its late rows kept in the record in `home`, unless the query has a file of its own for them or
+    """The job with a hash seed, and with its late rows kept in the record in `home`, unless the query has a file of its own for them or
     `engine` is Spark, which gives none away.
 
     What an earlier run left there is removed.
@@ -156,13 +156,13 @@ class Recorder(RowIteration):
         return self.stop()
 
     def _observe(self, status: Status) -> Status:
-        """The status, after it has been asked what it tells of losses."""
+        """Take in what the status says of losses, and return it."""
         with self._observing:
             self._losses.observe(status)
         return status
 
     def _fold(self) -> None:
-        """Take what has come."""
+        """Fold what has come."""
         fresh = self._handle.results()
         self._frames += fresh
         if self._table is not None:
@@ -170,7 +170,7 @@ class Recorder(RowIteration):
                 self._table.apply(frame)
 
     def _result(self) -> pl.DataFrame | None:
-        """The table that everything so far adds up to."""
+        """The table that all changes so far add up to."""
         with self._folding:
             self._fold()
             return None if self._table is None else self._table.frame()
@@ -191,7 +191,7 @@ class Recorder(RowIteration):
         return record
 
     def record(self, status: Status) -> RunRecord:
-        """What is to be known of a run that ended, or stands, like this."""
+        """The record of a run with this status."""
         job, closed_us = self._job, BEGINNING_OF_TIME if status.watermark_us is None else status.watermark_us
         self._observe(status)
         losses = self._losses.found
@@ -266,12 +266,12 @@ def _result_table(job: session.Job) -> ResultTable | None:
 
 
 def _tables(topology: Topology) -> dict[str, str]:
-    """Which table a spout reads."""
+    """Spout -> the table that it reads."""
     return {part.name: node.table for part in topology.components for node in part.chain if isinstance(node, Scan)}
 
 
 def _by_table(topology: Topology, by_spout: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
-    """What a spout has read is what its table has given."""
+    """The same by table instead of by spout."""
     tables = _tables(topology)
     found: dict[str, dict[str, T]] = {}
     for spout, parts in by_spout.items():
@@ -285,7 +285,7 @@ def _scans(job: session.Job) -> dict[str, Scan]:
 
 
 def _files_read(scans: Mapping[str, Scan], ranges: Ranges) -> list[str]:
-    """The files that tables have given, of which several ranges may have been read."""
+    """The files that were read, each once."""
     found: set[str] = set()
     for table, scan in scans.items():
         file_of = reads_of(scan.connector, table).file_of
@@ -301,7 +301,7 @@ def _list_written(job: session.Job, run: str) -> list[str]:
 
 
 def _events(status: Status) -> Iterator[tuple[str, str, int]]:
-    """What the run told, equal words once with their count; rows that were sent again are told of here."""
+    """The run's messages, equal ones once with their count, and how many rows were sent again."""
     counts: Counter[tuple[str, str]] = Counter()
     for event in status.events:
         counts[event.kind, event.text] += event.count

@@ -1,7 +1,7 @@
-"""Whether a part of text holds what the sink itself writes of the rows that one reads in it: the same bytes, so values of the same types.
+"""Whether a text file holds exactly the bytes that the sink writes for the rows read from it, and so values of the same types.
 
-`5.0` reads as a BIGINT and "5" as a number, and columns of another order or name may be read by place. Text says no types, but its spelling
-does.
+`5.0` can be read as a BIGINT and "5" as a number, and columns of another order or name by position. Text has no types, but its spelling
+tells them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SHOWN = 60
 
 
 def misspelt(part: Path, sink: Sink) -> str:
-    """The first line that the sink would not have written, in words; empty if there is none."""
+    """The first line that the sink would not have written so, in words; empty if there is none."""
     if sink.mode is not SinkMode.APPEND:  # a changelog has a column more
         return ""
     columns, options = (sink.columns or sink.input.schema).polars(), dict(sink.options)

@@ -1,4 +1,4 @@
-"""A record that stands still while it is compared, also of a run that goes on: by a snapshot of closed windows, else by a pause."""
+"""A record that does not change while it is compared, even of a live run: by a snapshot of closed windows, else by a pause."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def standing(home: Path, sink: Sink, closed_only: bool, say: Say = lambda text: 
 
 
 def _ask(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say) -> Standing | None:
-    """What a run that goes on answers; None if none does, or if it ended while it was asked."""
+    """A live run's answer; None if there is no live run, or it ended meanwhile."""
     if not is_live(home):
         return None
     pause = stack.enter_context(ExitStack())
@@ -65,7 +65,7 @@ def _ask(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say) 
 
 @contextmanager
 def _copy(home: Path) -> Iterator[Path]:
-    """The record's files beside themselves: record and results are written anew by other names, late rows are appended."""
+    """A consistent copy of the record's files: record and results are replaced when written, late rows are appended to."""
     copy = Path(tempfile.mkdtemp(prefix=".compared-", dir=home))
     try:
         os.link(home / RECORD, copy / RECORD)

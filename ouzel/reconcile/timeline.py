@@ -35,7 +35,7 @@ class Timeline:
 
 
 def count_classes(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
-    """How many classified rows each class has, and when, in one pass over them; no timeline if there is no time to count over."""
+    """The number of rows in each class, and over time, in one pass; no timeline if rows have no time."""
     from pyspark.sql import functions as F
 
     from ouzel.reconcile.classification import CLASS

@@ -20,7 +20,7 @@ def ids_of(scans: Iterable[Scan], ranges: Ranges) -> dict[str, Mapping[str, str]
 
 
 def find_recreated(known: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The topics whose ids are others now."""
+    """The topics that have been created again since: their ids have changed."""
     pairs = [
         (topic, number, now.get(table, {}).get(topic)) for table, ids in known.items() for topic, number in ids.items()
     ]

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 ROUNDS = 200
-"""Looks that are remembered for the report, the last ones."""
+"""The last so many rounds are kept for the report."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """One look at the run.
+    """One comparison of a run that goes on.
 
     Attributes:
         found: what was compared; None if no window had closed since the last look.
@@ -49,7 +49,7 @@ class Round:
 
 
 class Watch:
-    """Looks at the run that is recorded in `home`, with one Spark session; `total` is what all rounds have found.
+    """Compares the run recorded in `home` round by round, in one Spark session; `total` is what all rounds have found.
 
     The arguments are those of `reconcile`. Of `total` the differences are those of the last round alone.
     """

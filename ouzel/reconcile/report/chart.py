@@ -12,7 +12,7 @@ from ouzel.reconcile.lineage import DAY_US
 from ouzel.reconcile.timeline import SECOND_US, Timeline
 
 WIDTH, NARROW = 1040, 340
-"""Of a screen's chart and of a phone's: each is drawn as it is seen, so that its labels stay as large as the text around it."""
+"""Widths of a screen's chart and of a phone's: neither is scaled, so that labels are as large as the text around them."""
 
 HEIGHT, LEFT, TOP, BOTTOM = 210, 46, 12, 30
 LEAST_HEIGHT = 2.0
@@ -32,7 +32,7 @@ Leads = Callable[[Class, int], str]
 
 
 def chart(timeline: Timeline, leads: Leads) -> str:
-    """The chart, for a screen and for a phone; a bar says its numbers when one points at it, and leads to its rows."""
+    """The chart, for a screen and for a phone; a bar has its numbers as tooltip and links to its rows."""
     return _draw(timeline, leads, WIDTH, "wide") + _draw(timeline, leads, NARROW, "narrow")
 
 
@@ -50,7 +50,7 @@ def colour_of(kind: Class) -> str:
 
 
 def width_in_words(width_us: int) -> str:
-    """The width of a slice, as people say it."""
+    """The width of a slice in words."""
     for unit_us, name in (
         (DAY_US, "day"),
         (3_600 * SECOND_US, "hour"),

@@ -258,7 +258,7 @@ def _cell(found: Reconciliation, row: Difference, number: int, field: Field) -> 
 
 
 def _label(field: Field) -> str:
-    """What a phone shows beside the value, where it has no room for a table."""
+    """The column's name, which a phone shows beside the value where it has no room for a table."""
     return f' data-label="{escape(field.name)}"'
 
 
@@ -285,13 +285,13 @@ def _value(value: Any) -> str:
 
 
 def _moment(at: datetime) -> str:
-    """Without what is zero at its end."""
+    """A time without trailing zeros."""
     text = at.replace(tzinfo=None).isoformat(" ")
     return text.removesuffix(":00").removesuffix(" 00:00") + ("" if at.tzinfo is None else "Z")
 
 
 def _rounds(found: Reconciliation) -> str:
-    """Of a watch, what each look has found."""
+    """The rounds of a watch, a line each."""
     if not found.rounds:
         return ""
     rows = [
