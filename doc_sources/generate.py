@@ -8,6 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
+from doc_sources import tuning
 from ouzel.cli.main import app
 from ouzel.compiler import plan
 from ouzel.compiler.functions import all_functions
@@ -218,6 +219,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "batch.md": batch,
     "connectors.md": connectors,
     "functions.md": functions,
+    "tuning.svg": tuning.picture,
 }
 
 

@@ -27,6 +27,14 @@ class StateLoss(Enum):
     ACCEPT = "accept"
 
 
+class PendingTuning(Enum):
+    """Who says how many rows of a source may be on their way."""
+
+    OFF = "off"
+    PAPER = "paper"
+    HERON = "heron"
+
+
 class BadRecordPolicy(Enum):
     """What becomes of a record that cannot be read, or an expression that Spark would fail."""
 
@@ -53,6 +61,9 @@ class Settings:
         late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
         batch_rows: most rows a source reads into one batch.
         max_pending_rows: most rows of a source task that may be on their way, unacked.
+        max_pending_tuning: `off`, or a source finds a better `max.pending.rows` while it runs: by the table of the Storm paper (`paper`) or
+            as Heron's code does (`heron`); see docs/tuning.md.
+        max_pending_interval_ms: how long the tuner watches what comes through before it changes anything.
         handle_rows: most rows a task handles at once after gathering what has arrived.
         ack_timeout_ms: without any progress of its acks for so long, a source replays what is pending.
         cache_drain_ms: longest a stream manager gathers small frames before it sends them on.
@@ -82,6 +93,8 @@ class Settings:
     late_path: str = ""
     batch_rows: int = 10_000
     max_pending_rows: int = 40_000
+    max_pending_tuning: PendingTuning = PendingTuning.OFF
+    max_pending_interval_ms: int = 120_000
     handle_rows: int = 100_000
     ack_timeout_ms: int = 30_000
     cache_drain_ms: int = 10

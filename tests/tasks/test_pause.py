@@ -143,7 +143,7 @@ def test_the_event_time_of_a_range_is_that_of_its_end() -> None:
     source.waiting["a"].extend([NOON, NOON - timedelta(seconds=5)])
     first = machine.poll(1_000)
     source.waiting["a"].append(NOON + timedelta(seconds=60))
-    machine.settings = machine.settings.updated([("max.pending.rows", "100")])
+    machine.limit.rows = 100
     second = machine.poll(1_100)
     assert machine.metrics().times == {}
     machine.handle(acked(first), 1_200)

@@ -31,6 +31,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.awaited import Awaited
 from ouzel.runtime.tasks.killers import drop_killers, find_killers, process_in_parts
@@ -83,7 +84,7 @@ class SourceSpout(TaskMachine):
         super().__init__(task, links, settings, epoch)
         self.source, self.chain, self.quarantine = partitions.source, chain, quarantine
         self._read_refusals, self._row_refusals = refusals
-        self._partitions = partitions
+        self._partitions, self.limit = partitions, PendingLimit(settings)
         self._progress: list[PartitionProgress] = []
         self._alive = Alive()
         self._carry_counts()
@@ -122,6 +123,7 @@ class SourceSpout(TaskMachine):
     def poll(self, now_ms: float) -> list[Instruction]:
         """Read one batch from the partition that is furthest behind, if there is room for it."""
         self._begin(now_ms)
+        self.limit.observe(self.counts.rows_acked, now_ms)
         if not (self.finished or self._pause) and self._room():
             try:
                 self._read_one()
@@ -141,11 +143,12 @@ class SourceSpout(TaskMachine):
         """Read on; the silence of a partition goes on from where it was."""
         if self._pause:
             self._pause = 0
+            self.limit.restart(self.counts.rows_acked, now_ms)
             for progress in self._progress:
                 progress.silence.slept(now_ms - self._paused_ms)
 
     def _room(self) -> bool:
-        fits = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
+        fits = self.limit.has_room(self.acker)
         ahead = self.acker.newest - self.acker.settled < SPAN
         return (
             fits

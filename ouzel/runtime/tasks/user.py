@@ -18,6 +18,7 @@ from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
+from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.killers import find_killers
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
@@ -34,6 +35,7 @@ class UserSpout(TaskMachine):
     ) -> None:
         super().__init__(task, links, settings, epoch)
         self.spout, self._outputs = spout, schemas(component)
+        self.limit = PendingLimit(settings)
         self._ended = False
         self._pause = 0
         with blame_component(task):
@@ -42,8 +44,8 @@ class UserSpout(TaskMachine):
     def poll(self, now_ms: float) -> list[Instruction]:
         """Ask the spout for its next batches, if there is room."""
         self._begin(now_ms)
-        room = self.acker.has_room(self.settings.batch_rows, self.settings.max_pending_rows)
-        if room and not (self.acker.is_behind(now_ms) or self._ended or self._pause):
+        self.limit.observe(self.counts.rows_acked, now_ms)
+        if self.limit.has_room(self.acker) and not (self.acker.is_behind(now_ms) or self._ended or self._pause):
             with blame_component(self.task), self.outside():
                 self._ended = self.spout.next_batch(self) is False
         self._end_if_done()
@@ -79,6 +81,7 @@ class UserSpout(TaskMachine):
         """Ask the spout again."""
         if self._pause:
             self._pause = 0
+            self.limit.restart(self.counts.rows_acked, now_ms)
             self.spout.activate()
 
     def _tick(self) -> None:
