@@ -14,7 +14,7 @@ RESULT = "result"
 """Table and connector of a trailing SELECT."""
 
 VALUES = "values"
-"""Table and connector of what VALUES and a SELECT without FROM read: one row."""
+"""Table and connector that VALUES and a SELECT without FROM read: a single row."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class SinkTraits:
 
 
 def load_named(path: str) -> Any:
-    """What an import path names, `package.module:name`: so a row can say who handles it, and nothing is imported before it is used."""
+    """The object that an import path `package.module:name` names: rows refer to their handlers so, which are imported when first used."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
@@ -133,7 +133,7 @@ class ConnectorTraits:
 
 
 class QueryWarning(UserWarning):
-    """A query is right, and may not mean what it seems to."""
+    """A query is valid, but may not mean what it seems to."""
 
 
 class SecretWarning(QueryWarning):
@@ -156,9 +156,9 @@ class Secret:
 
     @property
     def reference(self) -> str:
-        """What stands for it in plans and records."""
+        """The reference `${env:...}` that replaces it in plans and records."""
         return f"${{env:{self.variable}}}"
 
 
 SECRETS = "OUZEL_SECRET_"
-"""How the names of variables begin that hold a query's secrets."""
+"""Prefix of the variables that hold a query's secrets."""

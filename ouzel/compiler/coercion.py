@@ -1,4 +1,4 @@
-"""The type lattice: which type two types meet in, what is converted unasked, and what an explicit CAST may convert.
+"""The type lattice: the common type of two types, what is converted implicitly, and what an explicit CAST may convert.
 
 The rules are Spark's in ANSI mode (least common type, implicit cast, explicit cast), but for one: text is never converted to or from
 another type unasked, since a wrong column is more likely than a wanted conversion; the error says which CAST to write.
@@ -58,7 +58,7 @@ def wider_decimal(a: DecimalType, b: DecimalType) -> DecimalType:
 
 
 def common_type(a: DataType, b: DataType) -> DataType | None:
-    """The least type that both convert to unasked (Spark's least common type), or None."""
+    """The least type that both convert to implicitly (Spark's least common type), or None."""
     if a == b or isinstance(b, NullType):
         return a
     match a, b:
@@ -101,7 +101,7 @@ def _common_row(a: tuple[tuple[str, DataType], ...], b: tuple[tuple[str, DataTyp
 
 
 def can_coerce(source: DataType, target: DataType) -> bool:
-    """Whether `source` converts to `target` unasked: only where nothing but float precision can be lost."""
+    """Whether `source` converts to `target` implicitly: only where nothing but float precision can be lost."""
     match source, target:
         case _ if source == target or isinstance(source, NullType):
             return True

@@ -1,6 +1,6 @@
 """Records in Python as columns: a dataclass or a named tuple is its fields, a tuple its places, a single value one column.
 
-A type is said as Python says it: `str`, `tuple[str, int]`, a dataclass; `Annotated[Decimal, "DECIMAL(10, 2)"]` says SQL's type for it.
+A type is written as in Python: `str`, `tuple[str, int]`, a dataclass; `Annotated[Decimal, "DECIMAL(10, 2)"]` adds SQL's type.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def _wider(one: Hint | None, other: Hint | None) -> Hint | None:
 
 
 def is_whole(hint: Hint | None) -> bool:
-    """Whether nothing is missing in a type that values have shown."""
+    """Whether a type found from values is complete."""
     return hint is not None and all(map(is_whole, get_args(hint) if origin_of(hint) in (tuple, list, dict) else ()))
 
 
@@ -287,7 +287,7 @@ Convert = Callable[[Any], Any]
 
 
 def reader(hint: Hint, kind: DataType) -> Convert | None:
-    """From what a column gives to what Python is to see; None if that is the same."""
+    """The conversion of a column's value to Python's; None if they are the same."""
     match kind:
         case ArrayType(element):
             inner = reader(_part(hint, 0), element)
@@ -306,7 +306,7 @@ def reader(hint: Hint, kind: DataType) -> Convert | None:
 
 
 def writer(hint: Hint, kind: DataType) -> Convert | None:
-    """From what Python gives to what a column takes; None if that is the same."""
+    """The conversion of Python's value to a column's; None if they are the same."""
     match kind:
         case ArrayType(element):
             inner = writer(_part(hint, 0), element)

@@ -16,7 +16,7 @@ Columns = tuple[tuple[str, DataType, bool], ...]
 
 
 class CallOrder(Enum):
-    """What ORDER BY inside a call, or WITHIN GROUP (ORDER BY ...), is to an aggregate."""
+    """The role of ORDER BY inside a call, or of WITHIN GROUP (ORDER BY ...), for an aggregate."""
 
     NONE = "refused"
     VALUES = "the order in which values are taken"
@@ -62,10 +62,10 @@ class Constant:
 
 @dataclass(frozen=True)
 class AggregateFunction:
-    """One aggregate, wholly: its types, what is kept for it and by whom, and how Spark says it.
+    """One aggregate, complete: its types, its state and what keeps it, and its Spark form.
 
-    An aggregate is of one column. What is of several values, or of values in an order, is of a ROW of them: first what it is ordered by,
-    then the values; which is NULL, and left out, where one of `needed` is.
+    An aggregate reads one column. One of several values, or of values in an order, reads a ROW of them: first the sort keys, then the
+    values; the ROW is NULL, and skipped, where one of `needed` is.
 
     Args:
         name: canonical name, lower case.
@@ -128,5 +128,5 @@ class AggregateFunction:
 
 
 def by_spark(name: str) -> Callable[[str], str]:
-    """A call of the function of `pyspark.sql.functions` that has this name."""
+    """A call of the function with this name in `pyspark.sql.functions`."""
     return lambda value: f"F.{name}({value})"

@@ -1,4 +1,4 @@
-"""The registry of aggregates: what GROUP BY may call, what it gives, what an operator keeps for it, and how Spark says it.
+"""The registry of aggregates: what GROUP BY may call, its result, the state that an operator keeps for it, and its Spark form.
 
 Types and results are those of Spark 4 in ANSI mode. Every aggregate is a commutative monoid over its accumulators, so partial results
 merge in any order; COUNT, SUM and AVG are groups too, so they take rows back. MIN, MAX and DISTINCT keep their values where rows can
@@ -107,7 +107,7 @@ def _bits(kind: DataType) -> tuple[DataType, DataType] | None:
 
 
 def limbs(kind: DataType) -> int:
-    """How many digits of LIMB_BITS the total of values of `kind` is kept in."""
+    """The number of LIMB_BITS digits that the total of values of `kind` is kept in."""
     return 4 if isinstance(kind, DecimalType) and kind.precision > 18 else 2
 
 
@@ -150,7 +150,7 @@ def _total(
 def _best(
     name: str, resolve: AggregateTypeRule, variant: str, words: tuple[str, str, str], aliases: tuple[str, ...] = ()
 ) -> AggregateFunction:
-    """An aggregate that is one of its values: the best of distinct values is the best of all."""
+    """An aggregate that is one of its values, so that DISTINCT makes no difference."""
     return AggregateFunction(
         name, resolve, *words, _extreme_state, f"{_RUNTIME}:make_extreme", by_spark(name), _itself,
         variant=variant, takes_back=True, merges_changes=False, counts=False, distinct=False, aliases=aliases,

@@ -23,7 +23,7 @@ def _comparable(kind: DataType) -> bool:
 
 
 def _lower_sharing(keep: bool) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
-    """The elements of the first list, each once, that are in the second, or that are not; NULLs are alike."""
+    """The distinct elements of the first list that are in the second, or that are not; NULLs are equal."""
 
     def batch(rows: pl.DataFrame) -> pl.Series:
         import polars as pl

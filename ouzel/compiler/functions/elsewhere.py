@@ -1,4 +1,4 @@
-"""What other dialects call their functions: advice for who writes one of these names."""
+"""Other dialects' names of functions, and what to write here instead."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _AGGREGATES = frozenset({"topk", "json_objectagg", "json_arrayagg"})
 
 
 def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
-    """Why a call of `name` cannot be, and what to write instead; `known` are the names that there are."""
+    """The error for an unknown function, with what to write instead; `known` are the names of all functions."""
     if name.lower() in _AGGREGATES:
         problem = f"the aggregate {name.upper()} is not supported yet"
         return NotSupported(problem, instead="docs/functions.md lists those that are")
@@ -63,7 +63,7 @@ def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
 
 @dataclass(frozen=True)
 class EngineDifference:
-    """A call that engines answer in different ways: in words, what each says. `spark_call` is how Spark's own SQL writes it."""
+    """A call on which engines differ: what each answers, in words. `spark_call` is the call in Spark's own SQL."""
 
     call: str
     here: str

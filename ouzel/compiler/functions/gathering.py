@@ -1,4 +1,4 @@
-"""Aggregates that are made of all values of a group, or of the first or last of them.
+"""Aggregates over all values of a group, or over its first or last ones.
 
 Their answer is the same in whatever order rows come: it goes by the ORDER BY in the call, and among rows that are equal there, or where
 the call has none, by the values themselves, least first.
@@ -169,7 +169,7 @@ def _spark_end(last: bool) -> Callable[..., str]:
 
 
 def ascending_fraction(orders: Orders, fraction: float) -> float:
-    """How far on the way up lies what is this far on the way that the order goes."""
+    """The fraction in ascending order that corresponds to `fraction` in the order given."""
     return 1.0 - fraction if orders[0].descending else fraction
 
 
@@ -194,7 +194,7 @@ def _gather(
     variant: str = "", aliases: tuple[str, ...] = (), order: CallOrder = CallOrder.VALUES,
     constants: tuple[Constant, ...] = (),
 ) -> AggregateFunction:  # fmt: skip
-    """An aggregate that is made of all values, each with how often it is there."""
+    """An aggregate over all values, each with its multiplicity."""
     return AggregateFunction(
         name, resolve, takes, doc, usage, bag_state, f"{_RUNTIME}.gathered:make_gathered", spark("F.collect_list"), None,
         variant=variant or name, takes_back=True, merges_changes=True, counts=False, distinct=True, aliases=aliases, order=order,
@@ -206,7 +206,7 @@ def _quantile(
     name: str, resolve: AggregateTypeRule, takes: str, doc: str, usage: str, spark: Callable[..., str],
     distinct: Callable[..., str] | None, aliases: tuple[str, ...] = (), constants: tuple[Constant, ...] = (),
 ) -> AggregateFunction:  # fmt: skip
-    """An aggregate that is a value at some place among all."""
+    """An aggregate that is the value at some position among all."""
     return AggregateFunction(
         name, resolve, takes, doc, usage, bag_state, f"{_RUNTIME}.gathered:make_gathered", spark, None,
         variant=name, takes_back=True, merges_changes=True, counts=False, distinct=True, aliases=aliases, order=CallOrder.VALUE,

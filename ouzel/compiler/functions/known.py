@@ -16,7 +16,7 @@ Row = Function | AggregateFunction
 
 @dataclass(frozen=True)
 class Functions:
-    """All that a program may call. The user's rows travel with the plan: a call of one holds it (`Call.row`, `AggregateCall.row`)."""
+    """All that a program may call. The user's rows travel with the plan, inside their calls (`Call.row`, `AggregateCall.row`)."""
 
     own: Mapping[str, Row] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""LIKE patterns and Java regular expressions, as Polars' (Rust) and Python's engines must spell them to mean what Java means.
+"""LIKE patterns and Java regular expressions, translated so that Polars' (Rust) and Python's engines match what Java would.
 
 Only the part of Java's syntax that all three share is taken: literals, `.`, classes, the escapes below, groups, alternation, greedy
 and lazy repetition, `^` and `$`. Look-around, back references, possessive repetition, `\\p` and flags but a leading `(?i)` are refused.

@@ -163,7 +163,7 @@ def _call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -
 
 
 def _of_one_length(series: Sequence[pl.Series]) -> list[pl.Series]:
-    """The columns, with constants, which come as one value, as often as there are rows."""
+    """The columns, with constants repeated once for each row."""
     rows = max((len(column) for column in series if len(column) != 1), default=1)
     return [column.new_from_index(0, rows) if len(column) == 1 != rows else column for column in series]
 

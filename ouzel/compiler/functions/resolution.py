@@ -76,7 +76,7 @@ def _as_time(text: Expression, kind: DataType) -> Expression:
 
 
 def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> TypeMismatch:
-    """Which argument to cast, where casting one argument to text or to a number would do; else how a call looks."""
+    """Which argument to cast, if a cast to text or to a number would help; else the call's signature."""
     types = [argument.type for argument in arguments]
     shown = f"({', '.join(map(str, types))})" if len(types) != 1 else str(types[0])
     for number, argument in enumerate(arguments):

@@ -1,4 +1,4 @@
-"""Aggregates of how numbers lie, alone and in pairs."""
+"""Statistical aggregates, of numbers and of pairs of numbers."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class AggregateCall:
 
 
 class EmitRule(Enum):
-    """When an aggregate lets its results out."""
+    """When an aggregate emits its results."""
 
     CHANGES = "CHANGES"
     WATERMARK = "AFTER WATERMARK"
@@ -148,7 +148,7 @@ class Aggregate(Unary):
 
     @property
     def routing_keys(self) -> tuple[str, ...]:
-        """The keys without the window's, for few windows are open at once; the window's end if there is no other."""
+        """The keys without the window's, of which too few are open at once to spread rows; the window's end if there is no other."""
         if not self.window:
             return self.keys
         return tuple(key for key in self.keys if key not in self.window) or (self.window[1],)
@@ -356,7 +356,7 @@ class FinalAggregate(Unary):
 
 
 def row_of(call: AggregateCall) -> AggregateFunction:
-    """The aggregate that is called: the row that the call brings along, else the registry's.
+    """The aggregate that is called: the call's own row, else the registry's.
 
     Raises:
         NotSupported: there is none.
@@ -368,7 +368,7 @@ def row_of(call: AggregateCall) -> AggregateFunction:
 
 
 def by_variant(call: AggregateCall, table: Mapping[str, Of]) -> Of:
-    """What a table says of the variant that the call's aggregate asks for.
+    """The table's entry for the variant that the call's aggregate needs.
 
     Raises:
         NotSupported: nothing, for it is not listed; nothing is computed by default.

@@ -30,7 +30,7 @@ class AsofJoin(Join):
         return (self.times[1], *rest)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
-        """Of the right all, for any column may decide."""
+        """All columns of the right: any of them may decide between versions of one time."""
         left, _ = super().needs(wanted | {self.times[0]})
         return left, frozenset(self.right.schema.names)
 

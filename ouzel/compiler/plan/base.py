@@ -41,7 +41,7 @@ WEIGHTED = frozenset({Changelog.APPEND, Changelog.RETRACT})
 
 
 class DistributionKind(Enum):
-    """Which rows of an input must come to the same task."""
+    """Which rows of an input must reach the same task."""
 
     ANY = "any"
     KEYS = "by keys"
@@ -51,7 +51,7 @@ class DistributionKind(Enum):
 
 @dataclass(frozen=True)
 class Distribution:
-    """How an input must be spread over a node's tasks: anyhow, rows of equal `keys` together, all to one, or all to each."""
+    """How an input must be distributed over a node's tasks: in any way, by `keys`, all rows to one task, or all rows to each."""
 
     kind: DistributionKind
     keys: tuple[str, ...] = ()
@@ -288,19 +288,19 @@ def identity_origins(node: Node, number: int = 0) -> dict[str, tuple[int, str]]:
 
 
 def names_above(node: Node, below: Names, number: int = 0) -> Names:
-    """What a node calls those columns of that input that it hands on."""
+    """The names under which a node hands on these columns of that input."""
     return frozenset(name for name, origin in node.origins.items() if origin[0] == number and origin[1] in below)
 
 
 def names_at_top(names: Names, nodes: Sequence[Node]) -> Names:
-    """What the topmost of these nodes of one input each, top first, calls those columns of the input of the last that all hand on."""
+    """The names, at the top of a chain of unary nodes (top first), of those columns of the chain's input that all nodes hand on."""
     for node in reversed(nodes):
         names = names_above(node, names)
     return names
 
 
 def names_below(node: Node, above: Names) -> Names | None:
-    """What these columns of a node of one input are called in its input; None if it computes one of them."""
+    """The names that these columns of a unary node have in its input; None if it computes one of them."""
     return frozenset(node.origins[name][1] for name in above) if above <= node.origins.keys() else None
 
 

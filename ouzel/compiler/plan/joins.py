@@ -13,7 +13,7 @@ from ouzel.compiler.types import Field, Schema
 
 
 class JoinKind(Enum):
-    """What becomes of rows that match nothing, and whether the right input's columns are in the output.
+    """What happens to rows without a match, and whether the right input's columns are in the output.
 
     There is no RIGHT: it is LEFT with the inputs exchanged.
     """

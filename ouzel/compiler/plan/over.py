@@ -58,7 +58,7 @@ UP_TO_PEERS = WindowFrame(FrameKind.RANGE, None, 0)
 """From the beginning to the row and those equal to it: what a call with ORDER BY sees unless it says otherwise."""
 
 PEERS_ALIKE = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
-"""Functions that give all rows the same which the order holds for equal."""
+"""Functions that give equal results to rows that are equal in the order."""
 
 RANKS = PEERS_ALIKE | {"row_number", "ntile"}
 """Functions of a row's place, which take no value."""
@@ -247,7 +247,7 @@ class Over(Ordered):
 
 
 def looks_only_back(call: OverCall) -> bool:
-    """Whether a call can be answered once all rows up to a time are there, and of what comes before it needs but a bounded part."""
+    """Whether a call can be answered once all rows up to a time are there, from a bounded number of earlier rows."""
     if call.function in ("row_number", "rank", "dense_rank", "lag"):
         return True
     frame = call.frame

@@ -46,7 +46,7 @@ class Reconcile:
 
 @dataclass(frozen=True)
 class Listing:
-    """What DESCRIBE or SHOW says, which is told before anything runs.
+    """The result of a DESCRIBE or SHOW, which is printed before anything runs.
 
     Attributes:
         columns: names of its columns, each of texts, numbers or truth values.

@@ -16,7 +16,7 @@ from ouzel.compiler.types import Schema
 
 
 class StepKind(Enum):
-    """What becomes of a record: what the function gives, each thing that it gives, what it gives unless None, or itself if it says so."""
+    """What a step makes of a record: the function's result, each element of it, the result unless None, or the record if it is true."""
 
     MAP = "map"
     FLAT_MAP = "flat_map"
@@ -25,7 +25,7 @@ class StepKind(Enum):
 
 
 class StepPart(Enum):
-    """What the function is given: the record, or of a pair one half, while the other stays as it is."""
+    """What the function receives: the record, or one half of a pair while the other stays as it is."""
 
     RECORD = "record"
     KEY = "key"

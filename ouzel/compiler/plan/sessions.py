@@ -1,4 +1,4 @@
-"""Windows that rows make themselves: a session ends when nothing comes for a while."""
+"""Session windows: a session ends when no row comes for a while."""
 
 from __future__ import annotations
 

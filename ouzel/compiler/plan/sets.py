@@ -107,7 +107,7 @@ class Union(Node):
 
 
 class SetKind(Enum):
-    """What a row's number in the output is made of: its numbers in both inputs."""
+    """How often a row is in the output, as a function of how often it is in each input."""
 
     INTERSECT = "intersect"
     EXCEPT = "except"

@@ -16,7 +16,7 @@ _Function = TypeVar("_Function")
 
 @dataclass(frozen=True)
 class Refused:
-    """Stands in a table for a node that the backend cannot take; `why` goes on after "the backend cannot take a node: "."""
+    """The entry of a node that the backend cannot take; `why` completes the sentence "the backend cannot take a node: "."""
 
     why: str
     instead: str = ""

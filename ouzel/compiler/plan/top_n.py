@@ -17,7 +17,7 @@ from ouzel.compiler.types import BIGINT, Field, Schema
 
 @dataclass(frozen=True)
 class TopN(Ordered):
-    """Of each partition the rows whose place in the order is above `skip` and at most `most`, each as it is.
+    """The rows of each partition whose place in the order is above `skip` and at most `most`, unchanged.
 
     `function` says what a place is: row_number, rank or dense_rank. `name` is the column of the place; empty if nobody reads it.
     """

@@ -1,4 +1,4 @@
-"""What to write instead of what people write first, where the types alone do not say it."""
+"""Advice in errors: what to write instead, where the types alone do not tell."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
 
 
 def _of_text_and_number(left: WrittenExpression, right: WrittenExpression) -> str:
-    """A text that is no number is no typing error of the text but of the comparison."""
+    """Advice for a text compared with a number: if the text is no number, the comparison is what is wrong."""
     (text, value), (number, other) = (left, right) if left[1].type == VARCHAR else (right, left)
     if not isinstance(value, Literal) or not isinstance(other.type, _NUMBERS) or _is_number(str(value.value)):
         return ""

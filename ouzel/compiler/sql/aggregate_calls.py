@@ -90,13 +90,13 @@ class AggregateBinder:
             )
 
     def _no_order(self, node: exp.Expr, words: str) -> None:
-        """Refuse an order that means nothing to the aggregate, or comes twice."""
+        """Refuse an order that has no meaning for the aggregate, or is given twice."""
         if self.function.order is CallOrder.NONE or self.order:
             problem = f"{words} means nothing to {self.name.upper()}" if not self.order else "there are two orders"
             raise self.source.error(problem, place(node), f"write {self.function.usage}")
 
     def _check_nulls(self, node: exp.Expr) -> None:
-        """IGNORE NULLS and RESPECT NULLS may say what is so anyway."""
+        """Refuse IGNORE NULLS and RESPECT NULLS unless they say what the aggregate does anyway."""
         ignores = isinstance(node, exp.IgnoreNulls)
         if ignores != bool(self.function.needed):
             does = "leaves NULLs out" if self.function.needed else "keeps NULLs"

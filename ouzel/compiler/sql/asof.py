@@ -143,6 +143,6 @@ def _show(value: Expression, side: Relation) -> str:
 
 
 def _place(join: exp.Join) -> Span:
-    """Of what says which rows are joined."""
+    """The place in the text of what says which rows are joined."""
     parts = (join.args.get("match_condition"), join.args.get("on"), join.this.args.get("version"), join.this)
     return place(next(part for part in parts if part is not None))

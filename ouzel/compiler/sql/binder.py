@@ -44,7 +44,7 @@ _SHAPES = {
     "cast": ((2,), "CAST(value AS INT)"), "try_cast": ((2,), "TRY_CAST(value AS INT)"), "extract": ((2,), "EXTRACT(HOUR FROM time)"),
     "trim from": ((2, 3), "TRIM(LEADING '0' FROM text)"), "floor to": ((2,), "FLOOR(time TO DAY)"), "ceil to": ((2,), "CEIL(time TO DAY)"),
 }  # fmt: skip
-"""How many parts calls with a syntax of their own have, and how they look."""
+"""Calls with a syntax of their own: how many arguments they have, and an example."""
 _TRIMS = {"both": "trim", "leading": "ltrim", "trailing": "rtrim"}
 
 
@@ -95,7 +95,7 @@ class Binder:
             raise self.source.error(problem, place(node), advice or error.instead) from None
 
     def _refuse_mixed_bits(self, node: exp.Expr) -> None:
-        """Which of & ^ | binds tighter is another in each database."""
+        """Refuse a mixture of & ^ | without parentheses: their precedence differs between databases."""
         inner = node.this
         if isinstance(node, _BITS) and isinstance(inner, _BITS) and type(inner) is not type(node):
             signs = f"{_BINARY[type(inner)][1]} and {_BINARY[type(node)][1]}"

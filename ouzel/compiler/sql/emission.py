@@ -1,4 +1,4 @@
-"""EMIT: when the aggregates of one statement let their results out."""
+"""EMIT: when the aggregates of a statement emit their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Emission:
 
     @property
     def changes(self) -> bool:
-        """Whether what changes is told before it is final, even of windows."""
+        """Whether results leave before they are final, even those of windows."""
         return self.clause is not None and self.clause.emit.rule is not EmitRule.WATERMARK
 
     def rule(self, windowed: bool) -> Emit:

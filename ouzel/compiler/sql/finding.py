@@ -1,4 +1,4 @@
-"""Columns that a table does not declare: its connector finds them, and they are written into the text of the query.
+"""Schema inference: columns that a table does not declare are found by its connector and written into the text of the query.
 
 So whoever runs that text later (a batch job, a reconciliation, a run that starts again) has the very same schema.
 """
@@ -19,7 +19,7 @@ from ouzel.errors import OuzelError, QueryError
 
 @dataclass(frozen=True)
 class TextEdit:
-    """What stands from `start` to `end` is to be `text` instead."""
+    """Replace the text from `start` to `end` by `text`."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""JOIN: two relations side by side, and which conjuncts of its condition are equalities of keys."""
+"""JOIN: two relations, and the split of its condition into equalities of keys and the rest."""
 
 from __future__ import annotations
 

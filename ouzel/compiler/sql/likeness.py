@@ -35,7 +35,7 @@ def with_likeness(source: QueryText, statement: CreateTable, like: LikeClause, o
 
 
 def _strategies(source: QueryText, like: LikeClause) -> dict[str, str]:
-    """What becomes of each feature; an empty text is what becomes of it if nothing is said."""
+    """The strategy for each feature; the empty text has the default."""
     chosen = dict.fromkeys(_FEATURES, "")
     for strategy, feature, span in sorted(like.words, key=lambda word: word[1] != "ALL"):
         known = strategy in _STRATEGIES and (feature in _FEATURES or (feature == "ALL" and strategy != "OVERWRITING"))

@@ -1,4 +1,4 @@
-"""Tables that a query names by where their rows are: FROM 'flights.parquet', FROM read_csv('x.csv', delim => ';').
+"""Tables that a query names by their location: FROM 'flights.parquet', FROM read_csv('x.csv', delim => ';').
 
 Each becomes a table of its own, whose CREATE TABLE is written before the text of the query, and its name where the path stood.
 """

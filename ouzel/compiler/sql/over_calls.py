@@ -1,4 +1,4 @@
-"""Calls with OVER as they are written: which function, of what, over which window and frame."""
+"""Reading calls with OVER: the function, its arguments, its window and frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the parts of sqlglot's tree stand in the user's text, and what they are called in errors."""
+"""The places of sqlglot's nodes in the user's text, and their names in errors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _CLAUSES = {
 
 
 def consume(source: QueryText, node: exp.Expr, *known: str) -> None:
-    """Refuse a tree that says more than the binder reads, so that nothing sqlglot parsed is lost in silence.
+    """Refuse a node with clauses that the binder does not read, so that nothing sqlglot parsed is lost in silence.
 
     Raises:
         NotSupported: naming the clause.

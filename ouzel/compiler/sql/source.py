@@ -60,13 +60,13 @@ class QueryText:
     _notes: dict[tuple[str, str], list[Span]] = field(default_factory=dict, compare=False, repr=False)
 
     def note(self, problem: str, span: Span, instead: str) -> None:
-        """Tell of what is allowed but hardly meant; the same of several places is one note."""
+        """Add a note on what is allowed but hardly meant; equal notes of several places are one."""
         spans = self._notes.setdefault((problem, instead), [])
         if span not in spans:
             spans.append(span)
 
     def adopt_notes(self, part: QueryText, span: Span) -> None:
-        """Tell at `span` what there is to tell of a text that was made of what stands there."""
+        """Take over, at `span`, the notes on a text that was derived from what stands there."""
         for problem, instead in part._notes:
             self.note(problem, span, instead)
 

@@ -1,4 +1,4 @@
-"""Subqueries as conditions and as values: each becomes a join, so that it is answered once for all rows and not once for each.
+"""Subqueries as conditions and as values: each becomes a join, so that it is computed once for all rows and not once per row.
 
 What a subquery compares with the query around it becomes the condition of the join; an aggregate is computed by the keys that it compares
 (Neumann and Kemper, "Unnesting Arbitrary Queries", BTW 2015, for what one level of correlation needs).
@@ -221,7 +221,7 @@ def _find_match(
     relation: Relation,
     compared: Sequence[tuple[exp.Expr, exp.Expr]],
 ) -> tuple[Expression, Relation]:
-    """Whether a subquery gives a row: its keys, once each, joined to the rows that have them."""
+    """A column that says whether a subquery gives a row: its distinct keys, joined to the rows that have them."""
     local, pairs = _split(queries, tree, relation)
     pairs += compared
     if pairs and is_grouped(tree, queries.source.functions):

@@ -151,7 +151,7 @@ def _list_quoted(column: ColumnClause) -> Iterator[str]:
 
 
 def _guilty(statement: CreateTable, error: QueryError, traits: ConnectorTraits) -> tuple[int, int]:
-    """The option that an error of the connector's check speaks of; else the option 'connector'."""
+    """The option that an error of the connector's check names; else the option 'connector'."""
     named = [
         option
         for option in statement.options

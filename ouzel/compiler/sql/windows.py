@@ -1,4 +1,4 @@
-"""TUMBLE, HOP, CUMULATE and SESSION, as table functions and in GROUP BY: which column is time, how long a window is, and AssignWindow."""
+"""TUMBLE, HOP, CUMULATE and SESSION, as table functions and in GROUP BY: their arguments, and the nodes that assign windows."""
 
 from __future__ import annotations
 
