@@ -52,12 +52,12 @@ class ReadBatch:
 
 
 def before(until: int | None, end: int) -> int:
-    """Where a reading that would come to `end` stops when it must not pass `until`."""
+    """The end of a read that may not pass `until`."""
     return end if until is None else min(end, until)
 
 
 class ReadState(Enum):
-    """What a reader says when it has no batch."""
+    """What a reader returns when it has no batch."""
 
     WAIT = "nothing now"
     END = "nothing ever again"
@@ -65,14 +65,14 @@ class ReadState(Enum):
 
 @dataclass(frozen=True)
 class Unreachable:
-    """What a reader says when it could not ask: which is not the same as having nothing. `reason` names what is away ("broker …: …")."""
+    """What a reader returns when it could not ask, which differs from having nothing. `reason` names what is away ("broker …: …")."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class OffsetRange:
-    """How far a reading would come now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
+    """How far a read would come now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
 
     start: int
     end: int
@@ -102,8 +102,8 @@ class Reader(Protocol):
 class ItemReader(Reader, Protocol):
     """Reads a queue, whose row says `Replay.TOKEN`: its offsets number the items that it has been handed, from 0 on.
 
-    It is read from the first item it is handed, never with `until`, and each item until it is acknowledged or given back. What is handed
-    out again, to whomever, is a new item with a new number. It says END only when no item is in its hands.
+    It starts with the first item that it is handed, and is never read with `until`. It holds each item until that is acknowledged or given
+    back; an item that is handed out again is a new one with a new number. It says END only when it holds no item.
     """
 
     def acknowledge(self, start: int, end: int) -> int:
@@ -305,7 +305,7 @@ def remove_rate(options: Options) -> dict[str, str]:
 
 
 class Replay(Enum):
-    """What a source gives again after a crash."""
+    """What a source can deliver again after a crash."""
 
     OFFSET = "all records from an offset on"
     TOKEN = "single records that were not acknowledged"
@@ -329,7 +329,7 @@ class SinkDelivery(Enum):
 
 @dataclass(frozen=True)
 class BatchView:
-    """What a batch job reads of a table.
+    """Which part of a table a batch job reads.
 
     Args:
         options: from the table's options to those under which its source gives all that is there now, as fast as it can, and ends.
@@ -345,7 +345,7 @@ class BatchView:
 
 @dataclass(frozen=True)
 class ReadBack:
-    """Where what a run has written can be read again, with the same connector and `format`.
+    """Where the rows that a run has written can be read back, with the same connector and `format`.
 
     Args:
         parts: from the options and the run (empty is any run) to a glob of the files.

@@ -1,4 +1,4 @@
-"""values: a table of one row, of which only that it is there is of use. VALUES and a SELECT without FROM read it."""
+"""values: a table of one row, whose content does not matter. VALUES and a SELECT without FROM read it."""
 
 from __future__ import annotations
 

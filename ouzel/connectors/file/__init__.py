@@ -24,7 +24,7 @@ from ouzel.connectors.formats import csv, takes_rows_back
 from ouzel.errors import QueryError
 
 PACKED = re.compile(r"\.(gz|zst)\s*(,|$)")
-"""In a path: a file that is compressed."""
+"""Endings of a path that mean a compressed file."""
 
 
 def _check(options: Mapping[str, str]) -> None:
@@ -63,7 +63,7 @@ def _file_of(options: Mapping[str, str], partition: str) -> str:
 
 
 def parts_of(run: str) -> str:
-    """What the names of a run's parts begin with."""
+    """Prefix of the names of a run's parts."""
     return f"part-{run}-" if run else "part-"
 
 

@@ -19,7 +19,7 @@ _MARK = 0xBB
 def split_elements(data, facts):  # type: ignore[no-untyped-def]
     """Put a line end where an element ends, and none inside; what does not belong between elements stays.
 
-    So an element that is none, or lacks, is a line that is no JSON.
+    A missing or malformed element thus becomes a line that is no JSON.
     """
     where, depth, text, full, count = facts[PLACE], facts[DEPTH], facts[TEXT], facts[FULL], facts[COUNT]
     for at in range(data.size):

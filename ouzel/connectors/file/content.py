@@ -1,4 +1,4 @@
-"""The bytes of a file from its beginning on, unpacked where its name says that it is packed."""
+"""The bytes of a file from its beginning on, decompressed if its name says that it is compressed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_packed(path: str) -> bool:
 
 
 class Content(Protocol):
-    """Bytes that are read one after the other. What is asked for starts where the last reading ended."""
+    """Bytes read in sequence: each read starts where the last one ended."""
 
     def read(self, at: int, size: int) -> bytes:
         """At most `size` bytes from `at` on; fewer only at what is the end now.

@@ -20,7 +20,7 @@ def sync(path: Path) -> None:
 
 
 def name_synced(fresh: Path, path: Path) -> None:
-    """Give a file or directory whose content is synced its name, in place of a file of that name; it has it when this returns.
+    """Rename a file or directory whose content is synced, durably, replacing a file of that name.
 
     Raises:
         OSError: that cannot be done.

@@ -1,4 +1,4 @@
-"""What files hold whose table declares no columns: names and types, found by a bounded look at them.
+"""Schema inference for files: names and types of columns, found in a bounded sample.
 
 A type is taken if the table's own reader makes a value of it out of each value that was looked at; so what is read later is read as what
 was looked at, and a value that does not fit is a bad record.
@@ -35,10 +35,10 @@ _DELIMITERS = ";\t|"
 """What may stand between the fields of a file that has no comma in its header."""
 
 _NO_VALUES = ("NA", "N/A", "NULL", "null", "\\N", "None", "nan", "-", "?")
-"""What may stand for NULL in a column of numbers."""
+"""Texts that may mean NULL in a column of numbers."""
 
 _LEADING_ZERO = r"^[+-]?0[0-9]"
-"""What is no number but the digits of a name, as those of a ZIP code."""
+"""Digits that are a name and no number, such as a ZIP code."""
 
 _ZONE = r"([Zz]|[+-]\d\d:?\d\d)$"
 
@@ -105,7 +105,7 @@ def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
 
 
 def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict[str, str]:
-    """What the first line says that the options do not: which sign stands between fields, and the names of fields that have no header."""
+    """What the first line adds to the options: the delimiter, and names for fields without a header."""
     found: dict[str, str] = {}
     dialect = Dialect(options)
     first = _csv_records(data, dialect)[0]

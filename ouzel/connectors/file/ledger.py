@@ -1,4 +1,4 @@
-"""Which batches are in the parts that one task of a run has written, so that its successor does not write them again.
+"""The batches in the parts that one task of a run has written, so that its successor does not write them again.
 
 A part holds many batches, and after a crash they come again in other company: its name cannot tell. A line is added before a part gets its
 name; a part without its name does not count, whatever the line says.

@@ -1,4 +1,4 @@
-"""Files that a query names where a table stands: a path in quotes, or `read_csv('x.csv', delim => ';')`."""
+"""Files named in place of a table: a path in quotes, or `read_csv('x.csv', delim => ';')`."""
 
 from __future__ import annotations
 

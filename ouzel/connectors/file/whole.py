@@ -1,4 +1,4 @@
-"""Whether ranges of offsets are whole files: then Spark's own readers, which are faster, read the same rows."""
+"""Whether ranges of offsets are whole files, which Spark's own, faster readers can read."""
 
 from __future__ import annotations
 

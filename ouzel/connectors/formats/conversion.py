@@ -123,7 +123,7 @@ def drop_bad_rows(frame: pl.DataFrame, bad: Mapping[int, str]) -> Decoded:
 
 
 def merge(decoded: Decoded, indices: Sequence[int], bad: Mapping[int, str], records: int) -> Decoded:
-    """What came of the records at `indices`, and the others' reasons, as one answer about all `records`."""
+    """The decoded records at `indices` and the reasons of the bad ones, as one result for all `records`."""
     every = {**bad, **{indices[row]: reason for row, reason in decoded.bad}}
     return Decoded(decoded.frame, _others(every, records), sorted(every.items())) if every else decoded
 

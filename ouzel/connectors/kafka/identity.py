@@ -1,4 +1,4 @@
-"""Which topic it is that bears a name: one that is deleted and made anew has another id, and offsets that mean other records."""
+"""The identity of topics: one that was deleted and created again has another id, and its offsets mean other records."""
 
 from __future__ import annotations
 

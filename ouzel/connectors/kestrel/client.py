@@ -21,7 +21,7 @@ from ouzel.connectors.kestrel.protocol import (
 from ouzel.errors import ConnectorError
 
 MONITOR_S = 1
-"""A MONITOR ends after so long; meanwhile its connection confirms nothing."""
+"""A MONITOR command lasts so long; meanwhile its connection confirms nothing."""
 
 WATCH_S = 1.0
 """So often a host is asked how many items wait there."""

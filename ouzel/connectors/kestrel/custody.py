@@ -1,4 +1,4 @@
-"""Which items a task has in its hands, by the number that each got as it was read, and of which connection. Knows no sockets and no clock.
+"""The items that a task holds, by the number that each got when it was read, and by connection. No sockets and no clock.
 
 A connection's items are confirmed in the order in which they were opened, as the protocol has it: so one that is acknowledged waits for
 those before it. One that is given back can only go back with its connection: that takes no more, and is closed when of all its items it is
@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 
 class Fate(Enum):
-    """What is known of an item."""
+    """The state of an item."""
 
     UNKNOWN = auto()
     HANDLED = auto()
@@ -22,7 +22,7 @@ class Fate(Enum):
 
 
 class Item:
-    """One item that was handed out, in the hands of one connection."""
+    """One item that was handed out to one connection."""
 
     __slots__ = ("data", "fate")
 
@@ -88,7 +88,7 @@ class OpenItems:
 
 
 class Custody:
-    """All hands of one task. Items are dealt from them in turn, so that no host is read before the others."""
+    """All items held by one task. They are read from its connections in turn, so that no host is preferred."""
 
     def __init__(self, tracked: bool) -> None:
         self._tracked = tracked
