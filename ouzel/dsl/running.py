@@ -1,0 +1,139 @@
+"""What runs a stream: as a topology, as a PySpark job, in plain Python; and what shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ouzel.compiler.records import RecordType
+from ouzel.dsl.options import StepOptions
+from ouzel.dsl.producers import Producer
+from ouzel.errors import QueryError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ouzel.job import Job
+    from ouzel.runtime.run import Handle, Status
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Runnable(Generic[T_co]):
+    """A producer's records, as what runs: nothing does before one of these methods is called."""
+
+    def __init__(self, producer: Producer) -> None:
+        self.producer = producer
+
+    @property
+    def record(self) -> RecordType:
+        """What a record is, and its columns."""
+        return self.producer.record
+
+    def job(self, *, options: Mapping[str, StepOptions] | None = None, answers: bool = True, **settings: Any) -> Job:
+        """The compiled topology, for `ouzel.start`, `ouzel.run`, `ouzel.table` and `ouzel.explain`.
+
+        Args:
+            options: of steps, by their names.
+            answers: whether the records of this stream are handed to whoever starts it, beside what is written.
+            settings: as in docs/settings.md, with underscores for dots.
+
+        Raises:
+            QueryError: a function cannot be sent, or a sink cannot take what the stream gives.
+        """
+        from ouzel.dsl.plan import plan_job
+
+        return plan_job(self.producer, options or {}, answers, settings)
+
+    def run(
+        self, engine: str = "heron", *, options: Mapping[str, StepOptions] | None = None, **settings: Any
+    ) -> Status:
+        """Run the topology until its sources end, and drop what is not written.
+
+        Raises:
+            QueryError: nothing is written.
+            OuzelError: it could not be started, or it failed.
+        """
+        from ouzel import entry
+        from ouzel.dsl.producers import is_tail
+
+        if not is_tail(self.producer):
+            raise QueryError(
+                "this stream writes nothing", instead="end it with write(sink), or call table() for its records"
+            )
+        return entry.run(self.job(options=options, answers=False, **settings), engine)
+
+    def start(
+        self, engine: str = "heron", *, options: Mapping[str, StepOptions] | None = None, **settings: Any
+    ) -> Handle:
+        """Run the topology and return at once; `with stream.start() as run: for row in run: ...` sees its changes.
+
+        Raises:
+            OuzelError: it could not be started.
+        """
+        from ouzel import entry
+
+        return entry.start(self.job(options=options, **settings), engine)
+
+    def table(
+        self, engine: str = "heron", *, options: Mapping[str, StepOptions] | None = None, **settings: Any
+    ) -> pl.DataFrame:
+        """Run the topology until its sources end: the records that its changes add up to.
+
+        Raises:
+            OuzelError: it could not be started, or it failed.
+        """
+        from ouzel import entry
+
+        return entry.table(self.job(options=options, **settings), engine)
+
+    def batch(self, **settings: Any) -> pl.DataFrame:
+        """The same by a PySpark job.
+
+        Raises:
+            OuzelError: it has no Spark form, or it failed.
+        """
+        from ouzel.dsl.batch import batch_table
+
+        return batch_table(self.job(**settings))
+
+    def spark_job(self, title: str = "This stream") -> str:
+        """The text of the PySpark job.
+
+        Raises:
+            NotSupported: it has no Spark form.
+        """
+        from ouzel.dsl.batch import job_text
+
+        return job_text(self.job(), title)
+
+    def memory(self, **inputs: Iterable[Any]) -> list[T_co]:
+        """The same in plain Python, dictionaries and lists, without any engine: what the program means, for tests.
+
+        Args:
+            inputs: records of its sources, by their names, in place of those that they read.
+        """
+        from ouzel.dsl.memory import Memory
+
+        return Memory(inputs).records(self.producer)
+
+    def explain(self, **settings: Any) -> str:
+        """The plan, the topology and its packing, as text."""
+        from ouzel.explain import explain
+
+        job = self.job(**settings)
+        return explain(job.program, job.topology, job.packing)
+
+    def show(self, n: int = 20, engine: str = "memory") -> None:
+        """Print the first `n` records, or what there is of them when the source has ended or the program is interrupted."""
+        from ouzel.dsl.showing import first_records
+
+        print(first_records(self.job(), engine, n))
+
+    def __repr__(self) -> str:
+        return f"Stream[{self.record}]"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.explain())}</pre>"
