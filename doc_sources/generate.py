@@ -15,7 +15,7 @@ from ouzel.compiler.functions import all_functions
 from ouzel.compiler.functions.aggregates import AGGREGATES
 from ouzel.compiler.functions.elsewhere import DIFFERENCES
 from ouzel.compiler.functions.spark import to_spark
-from ouzel.compiler.plan import FinalAggregate, PartialAggregate, Program, walk
+from ouzel.compiler.plan import ApplyPython, FinalAggregate, PartialAggregate, Program, walk
 from ouzel.compiler.plan.tables import node_classes
 from ouzel.compiler.sql import compile_sql
 from ouzel.connectors import CONNECTORS
@@ -76,6 +76,7 @@ def batch() -> str:
     """docs/batch.md: the PySpark job, which engine runs which construct, and what Structured Streaming makes of queries."""
     streamed = list(_streamed())
     runs = {type(node) for _, program, _ in streamed for sink in program.sinks for node in walk(sink)}
+    runs.add(ApplyPython)  # no SQL becomes one; see tests/dsl/test_platforms.py
     planned = (PartialAggregate, FinalAggregate)  # no query has them: the planner makes them
     nodes = [kind for kind in node_classes() if kind.__module__.startswith(plan.__name__) and kind not in planned]
     words = {True: "yes", False: "no"}

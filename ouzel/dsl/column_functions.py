@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ouzel.compiler.records import Hint
+from ouzel.compiler.plan import PythonStep, StepKind, StepPart
+from ouzel.compiler.records import Hint, RecordType, made_of, writer
+from ouzel.compiler.types import to_polars
+from ouzel.dsl.windows import value_at
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,35 @@ def column_function(returns: Hint) -> Callable[[Callable[..., Any]], Any]:
         returns: the type of the records that it makes, as `tuple[str, int]`; of a filter bool.
     """
     return lambda function: ColumnFunction(function, returns)
+
+
+def made_by_columns(
+    step: PythonStep, takes: RecordType, gives: RecordType, records: Sequence[Any]
+) -> list[tuple[int, Any]]:
+    """What a step of columns makes of all these records at once: each with the place of the one that it came of."""
+    seen = {StepPart.KEY: (0,), StepPart.VALUE: (1,)}.get(step.part, tuple(range(len(takes.columns))))
+    made = step.function(*(_series(takes, place, records) for place in seen))
+    columns = [one.to_list() for one in (made if isinstance(made, tuple) else (made,))]
+    if step.kind is StepKind.FILTER:
+        return [(place, records[place]) for place, true in enumerate(columns[0]) if true]
+    if step.kind is StepKind.FLAT_MAP:
+        parts = [(place, part) for place, lists in enumerate(zip(*columns, strict=True)) for part in _transpose(lists)]
+    else:
+        parts = list(enumerate(zip(*columns, strict=True)))
+    names = gives.schema.names
+    if step.part is StepPart.RECORD:
+        return [(place, made_of(gives, dict(zip(names, values, strict=True)))) for place, values in parts]
+    first = step.part is StepPart.KEY
+    return [(place, (one, records[place][1]) if first else (records[place][0], one)) for place, (one,) in parts]
+
+
+def _series(record: RecordType, place: int, records: Sequence[Any]) -> Any:
+    import polars as pl
+
+    field, write = record.columns[place], writer(record.hints[place], record.columns[place].type)
+    values = [value_at(one, record.form, place, field.name) for one in records]
+    return pl.Series(field.name, values if write is None else list(map(write, values)), dtype=to_polars(field.type))
+
+
+def _transpose(lists: Sequence[Sequence[Any] | None]) -> Iterable[tuple[Any, ...]]:
+    return zip(*(one or () for one in lists), strict=True)

@@ -12,7 +12,7 @@ from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Column, Expression, Literal
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.records import PLAIN, Hint, type_of
-from ouzel.compiler.types import NULL, TIMESTAMP_LTZ, DataType, DecimalType, Schema
+from ouzel.compiler.types import INT, NULL, TIMESTAMP_LTZ, DataType, DecimalType, Schema
 from ouzel.errors import QueryError
 
 
@@ -146,6 +146,8 @@ def _type(value: Any) -> DataType:
         return DecimalType(max(len(digits.digits), scale, 1), scale)
     if isinstance(value, datetime) and value.tzinfo is not None:
         return TIMESTAMP_LTZ
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:
+        return INT  # as a number in SQL is
     for kind in (bool, int, float, str, bytes, datetime, date, timedelta):
         if isinstance(value, kind):
             return PLAIN[kind]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ouzel.compiler.plan import PythonStep
+from ouzel.compiler.records import RecordType, made_of
 from ouzel.dsl import sampling
+from ouzel.dsl.column_functions import made_by_columns
+from ouzel.dsl.plain import interpret
 from ouzel.dsl.producers import (
     AlsoPlanned,
     ConnectorTable,
+    Filtered,
     GivenRecords,
     JoinedPairs,
     Merged,
     NamedAs,
     Producer,
+    Selected,
     StepTaken,
     Summed,
     Swapped,
@@ -64,10 +70,13 @@ class Memory:
                 return _drop_times(self._give(producer))
             case StepTaken(below=below, step=step):
                 if step.by_columns:
-                    raise NotSupported(
-                        f"{step.called} computes columns, which plain Python has not", instead="use table('memory')"
-                    )
+                    return _compute_columns(step, below.record, producer.record, self._of(below))
                 return [(time, made) for time, record in self._of(below) for made in sampling.applied(step, record)]
+            case Filtered(below=below, condition=condition):
+                true = interpret(condition.bind(below.record.schema), below.record)
+                return [(time, record) for time, record in self._of(below) if true(record) is True]
+            case Selected(below=below):
+                return _select(producer, self._of(below))
             case Swapped(below=below, places=places):
                 return [(time, sampling.picked(pair, places)) for time, pair in self._of(below)]
             case Merged(parts=parts):
@@ -109,6 +118,18 @@ class Memory:
     def _write(self, table: ConnectorTable, records: list[Dated]) -> list[Dated]:
         self.written.setdefault(table.name, []).extend(record for _, record in records)
         return records
+
+
+def _select(producer: Selected, records: Iterable[Dated]) -> list[Dated]:
+    """Records of what expressions make of these."""
+    takes, gives = producer.below.record, producer.record
+    items = [(name, interpret(one.bind(takes.schema), takes)) for name, one in producer.items]
+    return [(time, made_of(gives, {name: one(record) for name, one in items})) for time, record in records]
+
+
+def _compute_columns(step: PythonStep, takes: RecordType, gives: RecordType, records: Sequence[Dated]) -> list[Dated]:
+    made = made_by_columns(step, takes, gives, [record for _, record in records])
+    return [(records[place][0], record) for place, record in made]
 
 
 def _drop_times(records: Iterable[Any]) -> list[Dated]:

@@ -30,12 +30,11 @@ from ouzel.dsl.producers import (
     Written,
     entire_graph,
 )
-from ouzel.dsl.running import Runnable
+from ouzel.dsl.running import Runnable, T_co
 from ouzel.dsl.windows import WindowTotal, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 
-T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
 K = TypeVar("K")
 V = TypeVar("V")

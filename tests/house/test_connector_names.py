@@ -17,7 +17,7 @@ MEAN_SOMETHING_ELSE = {
     ("ouzel/cli/choices.py", "memory"): "an engine",
     ("ouzel/session.py", "memory"): "an engine",
     ("ouzel/dsl/sampling.py", "memory"): "an engine",
-    ("ouzel/dsl/stream.py", "memory"): "an engine",
+    ("ouzel/dsl/running.py", "memory"): "an engine",
     ("ouzel/dsl/stream.py", "values"): "what the method is called",
     ("ouzel/spark/lowering/job.py", "result"): "a name in the text of a job",
     ("ouzel/compiler/sql/aggregation.py", "result"): "part of a hidden column's name",

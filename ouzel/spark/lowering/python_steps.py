@@ -29,9 +29,9 @@ def lower_python(node: ApplyPython, names: object) -> list[str]:
     return [*marks, f".select({read})", f".mapInArrow(python_steps({STEPS}[{quote(_name(node))}]), {quote(columns)})"]
 
 
-def steps_text(dag: Dag) -> str:
-    """The functions of a plan as a constant of its job, as cloudpickle has them; empty without any."""
-    nodes = {_name(node): node for node in dag.nodes() if isinstance(node, ApplyPython)}
+def steps_text(*dags: Dag) -> str:
+    """The functions of plans as a constant of their job, as cloudpickle has them; empty without any."""
+    nodes = {_name(node): node for dag in dags for node in dag.nodes() if isinstance(node, ApplyPython)}
     if not nodes:
         return ""
     lines = [

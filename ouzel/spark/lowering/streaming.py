@@ -10,10 +10,11 @@ from enum import Enum
 from pathlib import Path
 from textwrap import indent
 
-from ouzel.compiler.plan import Aggregate, Join, Over, Program, Sink, TopN
+from ouzel.compiler.plan import Aggregate, ApplyPython, Join, Node, Over, Program, Sink, TopN, walk
 from ouzel.errors import NotSupported
 from ouzel.planner.rules.dag import Dag
 from ouzel.spark.lowering.batch_plan import batch_plan
+from ouzel.spark.lowering.python_steps import steps_text
 from ouzel.spark.lowering.statements import write_statements
 from ouzel.spark.lowering.streaming_nodes import lower_streaming
 from ouzel.spark.lowering.streaming_plan import (
@@ -44,11 +45,13 @@ class StreamingQuery:
     Args:
         sink: where its rows go.
         mode: Spark's output mode.
-        text: PySpark statements that define the frames; they need the names `spark` (in ANSI mode and UTC), `F`, `T` and `read_stream`.
+        text: PySpark statements that define the frames; they need the names `spark` (in ANSI mode and UTC), `F`, `T`, `read_stream`
+            and `python_steps`.
         frame: the variable that then holds the streaming DataFrame.
         after: a function over one micro-batch's static frame, `def finish(batch): ... return frame`; empty if nothing is left to do. It
             may read `batch` several times: persist it.
         keys: in UPDATE mode, the columns that tell rows apart.
+        functions: Python that defines the user's functions, by names that both texts use; empty without any.
     """
 
     sink: Sink
@@ -57,6 +60,7 @@ class StreamingQuery:
     frame: str
     after: str
     keys: tuple[str, ...] = ()
+    functions: str = ""
 
 
 def streaming_queries(program: Program, directory: Path, name: str) -> tuple[StreamingQuery, ...]:
@@ -74,13 +78,14 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     for node in dag.nodes():
         if isinstance(node, Join | Over | TopN):
             lower_streaming(node, {})  # refuses it, before the modes below refuse what follows from it
+        _refuse_timed_python(node)
         if isinstance(node, Aggregate) and node.emit.lateness_us:
             raise NotSupported(
                 "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows",
                 instead="leave WITH LATENESS out and let the watermark come later, or use --engine heron",
             )
     (sink,) = dag.sinks
-    mode, keys, after = OutputMode.APPEND, find_kept_keys(sink), ""
+    mode, keys, after, rest = OutputMode.APPEND, find_kept_keys(sink), "", tuple[Dag, ...]()
     if all(map(_appends, aggregates(dag))):
         stream = in_time(dag)
     elif keys is not None:
@@ -88,15 +93,23 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     else:
         check_one_mode(dag)
         mode = OutputMode.COMPLETE
-        stream, rest = cut_streaming_plan(out_of_time(dag))
-        after = _function(sink, rest)
+        stream, left = cut_streaming_plan(out_of_time(dag))
+        after, rest = _function(sink, left), (left,)
     stream = as_streams(stream, mode is OutputMode.APPEND)
     if not all(node.keys for node in aggregates(dag)):
         stream = with_ends(stream)
     text = _text(write_statements(stream, lower_streaming), directory, f"{name}: {sink.table}, in {mode.value} mode")
-    return StreamingQuery(
-        sink, mode, text, identifier(sink.table), after, (keys or ()) if mode is OutputMode.UPDATE else ()
-    )
+    kept = (keys or ()) if mode is OutputMode.UPDATE else ()
+    return StreamingQuery(sink, mode, text, identifier(sink.table), after, kept, steps_text(stream, *rest))
+
+
+def _refuse_timed_python(node: Node) -> None:
+    """Spark forgets which column is the event time where Python makes new rows."""
+    if isinstance(node, Aggregate) and node.window and any(isinstance(below, ApplyPython) for below in walk(node)):
+        raise NotSupported(
+            "Structured Streaming cannot take functions of Python below a window that closes: it forgets the event time there",
+            instead="run it as a topology, or as a batch job",
+        )
 
 
 def _appends(node: Aggregate) -> bool:

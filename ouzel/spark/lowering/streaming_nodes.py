@@ -203,7 +203,7 @@ class MicroBatch(Leaf):
         return (*self.identity, column)
 
 
-AS_IN_BATCH = (Aggregate, AssignWindow, Filter, Project, Sink, Union, Unnest)
+AS_IN_BATCH = (Aggregate, ApplyPython, AssignWindow, Filter, Project, Sink, Union, Unnest)
 
 _NO_JOIN = Refused(
     "it joins streams only within a span of time, and takes no rows back",
@@ -214,9 +214,6 @@ STREAMING: NodeTable[Lowering] = NodeTable(
     "Structured Streaming",
     {
         **{kind: BATCH[kind] for kind in AS_IN_BATCH},
-        ApplyPython: Refused(
-            "only the text of a batch job holds the functions of a program", "run it as a topology, or as a batch job"
-        ),
         Watermark: Refused("EventTime stands for it where something waits"),
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
