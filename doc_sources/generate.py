@@ -22,7 +22,7 @@ from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, Option
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.formats.widening import INTEGER_DIGITS, WIDER
-from ouzel.connectors.options import COMMON
+from ouzel.connectors.options import COMMON, own_options
 from ouzel.errors import NotSupported
 from ouzel.planner.settings import Settings, setting_docs, shown_setting
 from ouzel.runtime.operators.build import OPERATORS
@@ -129,7 +129,7 @@ def _connector(connector: Connector) -> str:
         facts.append(f'Needs `pip install "ouzel[{connector.extra}]"`.')
     keys = ", ".join(f"`{key}`" for key in (connector.reads.metadata if connector.reads else ()))
     metadata = f"\n\nMETADATA: {keys}." if keys else ""
-    return f"### {connector.name}\n\n{connector.doc}\n\n{' '.join(facts)}{metadata}\n\n{_options(connector.options)}".strip()
+    return f"### {connector.name}\n\n{connector.doc}\n\n{' '.join(facts)}{metadata}\n\n{_options(own_options(connector))}".strip()
 
 
 def _types() -> str:

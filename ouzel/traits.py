@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from ouzel.compiler.catalog import ConnectorTraits, FoundTable, SinkTraits, SourceTraits, load_named
+from ouzel.compiler.catalog import ConnectorTraits, FoundTable, SinkTraits, SourceTraits, UpsertTraits, load_named
 from ouzel.compiler.types import Field, Schema, from_arrow, from_polars
-from ouzel.connectors.base import Connector, FoundColumns, Reads, Replay, Writers, Writes
-from ouzel.connectors.options import check_options, in_our_names, literal_secrets, option_of_quoted, why_unwritable
+from ouzel.connectors.base import Connector, FoundColumns, Reads, Replay, Upserts, Writers, Writes
+from ouzel.connectors.options import (
+    GONE,
+    check_options,
+    in_our_names,
+    literal_secrets,
+    option_of_quoted,
+    replaces_by_key,
+    why_unwritable,
+)
 from ouzel.errors import ConnectorError
 
 
@@ -41,6 +49,8 @@ def traits_of(connector: Connector, directory: Path) -> ConnectorTraits:
         writes=sink_traits(writes) if writes else None,
         modes=writes.modes if writes else (),
         filters=reads is not None and reads.filters,
+        upserts=partial(upsert_traits, reads.upserts) if reads and reads.upserts else lambda options: None,
+        can_upsert=reads is not None and reads.upserts is not None,
         metadata={key: from_polars(kind) for key, kind in (reads.metadata.items() if reads else ())},
         canonical=partial(in_our_names, connector),
         check=partial(check_options, connector),
@@ -49,6 +59,7 @@ def traits_of(connector: Connector, directory: Path) -> ConnectorTraits:
         unwritable=partial(why_unwritable, connector),
         infer=partial(find_table, reads, directory) if reads and reads.infer else None,
         functions=connector.functions,
+        variants=connector.variants,
         opens=partial(options_of, connector, directory) if connector.opens else None,
     )
 
@@ -91,6 +102,18 @@ def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:
         kept=reads.replay is Replay.OFFSET or reads.kept(options),
         spark=reads.spark,
     )
+
+
+def upsert_traits(upserts: Upserts, options: Mapping[str, str]) -> UpsertTraits | None:
+    """How a table with these options is read if its records replace each other by key."""
+    if not replaces_by_key(options):
+        return None
+
+    def beside(keys: Sequence[str]) -> dict[str, str]:
+        told = {upserts.keys: ",".join(keys)} if upserts.keys else {}
+        return {name: value for name, value in {**upserts.options, **told}.items() if name not in options}
+
+    return UpsertTraits(upserts.order, upserts.gone, options.get(GONE, ""), beside)
 
 
 def sink_traits(writes: Writes) -> SinkTraits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -36,6 +36,23 @@ class SourceTraits:
     by_token: bool
     kept: bool
     spark: str
+
+
+@dataclass(frozen=True)
+class UpsertTraits:
+    """How a table is read whose records replace each other by key.
+
+    Args:
+        order: metadata keys by which the later of two records of one key is the greater.
+        gone: the metadata key that is true of a record which says only that its key is gone; empty if none can.
+        deleted: the table's own column that is true of such a record; empty if there is none.
+        options: what WITH is to have beside what it has, the key's columns given.
+    """
+
+    order: tuple[str, ...]
+    gone: str
+    deleted: str
+    options: Callable[[Sequence[str]], dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -103,6 +120,8 @@ class ConnectorTraits:
         writes: how a table of it is written. None if it cannot be.
         modes: what its sink accepts: append, upsert, retract.
         filters: its source applies a pushed-down predicate.
+        upserts: called with the WITH options; how such a table is read if its records replace each other by key, else None.
+        can_upsert: whether there are options that ask for that.
         metadata: metadata keys a table may ask for, with their types.
         secrets: called with the WITH options, without 'connector'; which of them hold a secret as it is.
         canonical: called with the WITH options, without 'connector'; the same in the connector's own names; raises QueryError.
@@ -112,6 +131,7 @@ class ConnectorTraits:
         infer: called with these; what the table holds, or None where they do not say enough; raises OuzelError. None if columns have to be
             declared.
         functions: names of functions that give a table, as `read_csv`.
+        variants: other values of 'connector' that mean this one with some options.
         opens: called with the name of such a function, or with none, a path or what else the query has in quotes, and the named arguments;
             the table's options, or None if it is not this connector that reads it; raises QueryError. None if no query can name it so.
     """
@@ -121,6 +141,8 @@ class ConnectorTraits:
     writes: SinkTraits | None = None
     modes: tuple[str, ...] = ("append",)
     filters: bool = False
+    upserts: Callable[[Mapping[str, str]], UpsertTraits | None] = lambda options: None
+    can_upsert: bool = False
     metadata: Mapping[str, DataType] = field(default_factory=dict)
     canonical: Callable[[Mapping[str, str]], dict[str, str]] | None = None
     check: Callable[[Mapping[str, str]], None] | None = None
@@ -129,7 +151,15 @@ class ConnectorTraits:
     unwritable: Callable[[Mapping[str, str]], str] | None = None
     infer: Callable[[Mapping[str, str]], FoundTable | None] | None = None
     functions: tuple[str, ...] = ()
+    variants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     opens: Callable[[str, str, Mapping[str, str]], dict[str, str] | None] | None = None
+
+
+def connector_of(connectors: Mapping[str, ConnectorTraits], written: str) -> ConnectorTraits | None:
+    """The connector that 'connector' = names, by its own name or that of a variant; None if there is none."""
+    if written in connectors:
+        return connectors[written]
+    return next((traits for traits in connectors.values() if written in traits.variants), None)
 
 
 class QueryWarning(UserWarning):

@@ -328,6 +328,23 @@ class SinkDelivery(Enum):
 
 
 @dataclass(frozen=True)
+class Upserts:
+    """How tables are read whose records replace each other by key, as `'changelog.mode' = 'upsert'` asks.
+
+    Args:
+        order: metadata keys by which the later of two records of one key is the greater.
+        gone: the metadata key that is true of a record which says only that its key is gone; empty if none can.
+        keys: the option that is told the key's columns, separated by commas; empty if the source need not know.
+        options: those that such a table has where it says nothing else.
+    """
+
+    order: tuple[str, ...]
+    gone: str = ""
+    keys: str = ""
+    options: Options = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class BatchView:
     """Which part of a table a batch job reads.
 
@@ -376,6 +393,7 @@ class Reads:
         shared: other processes than the user's own can read it.
         at_rest: reading it twice gives the same rows and costs little, so a batch job need not keep them.
         filters: the source applies the request's `predicate`.
+        upserts: how tables are read whose records replace each other by key; None if they cannot be.
         metadata: metadata keys a table may ask for, with their types.
         spark: import path of the planner's function that makes Spark's own reader of a Scan, or None for this table or these offsets;
             empty if only the source itself reads it.
@@ -404,6 +422,7 @@ class Reads:
     at_rest: bool
     kept: Trait = never
     filters: bool = False
+    upserts: Upserts | None = None
     metadata: Mapping[str, pl.DataType] = field(default_factory=dict)
     spark: str = ""
     cut_by: str = ""
@@ -456,6 +475,7 @@ class Connector:
         opens: import path of a function of (one of these names, or none; what the query has in quotes; named arguments; directory)
             giving the table's options, or None if another connector reads it; raises QueryError. Empty if there are none.
         subject: the option that says what is read or written, a path or a topic, which a program in Python gives first; empty if none does.
+        variants: other values of 'connector' that mean this one with some options, as Flink's `upsert-kafka`.
     """
 
     name: str
@@ -468,3 +488,4 @@ class Connector:
     functions: tuple[str, ...] = ()
     opens: str = ""
     subject: str = ""
+    variants: Mapping[str, Options] = field(default_factory=dict)

@@ -33,14 +33,42 @@ COMMON: tuple[Option, ...] = (
 """Options of every table that can be read."""
 
 
+UPSERT = "changelog.mode"
+GONE = "changelog.deleted"
+CHANGELOG: tuple[Option, ...] = (
+    Option(
+        UPSERT,
+        "What a record is when the table is read: a row of its own (`append`), or the row that its PRIMARY KEY has from then on, in place "
+        "of the one before (`upsert`).",
+        default="append",
+        choices=("append", "upsert"),
+    ),
+    Option(
+        GONE,
+        "The BOOLEAN column that is true in a record which says that its key is gone; only with `'changelog.mode' = 'upsert'`.",
+    ),
+)
+"""Options of every table whose records can replace each other."""
+
+
+def replaces_by_key(options: Mapping[str, str]) -> bool:
+    """Whether each record of the table is in place of the one before it that has its key."""
+    return options.get(UPSERT) == "upsert"
+
+
 def list_options(connector: Connector, options: Mapping[str, str]) -> tuple[Option, ...]:
     """What WITH may hold for this connector, beside 'connector': its own options, its format's, and the common ones."""
     chosen = _format(connector, options)
     return (
-        *connector.options,
+        *own_options(connector),
         *(chosen.options if chosen else ()),
         *(COMMON if connector.reads else ()),
     )
+
+
+def own_options(connector: Connector) -> tuple[Option, ...]:
+    """What WITH may hold for this connector, whatever the format."""
+    return (*connector.options, *(CHANGELOG if connector.reads and connector.reads.upserts else ()))
 
 
 def option_of_quoted(connector: Connector, options: Mapping[str, str]) -> str:
@@ -116,8 +144,21 @@ def check_options(connector: Connector, options: Mapping[str, str]) -> None:
         )
     if options.get("bad.record") == "dead-letter" and "dead-letter.path" not in options:
         raise QueryError("'bad.record' = 'dead-letter' needs 'dead-letter.path'", instead="say which file they go to")
+    _check_changelog(connector, options)
     if connector.check:
         connector.check(options)
+
+
+def _check_changelog(connector: Connector, options: Mapping[str, str]) -> None:
+    """See that records which replace each other are no changes already."""
+    upserts, form = replaces_by_key(options), _format(connector, options)
+    if GONE in options and not upserts:
+        raise QueryError(f"'{GONE}' has no effect here", instead=f"add '{UPSERT}' = 'upsert', or leave it out")
+    if upserts and form is not None and form.changelog:
+        raise QueryError(
+            f"'{UPSERT}' = 'upsert' is for records that are rows, and '{form.name}' holds changes",
+            instead="leave it out",
+        )
 
 
 def literal_secrets(connector: Connector, options: Mapping[str, str]) -> frozenset[str]:

@@ -173,6 +173,11 @@ def make_table(
     options = traits.canonical(spelled) if traits.canonical else spelled
     if traits.check:
         traits.check(options)
+    if traits.upserts(options):
+        raise QueryError(
+            f"a program cannot read '{subject or connector}' as a table whose records replace each other by key",
+            instead="leave out changelog_mode, and keep the last of each key; or read the table in SQL",
+        )
     _refuse_secrets(traits, options)
     called = name or re.sub(r"\W+", "_", PurePath(subject).stem).strip("_") or connector
     return ConnectorTable(called, traits, tuple(options.items()), tuple(columns))

@@ -11,7 +11,6 @@ MEAN_SOMETHING_ELSE = {
     ("ouzel/compiler/catalog.py", "result"): "the table of a trailing SELECT",
     ("ouzel/compiler/catalog.py", "values"): "the table of VALUES",
     ("ouzel/compiler/sql/tables.py", "file"): "what to write for a name of Flink's",
-    ("ouzel/compiler/sql/tables.py", "kafka"): "what to write for a name of Flink's",
     ("ouzel/compiler/sql/tables.py", "datagen"): "what to write for a name of Flink's",
     ("ouzel/compiler/sql/tables.py", "print"): "what to write for a name of Flink's",
     ("ouzel/cli/choices.py", "memory"): "an engine",

@@ -41,6 +41,9 @@ def write_inputs(directory: Path, rows: int = 1200, seed: int = 7) -> None:
     for number in range(2):
         _json_lines(data / f"accounts-{number}.jsonl", list(_changes(random, rows // 4, [*range(number, 60, 2)])))
     _json_lines(data / "late.jsonl", _late(random, rows // 2))
+    profiles = list(_profiles(random, rows))
+    for number in range(2):
+        _json_lines(data / f"profiles-{number}.jsonl", profiles[number * rows // 2 : (number + 1) * rows // 2])
 
 
 def _stamp(step_ms: int, number: int, jitter_ms: int) -> dt.datetime:
@@ -119,6 +122,18 @@ def _account(random: Random, key: int, number: int) -> dict[str, Any]:
         "opened": _stamp(5000, number, 0).isoformat(sep=" ", timespec="milliseconds"),
         "address": None if random.random() < 0.1 else {"city": _choose(random, CITIES, 1, 0.1)[0], "zip": number % 100},
     }
+
+
+def _profiles(random: Random, count: int) -> Iterator[dict[str, Any]]:
+    """Records that replace each other by `id`, those of one id in both files; `gone` ones say that it is there no more."""
+    for number in range(count):
+        yield {
+            "seq": number,
+            "id": int(random.integers(0, 70)),
+            "owner": _choose(random, ("ann", "bob", "Ćeline", "dan"), 1, 0.1)[0],
+            "points": None if random.random() < 0.1 else int(random.integers(-50, 50)),
+            "gone": _choose(random, (True, False), 1, 0.3)[0] if random.random() < 0.5 else None,
+        }
 
 
 def _words(random: Random, rows: int) -> pl.DataFrame:

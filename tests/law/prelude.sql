@@ -33,5 +33,8 @@ CREATE TABLE single (
 CREATE TABLE accounts (id BIGINT NOT NULL, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP(3), address ROW<city VARCHAR, zip INT>)
 WITH ('connector' = 'file', 'path' = 'data/accounts-*.jsonl', 'format' = 'debezium-json');
 
+CREATE TABLE profiles (seq BIGINT, id BIGINT NOT NULL, owner VARCHAR, points INT, gone BOOLEAN, twice AS points * 2, PRIMARY KEY (id) NOT ENFORCED)
+WITH ('connector' = 'file', 'path' = 'data/profiles-*.jsonl', 'format' = 'json', 'changelog.mode' = 'upsert', 'changelog.deleted' = 'gone');
+
 CREATE TABLE late (k INT, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
 WITH ('connector' = 'file', 'path' = 'data/late.jsonl', 'format' = 'json');

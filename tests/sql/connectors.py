@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ouzel.compiler.catalog import ConnectorTraits, SinkTraits, SourceTraits
+from ouzel.compiler.catalog import ConnectorTraits, SinkTraits, SourceTraits, UpsertTraits
 from ouzel.compiler.plan import Program
 from ouzel.compiler.sql import compile_sql
 from ouzel.compiler.types import BIGINT, INT, TIMESTAMP_LTZ, VARCHAR
@@ -14,7 +14,7 @@ from ouzel.errors import QueryError
 def check_file(options: Mapping[str, str]) -> None:
     """What a connector's own check does: unknown and missing options."""
     for key in options:
-        if key not in ("path", "format", "bad.record", "changelog"):
+        if key not in ("path", "format", "bad.record", "changelog", "changelog.mode", "changelog.deleted"):
             raise QueryError(f"the connector file has no option '{key}'", instead="it has path, format, bad.record")
     if "path" not in options:
         raise QueryError("the connector file needs the option 'path'", instead="add 'path' = 'data/*.parquet'")
@@ -25,6 +25,12 @@ def read(options: Mapping[str, str]) -> SourceTraits:
     return SourceTraits(shared=True, at_rest=True, changelog=False, by_token=False, kept=True, spark="")
 
 
+def replaced_by_key(options: Mapping[str, str]) -> UpsertTraits | None:
+    """A table whose records replace each other, if it asks for that."""
+    asked = options.get("changelog.mode") == "upsert"
+    return UpsertTraits(("row",), "", options.get("changelog.deleted", ""), lambda keys: {}) if asked else None
+
+
 WRITTEN = SinkTraits(alone=False, returned=False, spark="")
 CHANGED = SinkTraits(alone=False, returned=False, spark="", changes_by=("changelog", "true"))
 
@@ -32,7 +38,8 @@ CONNECTORS = {
     traits.name: traits
     for traits in (
         ConnectorTraits(
-            "file", read, CHANGED, modes=("append", "retract"), filters=True, metadata={"file": VARCHAR, "row": BIGINT}, check=check_file
+            "file", read, CHANGED, modes=("append", "retract"), filters=True, upserts=replaced_by_key,
+            metadata={"file": VARCHAR, "row": BIGINT}, check=check_file,
         ),
         ConnectorTraits(
             "kafka", read, WRITTEN, modes=("append", "upsert"), metadata={"offset": BIGINT, "partition": INT, "timestamp": TIMESTAMP_LTZ}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ouzel.compiler.catalog import ConnectorTraits, FoundTable
+from ouzel.compiler.catalog import ConnectorTraits, FoundTable, connector_of
 from ouzel.compiler.sql.ddl import column_texts
 from ouzel.compiler.sql.source import QueryText, Span
 from ouzel.compiler.sql.statements import ColumnClause, CreateTable, Name, WrittenOption
@@ -76,7 +76,7 @@ def clauses_of(columns: Schema, span: Span) -> list[ColumnClause]:
 
 def _find(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> FoundTable | None:
     chosen = next((option for option in statement.options if option.key == "connector"), None)
-    traits = connectors.get(chosen.value) if chosen else None
+    traits = connector_of(connectors, chosen.value) if chosen else None
     if traits is None or traits.infer is None:
         return None
     options = {option.key: option.value for option in statement.options if option.key != "connector"}

@@ -35,6 +35,7 @@ from ouzel.compiler.sql.statements import (
     Statement,
 )
 from ouzel.compiler.sql.tables import Table, create_table
+from ouzel.compiler.sql.upserts import MODE
 from ouzel.compiler.written import NodeLocation
 
 
@@ -253,10 +254,13 @@ class _Compiler:
                 "read another table",
             )
         if table and table.is_log_of_keys:
+            last = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(table.keys)} ORDER BY ... DESC) = 1"
             self.source.note(
                 f"each record of {known} is a row of its own, though the table has a PRIMARY KEY",
                 name.span,
-                f"keep the last of each key: ROW_NUMBER() OVER (PARTITION BY {', '.join(table.keys)} ORDER BY ... DESC) = 1",
+                f"add {MODE} to its WITH, and the last of each key is its row"
+                if table.traits.can_upsert
+                else f"keep the last of each key: {last}",
             )
         return self.relations[known]
 

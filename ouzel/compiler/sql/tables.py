@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot.tokenizer_core import TokenType
 
-from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret
+from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret, connector_of
 from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
 from ouzel.compiler.plan import Node, Project, Scan, Watermark
@@ -19,6 +19,7 @@ from ouzel.compiler.sql.scope import Relation, near, pick, relation_of
 from ouzel.compiler.sql.source import QueryText, Tokens, span_of
 from ouzel.compiler.sql.statements import ColumnClause, CreateTable, Name, WatermarkClause
 from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.sql.upserts import keyed_log, latest_rows
 from ouzel.compiler.types import DataType, Field, Schema, TimestampType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import QueryError
@@ -57,14 +58,17 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
     options, secrets = _options(source, statement, traits)
     name = statement.name.text
     scan, declared = _scan(source, statement, traits, options)
-    node = _compute_columns(source, statement, scan, declared)
+    keys = _keys(source, statement, _compute_columns(source, statement, scan, declared))
+    log = keyed_log(source, statement, traits, dict(options), keys, scan)
+    read = latest_rows(log, scan, traits.metadata) if log else scan
+    node = _compute_columns(source, statement, read, declared)
     for clause in statement.watermarks:
         node = _watermark(source, clause, relation_of(node, name))
     physical = [column for column in statement.columns if not column.expression and not column.virtual]
     writable = Schema(tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical))
     undated = f"add WATERMARK FOR {{column}} AS {{column}} - INTERVAL '5' SECOND to CREATE TABLE {name}"
     relation = Relation(node, relation_of(node, name).columns, undated=undated)
-    return Table(name, traits, options, relation, writable, _keys(source, statement, node), secrets)
+    return Table(name, traits, options, relation, writable, keys, secrets)
 
 
 def _refuse_twins(source: QueryText, statement: CreateTable) -> None:
@@ -84,11 +88,12 @@ def _refuse_twins(source: QueryText, statement: CreateTable) -> None:
 def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> ConnectorTraits:
     for option in statement.options:
         if option.key == "connector":
-            if option.value not in connectors:
+            found = connector_of(connectors, option.value)
+            if found is None:
                 ours = _ELSEWHERE.get(option.value)
                 advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
                 raise source.error(f"there is no connector '{option.value}'", option.span, advice)
-            return connectors[option.value]
+            return found
     raise source.error(
         f"the table {statement.name.text} does not say where its rows are",
         statement.name.span,
@@ -97,7 +102,7 @@ def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[st
 
 
 _ELSEWHERE = {
-    "filesystem": "file", "posix_fs": "file", "upsert-kafka": "kafka", "faker": "datagen", "stdout": "print", "console": "print",
+    "filesystem": "file", "posix_fs": "file", "faker": "datagen", "stdout": "print", "console": "print",
 }  # fmt: skip
 """What others call a connector that we have."""
 
@@ -112,9 +117,11 @@ def _options(
             raise source.error(f"the option '{option.key}' is given twice", option.span, "keep one")
         seen.add(option.key)
     options = {option.key: option.value for option in statement.options if option.key != "connector"}
+    called = next(option.value for option in statement.options if option.key == "connector")
     try:
         if traits.canonical:
             options = traits.canonical(options)
+        options = {**traits.variants.get(called, {}), **options}
         if traits.check:
             traits.check(options)
     except QueryError as error:
@@ -220,7 +227,7 @@ def _metadata_type(source: QueryText, column: ColumnClause, traits: ConnectorTra
     return actual
 
 
-def _compute_columns(source: QueryText, statement: CreateTable, scan: Scan, declared: Mapping[str, DataType]) -> Node:
+def _compute_columns(source: QueryText, statement: CreateTable, scan: Node, declared: Mapping[str, DataType]) -> Node:
     relation = relation_of(scan, statement.name.text)
     items: list[tuple[str, Expression]] = []
     for column in statement.columns:

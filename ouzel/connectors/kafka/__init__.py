@@ -14,12 +14,14 @@ from ouzel.connectors.base import (
     Reads,
     Replay,
     SinkDelivery,
+    Upserts,
     Writers,
     Writes,
     always,
     never,
 )
 from ouzel.connectors.formats import takes_rows_back
+from ouzel.connectors.options import replaces_by_key
 from ouzel.errors import QueryError
 
 ENDS = ("none", "latest", "timestamp", "offsets")
@@ -31,6 +33,26 @@ def _check(options: Mapping[str, str]) -> None:
         raise QueryError("the connector 'kafka' needs a topic", instead="write either 'topic' or 'topic.pattern'")
     for end in ("start", "end"):
         _check_end(options, end)
+    if replaces_by_key(options):
+        _check_upserts(options)
+
+
+def _check_upserts(options: Mapping[str, str]) -> None:
+    for name in ("key.field", "key.fields"):
+        if name in options:
+            raise QueryError(
+                f"'{name}' has no effect here", instead="leave it out: the PRIMARY KEY says what a record's key holds"
+            )
+    if options.get("tombstone") == "bad":
+        raise QueryError(
+            "'tombstone' cannot be 'bad' here",
+            instead="leave it out: a record without a value says that its key is gone",
+        )
+    if "start" in options and resumes(options):
+        raise QueryError(
+            f"'start' cannot be '{options['start']}' here",
+            instead="write 'earliest': what was read before makes part of the table",
+        )
 
 
 def _check_end(options: Mapping[str, str], end: str) -> None:
@@ -89,8 +111,9 @@ CONNECTOR = Connector(
     "Topics of a Kafka cluster. Each topic partition is a partition, `clicks-0`, and its offsets are Kafka's; they are committed to the "
     "consumer group only up to what is wholly handled. There is no group rebalance: tasks share the partitions out among themselves. "
     "While a broker is away reading waits. As a sink it takes new rows, or, of a table with a PRIMARY KEY, upserts: a row that goes is "
-    "a record without a value. With `'format' = 'debezium-json'` each change is a record; `key.fields` keeps those of a key "
-    "in one partition.",
+    "a record without a value. With `'changelog.mode' = 'upsert'`, for which `'connector' = 'upsert-kafka'` is another word, it is read so "
+    "too: a record's key holds the PRIMARY KEY, and of each key the last record counts. With `'format' = 'debezium-json'` each change is a "
+    "record; `key.fields` keeps those of a key in one partition.",
     (
         Option(
             "bootstrap.servers",
@@ -145,7 +168,8 @@ CONNECTOR = Connector(
         Option("key.fields", "Sink: the columns that make the record's key, separated by commas; by default the PRIMARY KEY."),
         Option(
             "key.format",
-            "Sink: `raw` is the one column as text, `json` an object; by default `raw` for one column.",
+            "What a key holds that is written, or read with `'changelog.mode' = 'upsert'`: `raw` is the one column as text, `json` an "
+            "object; by default `raw` for one column.",
             choices=("raw", "json"),
         ),
         Option("tombstone", "Source: what a record without a value is: nothing at all, or a bad record.", "skip", choices=("skip", "bad")),
@@ -176,12 +200,14 @@ CONNECTOR = Connector(
         seeks=always,
         shared=True,
         at_rest=False,
+        upserts=Upserts(("partition", "offset"), "deleted", "key.fields", {"start": "earliest"}),
         metadata={
             "topic": pl.String(),
             "partition": pl.Int32(),
             "offset": pl.Int64(),
             "timestamp": pl.Datetime("us", "UTC"),
             "key": pl.Binary(),
+            "deleted": pl.Boolean(),
             "headers": pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})),
         },
         spark="ouzel.spark.lowering.kafka:read_kafka",
@@ -197,4 +223,5 @@ CONNECTOR = Connector(
     extra="kafka",
     check=_check,
     subject="topic",
+    variants={"upsert-kafka": {"changelog.mode": "upsert"}},
 )  # fmt: skip

@@ -9,10 +9,11 @@ import polars as pl
 
 from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before
 from ouzel.connectors.formats import open_decoder
-from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.connectors.formats.conversion import Change, convert_columns, parse_column
 from ouzel.connectors.formats.csv import CsvDecoder
-from ouzel.connectors.options import TableOptions
+from ouzel.connectors.formats.json_names import EXACT
+from ouzel.connectors.options import TableOptions, replaces_by_key
 from ouzel.errors import ConnectorError
 
 _QUEUE_ROWS_MAX = 100_000
@@ -113,13 +114,17 @@ class KafkaReader:
 
 
 class RecordDecoder:
-    """Makes rows of Kafka's records: the value by its format, the key and the metadata beside it."""
+    """Makes rows of Kafka's records: the value by its format, the key and the metadata beside it.
+
+    Where records replace each other by key, one without a value is a row too, of its key and NULLs.
+    """
 
     def __init__(self, request: SourceRequest, options: TableOptions) -> None:
         self._request = request
-        self._key = options.text("key.field") if options.text("key.field") in request.columns else ""
         self._bad_tombstones = options.text("tombstone") == "bad"
-        beside = {*request.metadata, self._key}
+        self._keeps_tombstones = replaces_by_key(request.options)
+        self._keys = _KeyDecoder(request, options)
+        beside = {*request.metadata, *self._keys.columns}
         data = {name: kind for name, kind in request.columns.items() if name not in beside}
         self.notes: Sequence[str] = ()
         self._values = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
@@ -132,6 +137,7 @@ class RecordDecoder:
         """Rows of the good ones, where the bad ones are, and each row's message."""
         values = [message.value() for message in messages]
         bad: list[BadRow] = []
+        every = messages
         if None in values:
             if self._bad_tombstones:
                 gone = [message for message in messages if message.value() is None]
@@ -143,7 +149,9 @@ class RecordDecoder:
         bad += [BadRow(_where(messages[index]), reason, values[index]) for index, reason in decoded.bad]
         good = messages if decoded.kept is None else [messages[index] for index in decoded.kept.tolist()]
         frame = decoded.weighed(decoded.frame, self._request.weight)
-        if not self._request.metadata and not self._key:
+        if self._keeps_tombstones and len(messages) < len(every):
+            frame, good = _with_tombstones(frame, good, every)
+        if not self._request.metadata and not self._keys.columns:
             return frame, bad, good
         return self._beside(frame, good, bad)
 
@@ -155,20 +163,54 @@ class RecordDecoder:
         columns = {name: frame[name] for name in frame.columns}
         for name, key in request.metadata.items():
             columns[name] = _METADATA[key](messages).cast(request.columns[name])
-        kinds = {**request.columns, **{name: columns[name].dtype for name in frame.columns if name == request.weight}}
-        if not self._key:
-            return pl.DataFrame([columns[name].alias(name) for name in kinds]), bad, messages
-        columns[self._key] = pl.Series(self._key, [message.key() for message in messages], pl.Binary())
-        raw = pl.DataFrame([column.alias(name) for name, column in columns.items()])
-        fitted = convert_columns(
-            raw, kinds, {self._key: _key_change(request.columns[self._key])}, request.required & {self._key}
-        )
-        bad += [
-            BadRow(_where(messages[index]), f"its key: {reason}", messages[index].value())
-            for index, reason in fitted.bad
-        ]
-        kept = messages if fitted.kept is None else [messages[index] for index in fitted.kept.tolist()]
-        return fitted.frame, bad, kept
+        names = [*request.columns, *(name for name in frame.columns if name == request.weight)]
+        if self._keys.columns:
+            keys = self._keys.decode(messages)
+            bad += [
+                BadRow(_where(messages[index]), f"its key: {reason}", messages[index].value() or b"")
+                for index, reason in keys.bad
+            ]
+            if keys.kept is not None:
+                columns = {name: column.gather(keys.kept) for name, column in columns.items()}
+                messages = [messages[index] for index in keys.kept.tolist()]
+            columns |= {name: keys.frame[name] for name in keys.frame.columns}
+        return pl.DataFrame([columns[name].alias(name) for name in names]), bad, messages
+
+
+class _KeyDecoder:
+    """Makes columns of records' keys: of text one, of JSON those of the PRIMARY KEY."""
+
+    def __init__(self, request: SourceRequest, options: TableOptions) -> None:
+        asked = options.names("key.fields") if replaces_by_key(request.options) else (options.text("key.field"),)
+        self.columns = {name: request.columns[name] for name in asked if name in request.columns}
+        self._required = request.required & self.columns.keys()
+        raw = options.get("key.format") == "raw" or (not options.get("key.format") and len(asked) == 1)
+        if raw and len(asked) > 1:
+            raise ConnectorError(
+                f"table '{request.table}': a key of {len(asked)} columns is no single text; write 'key.format' = 'json'"
+            )
+        exact = {option: value for option, value in request.options.items() if option == EXACT}
+        self._json = None if raw else open_decoder("json", exact, self.columns, self._required)
+
+    def decode(self, messages: Sequence[Any]) -> Decoded:
+        """Their keys; a record without one has NULL, or `{}`."""
+        if self._json is not None:
+            return self._json.decode(Records.of([message.key() or b"{}" for message in messages]))
+        ((name, kind),) = self.columns.items()
+        texts = pl.Series(name, [message.key() for message in messages], pl.Binary())
+        return convert_columns(pl.DataFrame([texts]), self.columns, {name: _key_change(kind)}, self._required)
+
+
+def _with_tombstones(
+    frame: pl.DataFrame, good: Sequence[Any], every: Sequence[Any]
+) -> tuple[pl.DataFrame, Sequence[Any]]:
+    """The rows with one of NULLs for each record without a value, in the order of the records."""
+    gone = [message for message in every if message.value() is None]
+    messages = [*good, *gone]
+    order = sorted(range(len(messages)), key=lambda index: messages[index].offset())
+    if frame.width:
+        frame = pl.concat([frame, frame.clear(len(gone))])[order]
+    return frame, [messages[index] for index in order]
 
 
 def _key_change(kind: pl.DataType) -> Change:
@@ -195,5 +237,6 @@ _METADATA: dict[str, Any] = {
         [message.timestamp()[1] * 1000 for message in messages], dtype=pl.Int64()
     ).cast(pl.Datetime("us", "UTC")),
     "key": lambda messages: pl.Series([message.key() for message in messages], dtype=pl.Binary()),
+    "deleted": lambda messages: pl.Series([message.value() is None for message in messages], dtype=pl.Boolean()),
     "headers": _headers,
 }

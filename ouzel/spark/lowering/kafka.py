@@ -51,6 +51,7 @@ def read_kafka(scan: Scan, parts: Range | None) -> list[str] | None:
 def _check(scan: Scan, options: Mapping[str, str]) -> None:
     cannot = {
         "bad.record": is_lenient(options),
+        "changelog.mode": options.get("changelog.mode") == "upsert",
         "tombstone": options.get("tombstone") == "bad",
         "start": options.get("start") == "offsets",
         "end": options.get("end") == "offsets",

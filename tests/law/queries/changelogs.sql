@@ -14,3 +14,13 @@ SELECT owner, id, balance FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY owner 
 
 -- query: changelog_compared
 SELECT address.zip AS n FROM accounts WHERE owner IN (SELECT customer FROM orders) EXCEPT SELECT quantity FROM events WHERE quantity % 3 = 0;
+
+-- query: upserts_rows
+SELECT id, owner, twice FROM profiles WHERE points > -40 AND id <> 7;
+
+-- query: upserts_grouped
+SELECT owner, COUNT(*) AS n, SUM(points) AS total, MAX(seq) AS latest FROM profiles GROUP BY owner;
+
+-- query: upserts_joined
+SELECT p.id, p.points, o.order_id, q.id AS other FROM profiles p LEFT JOIN (SELECT order_id, customer FROM orders WHERE order_id < 40) o
+ON p.owner = o.customer AND p.id < o.order_id JOIN profiles q ON p.points = q.points AND p.id <= q.id;
