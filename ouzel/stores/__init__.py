@@ -1,4 +1,7 @@
-"""Batches of time, and what is kept of each."""
+"""Batches of time, what is kept of each, and both answers as one.
+
+A batch job computes whole batches, and a stream what has come since. `ClientStore` reads both, and says which batch neither of them has.
+"""
 
 from ouzel.stores.batcher import (
     Batcher,
@@ -9,5 +12,12 @@ from ouzel.stores.batcher import (
     FixedBatcher,
     parse_batcher,
 )
+from ouzel.stores.client import ClientStore, Disagreement, MergedTotals
+from ouzel.stores.folder import FolderStore
+from ouzel.stores.rows import stored_stream
+from ouzel.stores.store import BatchStore, MemoryBatches, MemoryStream, StreamStore, Version
 
-__all__ = ["BatchID", "BatchRange", "Batcher", "CalendarBatcher", "CombinedBatcher", "FixedBatcher", "parse_batcher"]
+__all__ = [
+    "BatchID", "BatchRange", "BatchStore", "Batcher", "CalendarBatcher", "ClientStore", "CombinedBatcher", "Disagreement", "FixedBatcher",
+    "FolderStore", "MemoryBatches", "MemoryStream", "MergedTotals", "StreamStore", "Version", "parse_batcher", "stored_stream",
+]  # fmt: skip

@@ -15,6 +15,7 @@ MEAN_SOMETHING_ELSE = {
     ("ouzel/compiler/sql/tables.py", "print"): "what to write for a name of Flink's",
     ("ouzel/cli/choices.py", "memory"): "an engine",
     ("ouzel/session.py", "memory"): "an engine",
+    ("ouzel/stores/merging.py", "memory"): "an engine",
     ("ouzel/dsl/sampling.py", "memory"): "an engine",
     ("ouzel/dsl/running.py", "memory"): "an engine",
     ("ouzel/dsl/stream.py", "values"): "what the method is called",

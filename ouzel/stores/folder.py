@@ -1,0 +1,355 @@
+"""A batch store in a folder: Parquet, and a page that says which of it counts. Whatever breaks in between, the page before counts.
+
+    store.json                              what the store is, its batches, its versions
+    batch=15706/sums-3f9c12ab.parquet       what a batch alone adds up to, with the time of each window
+    batch=15706/totals-3f9c12ab.parquet     what all up to this one add up to
+
+Files are written once, under other names until they are whole. The page is replaced as a whole when all that it names is on disk; then what
+it no longer names is removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ouzel.compiler.sql.ddl import type_text
+from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.types import Field, Schema
+from ouzel.connectors.file.durable import name_synced, sync
+from ouzel.errors import ConnectorError, QueryError
+from ouzel.monoid import Monoid
+from ouzel.stores.batcher import Batcher, BatchID, BatchRange, in_utc, parse_batcher
+from ouzel.stores.columns import StoreColumns, StoredValue
+from ouzel.stores.merging import Answering, answer_here, merge_files
+from ouzel.stores.store import extended, newest
+
+PAGE = "store.json"
+FORMAT = 1
+KEPT = 3
+"""Versions that are kept, for whoever reads an older one."""
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of the store: its name in it, and how many bytes it has."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class StoredVersion:
+    """Which file holds what all batches before `end` add up to."""
+
+    batches: BatchRange
+    file: StoredFile
+
+
+@dataclass(frozen=True)
+class StorePage:
+    """What a store says of itself."""
+
+    batcher: Batcher
+    columns: StoreColumns
+    batches: BatchRange
+    sums: Mapping[BatchID, StoredFile | None]
+    versions: tuple[StoredVersion, ...]
+
+    @property
+    def files(self) -> set[str]:
+        """Names of all files that count."""
+        return {one.file.name for one in self.versions} | {one.name for one in self.sums.values() if one}
+
+
+@dataclass(frozen=True)
+class FolderVersion:
+    """A version in a folder."""
+
+    batches: BatchRange
+    path: Path
+    columns: StoreColumns = field(repr=False)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """All totals: keys and values."""
+        return pl.read_parquet(self.path)
+
+    def get_many(self, keys: Iterable[Any]) -> dict[Any, Any]:
+        """The totals of those of the keys that there are; a key of several columns is a tuple."""
+        return totals_of(self.frame, self.columns, keys)
+
+
+class FolderStore:
+    """A batch store in a folder of this machine or of a file system that machines share.
+
+    A key is the value of the column that the sums are grouped by, or a tuple if there are several; a total is of `monoid`, over the
+    values of all columns.
+
+    Args:
+        path: the folder; it may be made later.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def page(self) -> StorePage:
+        """What the store says of itself now.
+
+        Raises:
+            QueryError: there is no store yet.
+            ConnectorError: it cannot be read.
+        """
+        try:
+            return _read_page(json.loads((self.path / PAGE).read_text()))
+        except FileNotFoundError:
+            raise QueryError(
+                f"there is no store of totals in {self.path}",
+                instead=f"compute its first batch: ouzel batch QUERY.sql --advance {self.path} --batcher '1 day' --from TIME --to TIME",
+            ) from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConnectorError(f"{self.path / PAGE} is no page of a store of totals: {error}") from None
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is one yet."""
+        return (self.path / PAGE).exists()
+
+    @property
+    def batcher(self) -> Batcher:
+        """How time is cut."""
+        return self.page.batcher
+
+    @property
+    def monoid(self) -> Monoid[Any, Any, Any]:
+        """How totals add up: each column's values by a monoid of its own."""
+        return self.page.columns.monoid
+
+    def version(self, until: BatchID | None = None) -> FolderVersion:
+        """The newest version, or the newest that holds no batch from `until` on.
+
+        Raises:
+            QueryError: no such version is kept.
+            ConnectorError: its file is not what was written.
+        """
+        page = self.page
+        found = newest(page.versions, page.batcher, until)
+        return FolderVersion(found.batches, self._checked(found.file), page.columns)
+
+    def sums(self, batch: BatchID) -> dict[Any, Any] | None:
+        """What one batch alone adds up to, by key; None if it was not computed."""
+        page = self.page
+        if batch not in page.sums:
+            return None
+        file = page.sums[batch]
+        return added_up(pl.read_parquet(self._checked(file)), page.columns) if file else {}
+
+    def put(
+        self,
+        batcher: Batcher,
+        columns: StoreColumns,
+        batches: BatchRange,
+        sums: pl.DataFrame,
+        answer: Answering = answer_here,
+    ) -> FolderVersion:
+        """Take what batches add up to, the next ones or some again, and make a version of all.
+
+        Only what is new is added to the version before; of batches that are computed again, what they and all later ones add up to.
+
+        Args:
+            batcher: how time is cut.
+            columns: what the columns mean.
+            batches: those that were computed.
+            sums: rows of time, keys and values; a batch without rows is empty.
+            answer: what adds up.
+
+        Raises:
+            QueryError: a batch would be missing, or the store is another query's.
+            ConnectorError: it cannot be written.
+        """
+        rows = _by_batch(batcher, columns, batches, sums)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with self._alone():
+                return self._put(batcher, columns, batches, rows, answer)
+        except OSError as error:
+            raise ConnectorError(f"the store {self.path} cannot be written: {error.strerror or error}") from None
+
+    def _put(
+        self,
+        batcher: Batcher,
+        columns: StoreColumns,
+        batches: BatchRange,
+        rows: Mapping[BatchID, pl.DataFrame],
+        answer: Answering,
+    ) -> FolderVersion:
+        page = self.page if self.exists else None
+        if page:
+            _check_same(self.path, page, batcher, columns)
+        whole = extended(page.batches if page else None, batches, batcher)
+        held = dict(page.sums) if page else {}
+        held |= {batch: self._write(batch, "sums", rows[batch]) if batch in rows else None for batch in batches}
+        kept = [one for one in (page.versions if page else ()) if one.batches.end <= batches.start]
+        files = {self._checked(kept[-1].file): columns.totals} if kept else {}
+        since = BatchRange(kept[-1].batches.end if kept else whole.start, whole.end)
+        files |= {self._checked(file): columns.sums for batch in since if (file := held[batch])}
+        total = self._write(whole.end.prev, "totals", merge_files(columns, files, answer))
+        versions = (*kept, StoredVersion(whole, total))[-KEPT:]
+        self._turn(StorePage(batcher, columns, whole, held, versions))
+        return FolderVersion(whole, self.path / total.name, columns)
+
+    def _write(self, batch: BatchID, what: str, frame: pl.DataFrame) -> StoredFile:
+        name = f"batch={batch}/{what}-{secrets.token_hex(4)}.parquet"
+        path, fresh = self.path / name, self.path / f".{secrets.token_hex(8)}.new"
+        path.parent.mkdir(exist_ok=True)
+        frame.write_parquet(fresh)
+        sync(fresh)
+        name_synced(fresh, path)
+        sync(self.path)
+        return StoredFile(name, path.stat().st_size)
+
+    def _turn(self, page: StorePage) -> None:
+        """Let a page count, and remove what it does not name."""
+        fresh = self.path / f".{PAGE}.new"
+        fresh.write_text(json.dumps(_page_text(page), indent=1))
+        sync(fresh)
+        name_synced(fresh, self.path / PAGE)
+        for left in [*self.path.glob("batch=*/*.parquet"), *self.path.glob(".*.new")]:
+            if str(left.relative_to(self.path)) not in page.files:
+                left.unlink(missing_ok=True)
+        for folder in self.path.glob("batch=*"):
+            if not any(folder.iterdir()):
+                folder.rmdir()
+
+    def _checked(self, file: StoredFile) -> Path:
+        path = self.path / file.name
+        size = path.stat().st_size if path.exists() else None
+        if size != file.size:
+            held = "is gone" if size is None else f"has {size} bytes"
+            raise ConnectorError(f"{path} was written with {file.size} bytes and {held}; compute its batch again")
+        return path
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other writers out; the lock goes with its process."""
+        with (self.path / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConnectorError(f"another process is writing to the store {self.path}; try again later") from None
+            yield
+
+
+def _by_batch(
+    batcher: Batcher, columns: StoreColumns, batches: BatchRange, sums: pl.DataFrame
+) -> dict[BatchID, pl.DataFrame]:
+    """The rows of each batch.
+
+    Raises:
+        QueryError: a window reaches into another batch.
+    """
+    time, found = columns.time.name, dict[BatchID, list[datetime]]()
+    for start in sums[time].unique().sort():
+        batch = batcher.batch_of(start)
+        end = batcher.earliest_time_of(batch.next)
+        if in_utc(start) + columns.window > end:
+            raise QueryError(
+                f"the window of {columns.window} from {start} reaches into the batch that begins at {end}",
+                instead="take windows that fit into the batches",
+            )
+        if batch in batches:
+            found.setdefault(batch, []).append(start)
+    kind, names = sums.schema[time], columns.sums.names
+    return {
+        batch: sums.filter(pl.col(time).is_in(pl.Series(times, dtype=kind).implode())).select(names)
+        for batch, times in found.items()
+    }
+
+
+def _check_same(path: Path, page: StorePage, batcher: Batcher, columns: StoreColumns) -> None:
+    if str(page.batcher) != str(batcher):
+        raise QueryError(
+            f"the store {path} cuts time by '{page.batcher}', not by '{batcher}'", instead="take another folder"
+        )
+    if page.columns != columns:
+        raise QueryError(f"the store {path} holds what another query computes", instead="take another folder")
+
+
+def totals_of(frame: pl.DataFrame, columns: StoreColumns, keys: Iterable[Any]) -> dict[Any, Any]:
+    """The totals of those of the keys that a frame has."""
+    wanted, names = list(keys), [field.name for field in columns.keys]
+    if not names:
+        return {key: total for key, total in added_up(frame, columns).items() if key in wanted}
+    rows = [key if len(names) > 1 else (key,) for key in wanted]
+    kinds = Schema(columns.keys).polars()
+    asked = pl.DataFrame(rows, schema=kinds, orient="row").unique()
+    return added_up(frame.join(asked, on=names, how="semi", nulls_equal=True), columns)
+
+
+def added_up(frame: pl.DataFrame, columns: StoreColumns) -> dict[Any, Any]:
+    """The totals of rows, by key."""
+    keys, values = [field.name for field in columns.keys], [one.name for one in columns.values]
+    monoid, found = columns.monoid, dict[Any, Any]()
+    for key, row in zip(
+        frame.select(keys).rows() if keys else [()] * frame.height, frame.select(values).rows(), strict=True
+    ):
+        name, total = key[0] if len(keys) == 1 else key, monoid.prepare(row)
+        found[name] = monoid.plus(found[name], total) if name in found else total
+    return found
+
+
+def _page_text(page: StorePage) -> dict[str, Any]:
+    columns = page.columns
+    return {
+        "format": FORMAT,
+        "batcher": str(page.batcher),
+        "time": _field_text(columns.time),
+        "window_us": columns.window // timedelta(microseconds=1),
+        "keys": [_field_text(one) for one in columns.keys],
+        "totals": [[one.name, type_text(one.type), one.merged_by] for one in columns.values],
+        "query": columns.query,
+        "batches": [page.batches.start.number, page.batches.end.number],
+        "sums": {str(batch): [file.name, file.size] if file else None for batch, file in page.sums.items()},
+        "versions": [[one.batches.end.number, one.file.name, one.file.size] for one in page.versions],
+    }
+
+
+def _field_text(one: Field) -> list[Any]:
+    return [one.name, type_text(one.type), one.nullable]
+
+
+def _read_page(text: dict[str, Any]) -> StorePage:
+    if text["format"] != FORMAT:
+        raise ValueError(f"it is of format {text['format']}, and this Ouzel reads {FORMAT}")
+    values = tuple(StoredValue(name, _type(kind), merged_by) for name, kind, merged_by in text["totals"])
+    keys, window = tuple(map(_field, text["keys"])), timedelta(microseconds=text["window_us"])
+    start, end = map(BatchID, text["batches"])
+    return StorePage(
+        parse_batcher(text["batcher"]),
+        StoreColumns(_field(text["time"]), window, keys, values, text["query"]),
+        BatchRange(start, end),
+        {BatchID(int(batch)): StoredFile(*file) if file else None for batch, file in text["sums"].items()},
+        tuple(StoredVersion(BatchRange(start, BatchID(at)), StoredFile(*file)) for at, *file in text["versions"]),
+    )
+
+
+def _type(text: str) -> Any:
+    source = QueryText(text)
+    return read_type(source, source.tokens())
+
+
+def _field(text: list[Any]) -> Field:
+    name, kind, nullable = text
+    return Field(name, _type(kind), nullable)
