@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Partition:
-    """A part of a source that is read in order: a file or a range of its row groups, a topic's partition, a generator's share."""
+    """A part of a source that is read in order: a file or a range of its row groups, a topic's partition, a generator's share.
+
+    Where partitions may be added, `turn` modulo the number of tasks says which task reads it; None goes by a hash of the id.
+    """
 
     id: str
     bounded: bool
+    turn: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ class OffsetRange:
 class Reader(Protocol):
     """Reads one partition.
 
-    One that can tell may have a `lag()`: how many records wait in the source behind what it has read, None if it does not know now.
+    One that can tell may have a `lag()`: how many records wait in the source behind what it has read, None if it does not know now. One
+    that was opened where the options say, which may be elsewhere tomorrow ("latest"), says in `pinned` at which offset that is.
     """
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:

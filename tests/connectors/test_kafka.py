@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import (
@@ -26,6 +27,7 @@ from ouzel.connectors.base import (
     SourceRequest,
     Unreachable,
 )
+from ouzel.connectors.kafka.discovery import Discovery
 from ouzel.connectors.kafka.identity import topic_ids
 from ouzel.errors import ConnectorError, QueryError
 
@@ -275,6 +277,63 @@ def test_the_lag_is_what_is_behind_what_was_read(kafka: KafkaBroker) -> None:
     source.close()
 
 
+def grow_topic(kafka: KafkaBroker, topic: str, partitions: int) -> None:
+    """Add partitions to a topic, and wait until it has so many."""
+    admin = AdminClient({"bootstrap.servers": kafka.address})
+    for grown in admin.create_partitions([NewPartitions(topic, partitions)]).values():
+        grown.result(30)
+
+
+def until_known(source: Source, names: set[str]) -> None:
+    """Until these are the partitions, which is asked in the background."""
+    deadline = time.monotonic() + 30
+    while {partition.id for partition in source.partitions()} != names:
+        assert time.monotonic() < deadline, [*source.partitions()]
+        time.sleep(0.05)
+
+
+@pytest.mark.server
+def test_partitions_and_topics_that_appear_are_read_from_their_beginning(kafka: KafkaBroker) -> None:
+    kafka.create_topic("grows-a", 1)
+    kafka.produce("grows-a", events(0, 10))
+    options = {**request_for(kafka.address, "", start="latest", discovery_interval_ms="50").options}
+    options["topic.pattern"] = "grows-.*"
+    options.pop("topic")
+    request = SourceRequest("events", options, COLUMNS, Path("."), name="grows")
+    source = open_source("kafka", request)
+    (first,) = source.partitions()
+    assert (first.id, source.reader(first, None).pinned) == ("grows-a-0", 10)  # type: ignore[attr-defined]
+    grow_topic(kafka, "grows-a", 2)
+    kafka.create_topic("grows-b", 1)
+    kafka.produce("grows-b", events(10, 20))
+    until_known(source, {"grows-a-0", "grows-a-1", "grows-b-0"})
+    starts = {part.id: source.reader(part, None).pinned for part in source.partitions()[1:]}  # type: ignore[attr-defined]
+    assert starts == {"grows-a-1": 0, "grows-b-0": 0}
+    source.close()
+    again = open_source("kafka", replace(request, again=True))
+    reader = again.reader(again.partitions()[-1], None)
+    assert reader.pinned == 0, "it has no place, so it came after the run began"  # type: ignore[attr-defined]
+    again.close()
+
+
+def test_where_there_is_no_answer_partitions_stay_known() -> None:
+    answers: list[list[str] | None] = [["a-0"], None, ["a-1"], []]
+
+    def ask(seconds: float, first: bool) -> list[str]:
+        answer = answers.pop(0)
+        if answer is None:
+            raise ConnectorError("away")
+        return answer
+
+    discovery, seen = Discovery(ask, 10, 0), []
+    assert discovery.names() == ("a-0",)
+    while answers:
+        discovery.look()
+        seen.append(discovery.names())
+    assert seen == [("a-0",), ("a-0", "a-1"), ("a-0", "a-1")]
+    assert (discovery.appeared("a-0"), discovery.appeared("a-1")) == (False, True)
+
+
 def test_start_and_end_may_be_given_offsets(kafka: KafkaBroker) -> None:
     kafka.create_topic("ranged")
     kafka.produce("ranged", events(0, 100))
@@ -390,8 +449,6 @@ def test_wrong_options_are_refused_when_the_query_is_planned(options: dict[str, 
 
 
 def test_a_topic_that_was_deleted_and_made_anew_has_another_id(kafka: KafkaBroker) -> None:
-    from confluent_kafka.admin import AdminClient
-
     options = {"bootstrap.servers": kafka.address, "topic": "reborn", "format": "json"}
     kafka.create_topic("reborn", 1)
     first = topic_ids(options, ["reborn-0", "no such topic-0"])

@@ -17,7 +17,7 @@ from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.tasks.journal import BatchBoundaries, FileJournal, Journal, MemoryJournal
-from ouzel.runtime.tasks.partitions import Alive, PartitionProgress, Partitions, join_batches
+from ouzel.runtime.tasks.partitions import Alive, PartitionProgress, Partitions, Ways, join_batches
 
 ROWS = 100
 
@@ -110,6 +110,56 @@ def test_what_is_read_again_in_parts_keeps_its_places_and_notes() -> None:
     assert whole.place is not None
     assert [whole.place(row) for row in range(3)] == ["line 0", "line 1", "line 2"]
     assert whole.notes == ["note 0", "note 1", "note 2"]
+
+
+class Latest(Fitful):
+    """It begins at its newest record, which is another one tomorrow."""
+
+    def __init__(self, newest: int) -> None:
+        super().__init__([])
+        self.newest = newest
+        self.pinned: int | None = None
+
+    def reader(self, partition: Partition, offset: int | None) -> Latest:
+        self.at = self.newest if offset is None else offset
+        self.pinned = self.at if offset is None else None
+        return self
+
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
+        if until is not None and self.at >= until:
+            return ReadBatch(pl.DataFrame({"n": []}, {"n": pl.Int64()}), self.at, self.at)
+        return super().read(rows, until)
+
+
+@pytest.mark.parametrize("acked", [None, 45])
+def test_a_task_that_dies_before_it_has_read_anything_begins_where_it_began(acked: int | None) -> None:
+    journal = MemoryJournal()
+    Partitions(Task(1, "s", 0), 1, Latest(40), {}, journal).fresh()
+    places = {} if acked is None else {"p": Place(acked, 0)}
+    (progress,) = Partitions(Task(1, "s", 0), 1, Latest(90), places, journal).fresh()
+    rows: list[int] = []
+    while isinstance(batch := progress.read(ROWS), ReadBatch):
+        rows += batch.frame["n"].to_list()
+    assert rows == list(range(acked or 40, ROWS))
+
+
+class Growing(Fitful):
+    """So many partitions, and each says whose turn it is."""
+
+    count = 4
+
+    def partitions(self) -> list[Partition]:
+        return [Partition(f"p-{number}", False, 7 + number) for number in range(self.count)]
+
+
+@pytest.mark.parametrize("task", range(3))
+def test_partitions_are_dealt_by_their_turn_whenever_they_are_found(task: int) -> None:
+    source, ways = Growing([]), Ways(grows=True, resumes=False, changelog=False)
+    partitions = Partitions(Task(1, "s", task), 3, source, {}, MemoryJournal(), ways=ways)
+    found = [progress.partition.id for progress in partitions.fresh()]
+    source.count = 8
+    found += [progress.partition.id for progress in partitions.fresh()]
+    assert found == [f"p-{number}" for number in range(8) if (7 + number) % 3 == task]
 
 
 def test_a_source_that_has_become_shorter_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

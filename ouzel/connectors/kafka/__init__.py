@@ -109,7 +109,8 @@ def _without(options: Mapping[str, str], end: str) -> dict[str, str]:
 CONNECTOR = Connector(
     "kafka",
     "Topics of a Kafka cluster. Each topic partition is a partition, `clicks-0`, and its offsets are Kafka's; they are committed to the "
-    "consumer group only up to what is wholly handled. There is no group rebalance: tasks share the partitions out among themselves. "
+    "consumer group only up to what is wholly handled. There is no group rebalance: tasks share the partitions out among themselves, and "
+    "new ones are read as they appear. "
     "While a broker is away reading waits. As a sink it takes new rows, or, of a table with a PRIMARY KEY, upserts: a row that goes is "
     "a record without a value. With `'changelog.mode' = 'upsert'`, for which `'connector' = 'upsert-kafka'` is another word, it is read so "
     "too: a record's key holds the PRIMARY KEY, and of each key the last record counts. With `'format' = 'debezium-json'` each change is a "
@@ -124,7 +125,7 @@ CONNECTOR = Connector(
         Option("topic", "Topics, separated by commas; the sink takes one."),
         Option(
             "topic.pattern",
-            "A regular expression: all topics whose whole name matches when the topology starts.",
+            "A regular expression: all topics whose whole name matches, those too that are made later.",
             aliases=(Alias("topic-pattern"),),
         ),
         Option(
@@ -138,7 +139,8 @@ CONNECTOR = Connector(
         ),
         Option(
             "start",
-            "Where the first reading starts.",
+            "Where the first reading starts; `committed-or-…` is where the consumer group was. A partition that appears later is read "
+            "from its beginning.",
             "committed-or-earliest",
             choices=STARTS,
             aliases=(Alias("scan.startup.mode", {"earliest-offset": "earliest", "latest-offset": "latest", "timestamp": "timestamp"}),),
@@ -157,6 +159,13 @@ CONNECTOR = Connector(
         Option("end.timestamp", "With `'end' = 'timestamp'`: before the first record of that time or later.", kind="timestamp",
                aliases=(Alias("scan.bounded.timestamp-millis"),)),
         Option("end.offsets", "With `'end' = 'offsets'`, as `start.offsets`; partitions not named are not read."),
+        Option(
+            "discovery.interval.ms",
+            "How often it is asked for partitions, and topics of the pattern, that are new; 0 is never. Nothing is new where reading "
+            "ends.",
+            "30000",
+            kind="integer",
+        ),
         Option(
             "spark.source",
             "What reads the topics in a batch: Ouzel's reader, which needs no jars, or `jvm`, Spark's own source, whose jars you give with "
@@ -195,7 +204,7 @@ CONNECTOR = Connector(
         replay=Replay.OFFSET,
         changelog=takes_rows_back,
         ordered=never,
-        grows=never,
+        grows=lambda options: options.get("end", "none") == "none",
         resumes=resumes,
         seeks=always,
         shared=True,

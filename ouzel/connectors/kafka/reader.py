@@ -39,11 +39,12 @@ class Fetches(Protocol):
 
 
 class KafkaReader:
-    """Reads one partition up to `end`, or for ever."""
+    """Reads one partition up to `end`, or for ever. `pinned` is where it begins, if the options might say otherwise later."""
 
     def __init__(
-        self, source: Fetches, place: tuple[str, int], start: int, end: int | None, decoder: RecordDecoder
+        self, source: Fetches, place: tuple[str, int], start: int, end: int | None, decoder: RecordDecoder, pinned: bool
     ) -> None:
+        self.pinned = start if pinned else None
         self._source, self._place, self._decoder = source, place, decoder
         self._at, self._end = start, end
         self._queue: list[Any] = []
@@ -84,6 +85,7 @@ class KafkaReader:
             frame, bad, good = self._decoder.decode(messages)
             return ReadBatch(frame, start, self._at, bad, lambda row: _where(good[row]), self._decoder.notes)
         if self.finished:
+            self.close()
             return ReadState.END
         reason = self._source.away(self._place)
         return Unreachable(reason) if reason else ReadState.WAIT

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
+from zlib import crc32
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from ouzel.connectors.base import Committed, OffsetRange, Partition, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR, resumes
 from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, refuse_unreachable, topics_of
+from ouzel.connectors.kafka.discovery import Discovery
 from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
 from ouzel.connectors.options import TableOptions, timestamp_us
@@ -53,7 +55,10 @@ class KafkaSource:
         self._asked: dict[str, Committed] | None = None
         self._kept: dict[str, Committed] = {}
         self._refusal = ""
-        self._answered_once = request.again
+        self._again = request.again
+        self._bounded = self._options.text("end") != "none"
+        every_s = 0 if self._bounded else self._options.integer("discovery.interval.ms") / 1000
+        self._discovery = Discovery(self._list_partitions, self._timeout_s, every_s)
         self._ends: dict[str, int | None] = {}
         group = self._options.text("group") or f"ouzel-{request.name or request.table}"
         self._reachability = Reachability(self._failure.servers)
@@ -84,16 +89,17 @@ class KafkaSource:
         return known[1] if known and known[1] >= 0 else None
 
     def partitions(self) -> Sequence[Partition]:
-        """Every partition of every topic, by name and number."""
-        if not self._answered_once:
-            refuse_unreachable(self._failure.servers, self._timeout_s)
-        known = topics_of(self._consumer, self._failure, self._timeout_s)
-        self._answered_once = True
-        bounded = self._options.text("end") != "none"
+        """Every partition of every topic, by name and number; those that appear later come last."""
+        return [Partition(name, self._bounded, _turn(name)) for name in self._discovery.names()]
+
+    def _list_partitions(self, timeout_s: float, first: bool) -> list[str]:
+        if first and not self._again:
+            refuse_unreachable(self._failure.servers, timeout_s)
+        known = topics_of(self._consumer, self._failure, timeout_s)
         ids = [f"{topic}-{number}" for topic in self._topics(known) for number in sorted(known[topic].partitions)]
         if self._options.text("end") == "offsets":
             ids = [name for name in ids if name in self._read_offsets("end")]
-        return [Partition(name, bounded) for name in ids]
+        return ids
 
     def _topics(self, known: Mapping[str, Any]) -> list[str]:
         pattern = self._options.get("topic.pattern")
@@ -113,7 +119,7 @@ class KafkaSource:
         start = self._start(partition.id) if offset is None else offset
         if offset is None and self._options.text("start") == "committed-or-latest":
             self._pinned[partition.id] = Committed(start)
-        reader = KafkaReader(self, place, start, self._end(partition.id), self._decoder)
+        reader = KafkaReader(self, place, start, self._end(partition.id), self._decoder, pinned=offset is None)
         self._readers[place] = reader
         self._opened.add(place)
         if not reader.finished:
@@ -144,7 +150,14 @@ class KafkaSource:
         low, high = self._bounds(name)
         if how == "timestamp":
             return self._offset_of(name, "start.timestamp", high)
-        return high if how.endswith("latest") else low
+        return high if how.endswith("latest") and not self._is_new(name) else low
+
+    def _is_new(self, name: str) -> bool:
+        """Whether the partition has appeared since the run began: then it is read from its beginning, for all of it is new.
+
+        When a task is started again, those that were there before have a place.
+        """
+        return self._again or self._discovery.appeared(name)
 
     def _end(self, name: str) -> int | None:
         how = self._options.text("end")
@@ -267,6 +280,7 @@ class KafkaSource:
         except KafkaException as error:
             raise self._failure.sentence(error.args[0], "the last commit of offsets") from None
         finally:
+            self._discovery.close()
             self._consumer.close()
 
 
@@ -279,6 +293,12 @@ def _list(known: Iterable[str]) -> str:
 def _place(name: str) -> tuple[str, int]:
     topic, _, number = name.rpartition("-")
     return topic, int(number)
+
+
+def _turn(name: str) -> int:
+    """Partitions of a topic go round the tasks, and each topic begins elsewhere: whoever asks, and whenever, gets the same answer."""
+    topic, number = _place(name)
+    return crc32(topic.encode()) + number
 
 
 def _positions(places: Mapping[str, Committed]) -> list[TopicPartition]:

@@ -212,7 +212,7 @@ class Partitions:
     """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
     What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. They are
-    dealt in turn; those of a source that grows by their ids: whoever asks, and whenever, gets the same answer.
+    dealt in turn; those of a source that grows by their own turn, or their ids: whoever asks, and whenever, gets the same answer.
     """
 
     def __init__(
@@ -239,8 +239,7 @@ class Partitions:
         """
         found = []
         for number, partition in enumerate(self.source.partitions()):
-            turn = name_id(partition.id) if self.ways.grows else number
-            if turn % self._tasks == self._index and partition.id not in self._opened:
+            if self._turn(partition, number) % self._tasks == self._index and partition.id not in self._opened:
                 self._opened.add(partition.id)
                 found.append(self._open(partition))
         if self._cuts:
@@ -250,6 +249,11 @@ class Partitions:
                 "bring it back, and start the topology again"
             )
         return found
+
+    def _turn(self, partition: Partition, number: int) -> int:
+        if not self.ways.grows:
+            return number
+        return name_id(partition.id) if partition.turn is None else partition.turn
 
     @property
     def answered_us(self) -> int | None:
@@ -261,6 +265,9 @@ class Partitions:
         cuts = self._cuts.pop(name, [])
         start = cuts[0].start if cuts else self._offsets.get(name)
         reader = self.source.reader(partition, start)
+        pinned = getattr(reader, "pinned", None)
+        if pinned is not None:
+            self.journal.note(BatchBoundaries(name, pinned, pinned, 0))
         lag = Lag(1000 * (self.idle_after_ms or 0))
         progress = PartitionProgress(
             partition, reader, name_id(name), self.journal, lag, self.past.closed_us, cuts=deque(cuts)
