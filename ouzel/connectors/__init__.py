@@ -20,6 +20,7 @@ from ouzel.connectors.memory import CONNECTOR as MEMORY
 from ouzel.connectors.nexmark import CONNECTOR as NEXMARK
 from ouzel.connectors.options import check_options
 from ouzel.connectors.print import CONNECTOR as PRINT
+from ouzel.connectors.redis import CONNECTOR as REDIS
 from ouzel.connectors.result import CONNECTOR as RESULT
 from ouzel.connectors.values import CONNECTOR as VALUES
 from ouzel.errors import ConnectorError
@@ -53,7 +54,7 @@ class Connectors(dict[str, Connector]):
 CONNECTORS = Connectors(
     {
         connector.name: connector
-        for connector in (FILE, KAFKA, KESTREL, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, VALUES, RESULT)
+        for connector in (FILE, KAFKA, KESTREL, REDIS, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, VALUES, RESULT)
     }
 )
 

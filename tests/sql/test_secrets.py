@@ -78,3 +78,16 @@ def test_a_record_is_its_owners_alone(tmp_path: Path) -> None:
     RunRecord("q", "SELECT 1", "/", "memory", "at-least-once", {}).save(home)
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
     assert stat.S_IMODE((home / RECORD).stat().st_mode) == 0o600
+
+
+def test_a_password_of_redis_is_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    variable = "OUZEL_SECRET_S_PASSWORD"
+    monkeypatch.setenv(variable, "")
+    text = """CREATE TABLE s (n BIGINT) WITH ('connector' = 'redis', 'url' = 'redis://r:1', 'key' = 's', 'format' = 'json',
+        'password' = 'hunter2', 'items.path' = 'kept'); SELECT n FROM s;"""
+    with pytest.warns(SecretWarning, match="'password' of table 's' stands in the query"):
+        job = load_text(text, Path(), "s")
+    written = cloudpickle.dumps(job).decode("latin-1") + repr(job) + job.text
+    written += spark_job(job.program, job.directory, "s", job.text)
+    assert "hunter2" not in written
+    assert os.environ[variable] == "hunter2"

@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.formats import open_encoder
+from ouzel.connectors.formats.keys import KeyEncoder
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import LOG, Failure, configuration, refuse_unreachable, topics_of
 from ouzel.connectors.options import TableOptions
@@ -36,9 +37,8 @@ class KafkaSink:
         self._request, self._failure = request, Failure(options.text("bootstrap.servers"))
         self._topic = self._one_topic(options)
         self._encoder = open_encoder(options.text("format"), request.options, request.columns)
-        self._keys = options.names("key.fields") or tuple(request.keys)
-        self._check_keys()
-        self._raw_key = options.text("key.format") == "raw" or (not options.get("key.format") and len(self._keys) == 1)
+        raw = {"raw": True, "json": False}.get(options.text("key.format"))
+        self._keys = KeyEncoder(request, options.names("key.fields"), "key.fields", raw)
         self._lost: list[KafkaError] = []
         own = {**_FIXED, "error_cb": self._failure.note, "on_delivery": self._on_delivery}
         try:
@@ -57,25 +57,13 @@ class KafkaSink:
             raise ConnectorError(f"table '{self._request.table}' is written to one topic; name it in 'topic'")
         return names[0]
 
-    def _check_keys(self) -> None:
-        request = self._request
-        for name in self._keys:
-            if name not in request.columns:
-                raise ConnectorError(
-                    f"table '{request.table}' has no column '{name}' for 'key.fields'; it has {', '.join(request.columns)}"
-                )
-        if request.mode == "upsert" and not self._keys:
-            raise ConnectorError(
-                f"table '{request.table}' takes changes by key and has no PRIMARY KEY; declare one, or 'key.fields'"
-            )
-
     def write(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Hand the rows to the producer."""
         if not frame.height:
             return
         if self._request.mode == "retract":
             frame = _each_change(frame, self._request.weight)
-        keys: Sequence[bytes | None] = self._encode_keys(frame) if self._keys else [None] * frame.height
+        keys: Sequence[bytes | None] = self._keys.encode(frame) if self._keys.columns else [None] * frame.height
         shown = [*self._request.columns, *([self._request.weight] if self._request.mode == "retract" else [])]
         values: Sequence[bytes | None] = self._encoder.encode(frame.select(shown))
         if self._request.mode == "upsert":
@@ -85,16 +73,6 @@ class KafkaSink:
             self._produce(key, value)
         self._producer.poll(0)
         self._raise_lost()
-
-    def _encode_keys(self, frame: pl.DataFrame) -> list[bytes]:
-        columns = frame.select(self._keys)
-        if self._raw_key and len(self._keys) == 1:
-            kind = columns.schema[self._keys[0]]
-            texts: list[Any] = (
-                (columns if isinstance(kind, pl.Binary) else columns.cast(pl.String)).to_series().to_list()
-            )
-            return [text if isinstance(text, bytes) else (text or "").encode() for text in texts]
-        return open_encoder("json", {}, columns.schema).encode(columns)
 
     def _produce(self, key: bytes | None, value: bytes | None) -> None:
         while True:

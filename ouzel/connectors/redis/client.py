@@ -1,0 +1,74 @@
+"""What source and sink share: how the server is reached, and what its errors mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, BusyLoadingError, ConnectionError, NoPermissionError, TimeoutError
+from redis.retry import Retry
+
+from ouzel.connectors.options import TableOptions, resolve_secrets
+from ouzel.errors import ConnectorError
+
+AWAY = (ConnectionError, TimeoutError, BusyLoadingError)
+"""Errors that pass when the server is back."""
+
+FORBIDDEN = (AuthenticationError, NoPermissionError)
+"""Errors that do not, although the first is one of those too."""
+
+_PORT = 6379
+
+
+class Endpoint:
+    """Where the server is, and how to greet it; messages name host and port, and no secret."""
+
+    def __init__(self, options: TableOptions, directory: Path) -> None:
+        url = urlsplit(options.text("url"))
+        self.name = f"{url.hostname}:{url.port or _PORT}"
+        timeout_s = options.integer("connect.timeout.ms") / 1000
+        password = options.get("password")
+        tls: dict[str, Any] = {
+            name: str(directory / found)
+            for name, option in (
+                ("ssl_ca_certs", "tls.ca.path"),
+                ("ssl_certfile", "tls.cert.path"),
+                ("ssl_keyfile", "tls.key.path"),
+            )
+            if (found := options.get(option))
+        }
+        self.client: Any = Redis(
+            host=url.hostname or "",
+            port=url.port or _PORT,
+            db=int(url.path.strip("/") or 0),
+            username=url.username or options.get("username"),
+            password=resolve_secrets("password", password) if password else None,
+            ssl=url.scheme == "rediss",
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            retry=Retry(NoBackoff(), 0),
+            protocol=2,  # whatever the package's default: its answers have one shape
+            **(tls if url.scheme == "rediss" else {}),
+        )
+
+    def greet(self) -> None:
+        """See that it answers.
+
+        Raises:
+            ConnectorError: it does not, or does not let us in.
+        """
+        try:
+            self.client.ping()
+        except FORBIDDEN as error:
+            raise self.error(error) from None
+        except AWAY as error:
+            raise ConnectorError(
+                f"no Redis server answers at {self.name}: {error}; is it running, and is 'url' right?"
+            ) from None
+
+    def error(self, error: Exception) -> ConnectorError:
+        """The error in words, with the server's address."""
+        return ConnectorError(f"Redis at {self.name}: {str(error).rstrip('.')}")

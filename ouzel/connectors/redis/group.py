@@ -1,0 +1,189 @@
+"""One consumer of a group, in a thread of its own: it reads ahead, acknowledges, claims what the dead have left, and never falls silent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from threading import Event, Lock, Thread
+from typing import Any
+
+from redis.exceptions import RedisError, ResponseError
+
+from ouzel.connectors.redis.client import AWAY, FORBIDDEN, Endpoint
+from ouzel.connectors.redis.hands import Hands
+from ouzel.errors import ConnectorError
+
+_PORTION = 5_000
+_WAIT_MS = 50
+_LOOK_S = 1.0
+_PAUSE_S = (0.1, 5.0)
+_FIRST = b"0"
+
+
+@dataclass(frozen=True)
+class GroupReading:
+    """What is read, and as whom. Unless it is `tracked` entries are taken for good; `peers` are the consumers of this topology."""
+
+    stream: str
+    field: bytes
+    group: str
+    start: str
+    consumer: str
+    peers: frozenset[str]
+    pending_most: int
+    claim_idle_ms: int
+    tracked: bool
+
+
+class Consumer:
+    """Fills `hands`, under `lock`. `failure` is an error that does not pass, `away` why the server cannot be asked now."""
+
+    def __init__(self, server: Endpoint, reading: GroupReading, hands: Hands) -> None:
+        self._server, self._client, self._reading, self._hands = server, server.client, reading, hands
+        self.lock = Lock()
+        self.failure: ConnectorError | None = None
+        self.away = ""
+        self.lag: int | None = None
+        self.is_empty = False
+        self._stopped = Event()
+        self._takes = True
+        self._look_at = 0.0
+        self._thread = Thread(target=self._run, name="redis-consumer", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        pause_s = _PAUSE_S[0]
+        recovered = False
+        while not self._stopped.is_set():
+            try:
+                if not recovered:
+                    self._recover()
+                    recovered, self.away, pause_s = True, "", _PAUSE_S[0]
+                self._turn()
+            except FORBIDDEN as error:
+                self.failure = self._server.error(error)
+                return
+            except AWAY as error:
+                recovered, self.away, self.is_empty = False, f"Redis at {self._server.name}: {error}", False
+                self._stopped.wait(pause_s)
+                pause_s = min(2 * pause_s, _PAUSE_S[1])
+            except RedisError as error:
+                if not str(error).startswith("NOGROUP"):
+                    self.failure = self._server.error(error)
+                    return
+                recovered = False
+
+    def _recover(self) -> None:
+        """Take in what is ours already: of a life before, or of an answer that was lost with the connection."""
+        self._create_group()
+        last = _FIRST
+        while entries := self._read(last):
+            self._take(entries)
+            last = entries[-1][0]
+
+    def _create_group(self) -> None:
+        reading = self._reading
+        first = "0" if reading.start == "earliest" else "$"
+        try:
+            self._client.xgroup_create(reading.stream, reading.group, id=first, mkstream=True)
+        except ResponseError as error:
+            if not str(error).startswith("BUSYGROUP"):
+                raise
+
+    def _turn(self) -> None:
+        self._acknowledge()
+        room = self._reading.pending_most - self._hands.count
+        if room <= 0 or not self._takes:
+            self._read(_FIRST, 1)  # so that nobody takes this consumer for dead
+            self._stopped.wait(_WAIT_MS / 1000)
+        elif entries := self._read(b">", min(room, _PORTION)):
+            self._take(entries)
+            return
+        if time.monotonic() >= self._look_at:
+            self._look_at = time.monotonic() + _LOOK_S
+            self._look()
+
+    def _read(self, last: bytes, count: int = _PORTION) -> list[tuple[bytes, dict[bytes, bytes] | None]]:
+        new, reading = last == b">", self._reading
+        answer: Any = self._client.xreadgroup(
+            reading.group, reading.consumer, {reading.stream: last}, count=count, block=_WAIT_MS if new else None,
+            noack=new and not reading.tracked,
+        )  # fmt: skip
+        parts = answer.values() if isinstance(answer, dict) else [part for _, part in answer]
+        return [entry for part in parts for entry in part]
+
+    def _take(self, entries: Sequence[tuple[bytes, dict[bytes, bytes] | None]]) -> None:
+        """Take in entries; one that was trimmed away meanwhile is there no more, and is acknowledged."""
+        field = self._reading.field
+        gone = [number for number, fields in entries if not fields]
+        if gone:
+            self._client.xack(self._reading.stream, self._reading.group, *gone)
+        lacking = next((number for number, fields in entries if fields and field not in fields), None)
+        if lacking is not None:
+            self.failure = ConnectorError(
+                f"Redis at {self._server.name}: entry {lacking.decode()} of stream '{self._reading.stream}' has no field "
+                f"'{field.decode()}'; say with 'field' which one holds the row"
+            )
+            self._stopped.set()
+            return
+        with self.lock:
+            self._hands.take((number, fields[field]) for number, fields in entries if fields)
+
+    def _acknowledge(self) -> None:
+        while True:
+            with self.lock:
+                handled = list(islice(self._hands.handled, _PORTION))
+            if not handled:
+                return
+            self._client.xack(self._reading.stream, self._reading.group, *handled)
+            with self.lock:
+                self._hands.acknowledged(len(handled))
+
+    def _look(self) -> None:
+        """How much waits, and whether somebody has died."""
+        reading = self._reading
+        group = next(one for one in self._client.xinfo_groups(reading.stream) if one["name"].decode() == reading.group)
+        others = [one for one in self._client.xinfo_consumers(reading.stream, reading.group) if one["pending"]]
+        foreign = [one for one in others if one["name"].decode() not in reading.peers]
+        self.lag = group.get("lag")
+        self.is_empty = group["last-delivered-id"] == self._last_id() and not foreign
+        for one in others:
+            if one["name"].decode() != reading.consumer and one["idle"] >= reading.claim_idle_ms:
+                self._claim(one["name"])
+
+    def _last_id(self) -> bytes:
+        last: bytes = self._client.xinfo_stream(self._reading.stream)["last-generated-id"]
+        return last
+
+    def _claim(self, dead: bytes) -> None:
+        for numbers in self._pending_of(dead):
+            claimed: Any = self._client.xclaim(
+                self._reading.stream, self._reading.group, self._reading.consumer, self._reading.claim_idle_ms, numbers
+            )
+            self._take(claimed)
+
+    def _pending_of(self, dead: bytes) -> Iterator[list[bytes]]:
+        """Ids that are pending with a consumer, as many at a time as there is room for; what was claimed is pending there no more."""
+        while (room := min(_PORTION, self._reading.pending_most - self._hands.count)) > 0:
+            found = self._client.xpending_range(
+                self._reading.stream, self._reading.group, "-", "+", room, consumername=dead.decode(),
+                idle=self._reading.claim_idle_ms,
+            )  # fmt: skip
+            if not found:
+                return
+            yield [one["message_id"] for one in found]
+
+    def take_no_more(self) -> None:
+        """Read nothing new; what is handled is still acknowledged."""
+        self._takes = False
+
+    def close(self) -> None:
+        """Acknowledge what is handled, if the server is there, and leave."""
+        self._stopped.set()
+        self._thread.join()
+        with suppress(RedisError):  # what the server does not hear of is pending, and comes again
+            self._acknowledge()
+        self._client.close()

@@ -1,0 +1,74 @@
+"""What one consumer of a group has in its hands; no I/O and no clock.
+
+An entry is numbered when it is given out, and again when it is given out again. The server knows it by its id, and that it is pending,
+until it is acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+
+class Hands:
+    """Entries that wait to be given out, those that are out, and those to be acknowledged."""
+
+    def __init__(self, tracked: bool) -> None:
+        self._tracked = tracked
+        self._waiting: deque[tuple[bytes, bytes]] = deque()
+        self._out: dict[int, tuple[bytes, bytes]] = {}
+        self._known: set[bytes] = set()
+        self._handed = 0
+        self.handled: deque[bytes] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """How many entries wait to be given out."""
+        return len(self._waiting)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is in our hands, nor to be acknowledged."""
+        return not (self._known or self._waiting or self.handled)
+
+    @property
+    def count(self) -> int:
+        """How many entries are in our hands."""
+        return len(self._waiting) + len(self._out)
+
+    def take(self, entries: Iterable[tuple[bytes, bytes]]) -> int:
+        """Take in entries, id and data, unless they are here already; how many were not."""
+        fresh = [entry for entry in entries if entry[0] not in self._known]
+        if self._tracked:
+            self._known.update(entry[0] for entry in fresh)
+        self._waiting.extend(fresh)
+        return len(fresh)
+
+    def give_out(self, most: int) -> tuple[int, list[tuple[bytes, bytes]]]:
+        """At most so many entries, and the number of the first of them."""
+        start = self._handed
+        entries = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+        self._handed += len(entries)
+        if self._tracked:
+            self._out.update(enumerate(entries, start))
+        return start, entries
+
+    def data(self, start: int, end: int) -> list[bytes]:
+        """The data of those of these numbers that are out."""
+        return [self._out[number][1] for number in range(start, end) if number in self._out]
+
+    def acknowledge(self, start: int, end: int) -> None:
+        """These are handled."""
+        self.handled.extend(self._out.pop(number)[0] for number in range(start, end) if number in self._out)
+
+    def acknowledged(self, count: int) -> None:
+        """The server knows of so many, the oldest."""
+        self._known.difference_update(self.handled.popleft() for _ in range(count))
+
+    def give_back(self, start: int, end: int) -> None:
+        """These come again, as new ones: they are pending with the server, and stay so."""
+        self._waiting.extend(self._out.pop(number) for number in range(start, end) if number in self._out)
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these are out."""
+        return sum(number in self._out for number in range(start, end))

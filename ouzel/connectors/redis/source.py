@@ -1,0 +1,164 @@
+"""GroupReading a stream: a consumer of the group for each task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ouzel.connectors.base import (
+    Committed,
+    OffsetRange,
+    Partition,
+    ReadBatch,
+    ReadState,
+    Source,
+    SourceRequest,
+    Unreachable,
+)
+from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
+from ouzel.connectors.options import TableOptions
+from ouzel.connectors.redis import CONNECTOR, KEPT
+from ouzel.connectors.redis.client import Endpoint
+from ouzel.connectors.redis.group import Consumer, GroupReading
+from ouzel.connectors.redis.hands import Hands
+from ouzel.errors import ConnectorError
+
+
+def open_stream(request: SourceRequest) -> Source:
+    """The stream itself, or what runs have kept of it.
+
+    Raises:
+        ConnectorError: it is no stream, or the format cannot hold these columns.
+    """
+    options = TableOptions(CONNECTOR, request.options)
+    if options.text("structure") != "stream":
+        raise ConnectorError(
+            f"table '{request.table}': only a stream can be read, and 'structure' is '{options.text('structure')}'"
+        )
+    if KEPT not in request.options:
+        return RedisSource(request, options)
+    return KeptItems(request, request.directory / options.text("items.path"), options.text("format"))
+
+
+class RedisSource:
+    """A stream: a partition for each task."""
+
+    def __init__(self, request: SourceRequest, options: TableOptions) -> None:
+        self._request, self._options = request, options
+        self._decoder = ItemDecoder(request, options.text("format"))
+        self._readers: list[RedisReader] = []
+        if not request.again:
+            self._server().greet()
+
+    def _server(self) -> Endpoint:
+        return Endpoint(self._options, self._request.directory)
+
+    def partitions(self) -> Sequence[Partition]:
+        """A share of the stream for each task: whatever the group gives it."""
+        ends = self._options.text("end") == "empty"
+        return [Partition(name, ends) for name in self._consumers()]
+
+    def _consumers(self) -> list[str]:
+        return [f"{self._options.text('key')}-{task}" for task in range(self._request.tasks)]
+
+    def reader(self, partition: Partition, offset: int | None) -> RedisReader:
+        """Read one task's share."""
+        options, request = self._options, self._request
+        reading = GroupReading(
+            options.text("key"),
+            options.text("field").encode(),
+            options.text("group") or f"ouzel-{request.name or request.table}",
+            options.text("start"),
+            partition.id,
+            frozenset(self._consumers()),
+            options.integer("pending.items"),
+            options.integer("claim.idle.ms"),
+            request.tracked,
+        )
+        kept = options.get("items.path")
+        log = ItemLog(request.directory / Path(kept), partition.id) if kept else None
+        reader = RedisReader(self._server(), reading, partition.bounded, self._decoder, log)
+        self._readers.append(reader)
+        return reader
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
+        """A group has no offsets."""
+        raise ConnectorError("the connector 'redis' has no offsets to reach")
+
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """A group has no offsets."""
+        return ""
+
+    def committed(self) -> Mapping[str, Committed]:
+        """A group has no offsets."""
+        return {}
+
+    def close(self) -> None:
+        """Acknowledge what is handled; the rest is pending with the server."""
+        for reader in self._readers:
+            reader.end()
+
+
+class RedisReader:
+    """Reads what the group gives to one consumer, entry by entry; see base.ItemReader."""
+
+    def __init__(
+        self, server: Endpoint, reading: GroupReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None
+    ) -> None:
+        self._reading, self._ends, self._decoder, self._log = reading, ends, decoder, log
+        self._hands = Hands(reading.tracked)
+        self._consumer = Consumer(server, reading, self._hands)
+        self._tells_lag = reading.consumer == min(reading.peers)
+
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
+        """What has come, at most `rows` entries."""
+        if self._consumer.failure:
+            raise self._consumer.failure
+        with self._consumer.lock:
+            start, entries = self._hands.give_out(rows)
+            ended = self._ends and self._consumer.is_empty and self._hands.is_empty
+        if not entries:
+            away = self._consumer.away
+            return ReadState.END if ended else Unreachable(away) if away else ReadState.WAIT
+        stream = self._reading.stream
+        return self._decoder.decode(
+            [data for _, data in entries], start, lambda row: f"stream '{stream}', entry {entries[row][0].decode()}"
+        )
+
+    def acknowledge(self, start: int, end: int) -> int:
+        """Keep what is to be kept, then have it acknowledged."""
+        with self._consumer.lock:
+            if self._log:
+                self._log.append(self._hands.data(start, end))
+            self._hands.acknowledge(start, end)
+        return 0
+
+    def give_back(self, start: int, end: int) -> None:
+        """Have these come again."""
+        with self._consumer.lock:
+            self._hands.give_back(start, end)
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these are still ours."""
+        with self._consumer.lock:
+            return self._hands.held(start, end)
+
+    def kept(self) -> tuple[int, int] | None:
+        """What was appended to the log."""
+        return (self._log.first, self._log.end) if self._log else None
+
+    def lag(self) -> int | None:
+        """How many entries wait here; the first task adds those that the group has not read."""
+        with self._consumer.lock:
+            here = self._hands.waiting
+        return here + (self._consumer.lag or 0) if self._tells_lag else here
+
+    def close(self) -> None:
+        """Take in no more; what is handled is still acknowledged."""
+        self._consumer.take_no_more()
+
+    def end(self) -> None:
+        """Let go of everything."""
+        self._consumer.close()
+        if self._log:
+            self._log.close()
