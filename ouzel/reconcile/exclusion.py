@@ -12,13 +12,17 @@ from dataclasses import dataclass
 from ouzel.compiler.expressions import Expression
 from ouzel.compiler.functions.lowering import backtick
 from ouzel.compiler.functions.spark_types import to_spark_type
-from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, Node
+from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, LateRows, Node
 from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Distribution, Names, SameColumns
 from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
+from ouzel.reconcile.lineage import ROLES, Role
 from ouzel.runtime.tasks.late import COMPONENT
-from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames
+from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, lower_late_rows
 from ouzel.spark.lowering.text import comment, quote, with_columns
+
+_NESTED = (ArrayType, MapType, RowType, IntervalType)
+"""Kinds of types whose values JSON does not preserve."""
 
 LateColumn = tuple[str, str, DataType]
 """One column of the file of late rows: its name, the SQL that computes its value from a row of the input, its type."""
@@ -83,9 +87,7 @@ def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
     if any(row_of(call).alone is None for call in aggregate.calls):
         return False
     kinds = [kind for _, _, kind in late_columns(aggregate, combined)]
-    return not aggregate.input.retracts and not any(
-        isinstance(kind, ArrayType | MapType | RowType | IntervalType) for kind in kinds
-    )
+    return not aggregate.input.retracts and not any(isinstance(kind, _NESTED) for kind in kinds)
 
 
 def late_columns(aggregate: Aggregate, combined: bool) -> tuple[LateColumn, ...]:
@@ -143,6 +145,40 @@ def _late(node: ExcludeLateRows) -> str:
         f"spark.read.schema({quote(schema)}).json({quote(node.path)}).where({mine}){single}"
         f'.groupBy({columns}).agg(F.count("*").alias("$dropped"))'
     )
+
+
+@dataclass(frozen=True)
+class RecordedLateRows(LateRows):
+    """The late rows that a run has recorded, for the table that LATE INTO names. Only a reconciliation makes these, for its batch job."""
+
+    component: str
+    path: str
+
+
+ROLES.entries[RecordedLateRows] = Role.REPEATS
+
+
+def can_tell_late(node: LateRows) -> bool:
+    """Whether the file has these rows as they were: not those that may be taken back, nor values that JSON does not preserve."""
+    return not node.retracts and not any(isinstance(one.type, _NESTED) for one in node.schema)
+
+
+@BATCH.add(RecordedLateRows)
+def recorded_late_rows(node: RecordedLateRows, names: FrameNames) -> list[str]:
+    """The calls: no row of the input, and those on file."""
+    types = {name: node.dropped.schema[column].type for name, column in node.items}
+    schema = ", ".join(f"{backtick(name)} string" for name in (COMPONENT, INPUT, *dict(node.items).values()))
+    columns = ", ".join(
+        f"F.expr({quote(parse_late_column(column, types[name]))}).alias({quote(name)})" for name, column in node.items
+    )
+    mine = f"F.col({quote(COMPONENT)}) == {quote(node.component)}"
+    port = f'F.coalesce({quote(INPUT)}, F.lit("0")) == "{node.port}"'
+    file = f"spark.read.schema({quote(schema)}).json({quote(node.path)})"
+    return [
+        *lower_late_rows(node, names),
+        comment(f"but what {node.component} has dropped as late"),
+        f".union({file}.where({mine}).where({port}).select({columns}))",
+    ]
 
 
 def _same(facts: tuple[LateColumn, ...], places: range) -> str:

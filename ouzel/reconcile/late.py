@@ -22,6 +22,7 @@ from ouzel.compiler.plan import (
     FinalAggregate,
     IntervalJoin,
     Join,
+    LateRows,
     Node,
     Over,
     Program,
@@ -31,7 +32,14 @@ from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
-from ouzel.reconcile.exclusion import ExcludeLateRows, can_exclude_late, late_columns, parse_late_column
+from ouzel.reconcile.exclusion import (
+    ExcludeLateRows,
+    RecordedLateRows,
+    can_exclude_late,
+    can_tell_late,
+    late_columns,
+    parse_late_column,
+)
 from ouzel.reconcile.lineage import Lineage, top_aggregate, top_join
 from ouzel.runtime.tasks.late import COMPONENT
 
@@ -175,12 +183,28 @@ def only_top(found: Sequence[Dropper], sink: Sink, facts: Lineage) -> bool:
     return bool(facts.keys) and all(dropper.aggregate is top_aggregate(sink) for dropper in found)
 
 
+def can_exclude(found: Sequence[Dropper], sink: Sink) -> bool:
+    """Whether the batch job can be asked for an answer that knows of late rows: without them, or of a table of them."""
+    return any(dropper.exact for dropper in found) or (
+        bool(found) and any(isinstance(node, LateRows) for node in Dag((sink,)).nodes())
+    )
+
+
 def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool) -> Sink:
-    """The sink over the input without the rows that can be left out; with `touched` only groups that have such rows."""
+    """The sink over the input without the rows that can be left out; with `touched` only groups that have such rows.
+
+    Where these rows are what the sink takes, it takes them.
+    """
     by_place: dict[int, list[Dropper]] = {}
     for dropper in found:
         if dropper.exact:
             by_place.setdefault(dropper.place, []).append(dropper)
+    components = {
+        id(node): dropper.component
+        for place, node in enumerate(_dropping(sink))
+        for dropper in found
+        if dropper.place == place
+    }
     exact = {id(node): by_place[place] for place, node in enumerate(_dropping(sink)) if place in by_place}
 
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
@@ -191,6 +215,9 @@ def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool
             fewer[dropper.port or 0] = ExcludeLateRows(
                 read, dropper.made, dropper.component, path, dropper.combined, touched, dropper.port
             )
+        if isinstance(node, LateRows) and can_tell_late(node) and id(node.input) in components:
+            file = str(late.resolve())
+            return RecordedLateRows(fewer[0], node.port, node.items, components[id(node.input)], file)
         return with_inputs(node, tuple(fewer))
 
     return Dag((sink,)).rebuilt(make).sinks[0]

@@ -20,9 +20,11 @@ from ouzel.compiler.plan import (
     EmitRule,
     Filter,
     FinalAggregate,
+    Gather,
     IntervalJoin,
     Join,
     JoinKind,
+    LateRows,
     Node,
     Over,
     PartialAggregate,
@@ -76,6 +78,8 @@ ROLES: NodeTable[Role] = NodeTable(
         Over: Role.REPEATS,
         TopN: Role.REPEATS,
         AsofJoin: Role.REPEATS,
+        Gather: Role.KEEPS,
+        LateRows: Role.REPEATS,
         Sink: Role.SINGLE,
     },
 )
@@ -178,9 +182,9 @@ def lineage(sink: Sink) -> Lineage:
     time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)
     step = _step(aggregate) if time else 0
     time = time or _time(columns, sink, names)
-    emit = (
-        EmitRule.DELAY if aggregate.emit.lateness_us else aggregate.emit.rule
-    )  # it too tells, and later what has changed
+    emit = aggregate.emit.rule
+    if emit is EmitRule.WATERMARK and not aggregate.emit.final:
+        emit = EmitRule.DELAY  # it too tells, and later what has changed
     return Lineage(
         columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
         _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), emit,

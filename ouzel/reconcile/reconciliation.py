@@ -18,7 +18,16 @@ from ouzel.reconcile.comparison import compare, stream_side, time_us
 from ouzel.reconcile.cut import Cut, check_cut, restrict_sink, rows_within, skip_answered_windows
 from ouzel.reconcile.holding import check_sources, find_changed_parts
 from ouzel.reconcile.horizon import delays
-from ouzel.reconcile.late import DROPPED, Dropper, droppers, exclude_late, find_maker, late_groups, only_top
+from ouzel.reconcile.late import (
+    DROPPED,
+    Dropper,
+    can_exclude,
+    droppers,
+    exclude_late,
+    find_maker,
+    late_groups,
+    only_top,
+)
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
 from ouzel.reconcile.record import RunRecord
@@ -205,7 +214,7 @@ def _compare(
     dropped = droppers(job.program, job.topology, sink, proof.late, spark)
     groups = late_groups(dropped, sink, facts.carried, proof.late, spark)
     left: LateExclusion | None = None
-    if proof.late and any(dropper.exact for dropper in dropped):
+    if proof.late and can_exclude(dropped, sink):
         touched = only_top(dropped, sink, facts)
         fewer = batch_rows(exclude_late(needed, dropped, proof.late, touched))
         ours = stream_side(found, facts) if touched else stream

@@ -91,6 +91,30 @@ def test_late_is_exact_whatever_is_computed_of_the_rows(query: str, tmp_path: Pa
     assert result.counts[Class.LATE] > 5
 
 
+def test_a_table_of_late_rows_holds_what_was_dropped_and_no_more(tmp_path: Path, spark: SparkSession) -> None:
+    shaken(4_000, 3).write_parquet(tmp_path / "flights.parquet")
+    late = """CREATE TABLE late_rows (id BIGINT, ts TIMESTAMP(3), miles DOUBLE)
+        WITH ('connector' = 'file', 'path' = 'late', 'format' = 'parquet');"""
+    text = (
+        TABLE.replace(IN_TIME, "WATERMARK FOR ts AS ts")
+        + late
+        + DAYS.replace("WATERMARK;", "WATERMARK LATE INTO late_rows;")
+    )
+    job = load_text(text, tmp_path, "late", (("batch.rows", "100"), ("max.pending.rows", "100")))
+    record_run(job, "memory", tmp_path / "record")
+    dropped = pl.read_ndjson(tmp_path / "record" / LATE).height
+    told = reconcile(job, tmp_path / "record", spark, table="late_rows")
+    assert (told.stream_rows, told.batch_rows, told.counts) == (dropped, 0, {Class.LATE: dropped})
+    assert dropped > 10
+    assert found(job, tmp_path / "record", spark).explained
+    lines = (tmp_path / "record" / LATE).read_text().splitlines(keepends=True)
+    (tmp_path / "record" / LATE).write_text("".join(lines[1:]))
+    told = reconcile(job, tmp_path / "record", spark, table="late_rows")
+    assert told.counts == {Class.LATE: dropped - 1, Class.ONLY_STREAM: 1}, (
+        "a row that no record bears out is not excused"
+    )
+
+
 def lossy(job: Job, directory: Path, whole: int) -> list[pl.DataFrame]:
     """The result's frames of the first run whose broken links lost some rows, but not all."""
     for seed in range(1, 60):

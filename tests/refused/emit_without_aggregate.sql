@@ -1,3 +1,3 @@
--- error: EMIT AFTER DELAY has nothing to hold back: this query has no aggregate of its own; remove it, or write it in the view that aggregates
--- at: EMIT AFTER DELAY INTERVAL '5' SECOND
-SELECT origin FROM flights EMIT AFTER DELAY INTERVAL '5' SECOND;
+-- error: EMIT AFTER WATERMARK has nothing to hold back: nothing in this query waits for a watermark; remove it, or join within a span of time, or aggregate by windows
+-- at: EMIT AFTER WATERMARK
+SELECT origin FROM flights EMIT AFTER WATERMARK;

@@ -37,8 +37,10 @@ from ouzel.compiler.plan.base import (
     names_below,
     walk,
 )
+from ouzel.compiler.plan.gathering import Gather
 from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
+from ouzel.compiler.plan.late import DropsLate, LateRows, needed_columns
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
@@ -71,15 +73,18 @@ __all__ = [
     "Changelog",
     "Distribution",
     "DistributionKind",
+    "DropsLate",
     "Emit",
     "EmitRule",
     "Filter",
     "FinalAggregate",
     "FrameKind",
+    "Gather",
     "Hints",
     "IntervalJoin",
     "Join",
     "JoinKind",
+    "LateRows",
     "Leaf",
     "Listing",
     "Node",
@@ -114,5 +119,6 @@ __all__ = [
     "names_above",
     "names_at_top",
     "names_below",
+    "needed_columns",
     "walk",
 ]

@@ -24,6 +24,7 @@ from ouzel.compiler.plan.base import (
     by_keys,
 )
 from ouzel.compiler.plan.identity import digest
+from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.types import BIGINT, DataType, Field, FloatType, Schema
 from ouzel.errors import NotSupported
 
@@ -97,13 +98,15 @@ class Emit:
         return self.rule is EmitRule.WATERMARK and not self.lateness_us
 
     def __str__(self) -> str:
-        if self.lateness_us:
-            return f"{self.rule.value} WITH LATENESS {self.lateness_us / 1e6:g} s"
-        return f"{self.rule.value} {self.delay_ms} ms" if self.rule is EmitRule.DELAY else self.rule.value
+        rule = f"{self.rule.value} {self.delay_ms} ms" if self.rule is EmitRule.DELAY else self.rule.value
+        if not self.lateness_us:
+            return rule
+        early = "" if self.rule is EmitRule.WATERMARK else f"{rule} AND "
+        return f"{early}{EmitRule.WATERMARK.value} WITH LATENESS {self.lateness_us / 1e6:g} s"
 
 
 @dataclass(frozen=True)
-class Aggregate(Unary):
+class Aggregate(Unary, DropsLate):
     """GROUP BY: output is the keys, in order, then the calls.
 
     `window` names the key columns that are (window_start, window_end, window_time): those of them that are grouped by, empty string for
@@ -160,6 +163,10 @@ class Aggregate(Unary):
     @property
     def waits(self) -> tuple[bool, ...]:
         return (self.window is not None or self.emit.rule is EmitRule.WATERMARK,)
+
+    @property
+    def drops_late(self) -> bool:
+        return self.window is not None
 
     @property
     def time_column(self) -> str | None:
@@ -387,9 +394,14 @@ def is_distinct(call: AggregateCall) -> bool:
 
 
 def is_combinable(aggregate: Aggregate) -> bool:
-    """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back."""
+    """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back.
+
+    Nor where late rows go into a table, for then they must come to it as they are.
+    """
     retracting = aggregate.input.retracts
-    return not any(is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls)
+    return not aggregate.late and not any(
+        is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls
+    )
 
 
 def accumulators(call: AggregateCall, argument: DataType | None, retracting: bool) -> tuple[Field, ...]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from ouzel.compiler.expressions import Expression, columns_of
 from ouzel.compiler.plan.base import APPENDS, Changelog, Names
 from ouzel.compiler.plan.joins import Join
+from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.types import ArrayType, MapType, RowType
 
 
 @dataclass(frozen=True)
-class AsofJoin(Join):
+class AsofJoin(Join, DropsLate):
     """Each row of the left with that row of the right of its key which is the latest at its time, or, if `before`, before it.
 
     `times` are the event times of both. Of several rows of one time it is the greatest by the right's other columns, in their order, NULL
@@ -39,6 +40,7 @@ class AsofJoin(Join):
         return (predicate, None) if columns_of(predicate) <= frozenset(self.left.schema.names) else None
 
     waits = (True, True)
+    drops_late = True
 
     @property
     def time_column(self) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ouzel.compiler.expressions import Expression, columns_of, conjunction
 from ouzel.compiler.plan.base import APPENDS, Changelog, Names
 from ouzel.compiler.plan.joins import Join, JoinKind
+from ouzel.compiler.plan.late import DropsLate
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class RowTime:
 
 
 @dataclass(frozen=True)
-class IntervalJoin(Join):
+class IntervalJoin(Join, DropsLate):
     """A Join whose rows match only if `times` of the left minus that of the right is within `bounds`, both included, in microseconds.
 
     `within` are the conjuncts of the condition that say so, and no part of `condition`; None where an equality among the keys says it.
@@ -51,6 +52,7 @@ class IntervalJoin(Join):
         return super().needs(wanted | read)
 
     waits = (True, True)
+    drops_late = True
 
     @property
     def time_column(self) -> str | None:

@@ -16,6 +16,7 @@ from ouzel.compiler.plan.base import (
     Names,
     Node,
 )
+from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.plan.ordered import Ordered
 from ouzel.compiler.types import DataType, Field, Schema
 
@@ -124,7 +125,7 @@ class OverCall:
 
 
 @dataclass(frozen=True)
-class Over(Ordered):
+class Over(Ordered, DropsLate):
     """The columns of the input, and of each row what `calls` compute of it and the rows around it in its partition.
 
     With `closes` rows leave once, and nothing is taken back, when the watermark has passed the time in
@@ -163,7 +164,11 @@ class Over(Ordered):
 
     @property
     def waits(self) -> tuple[bool, ...]:
-        return (self.closes is not None,)
+        return (self.drops_late,)
+
+    @property
+    def drops_late(self) -> bool:
+        return self.closes is not None
 
     @property
     def time_column(self) -> str | None:

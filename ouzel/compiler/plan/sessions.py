@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, SourceLocation, columns_of
 from ouzel.compiler.plan.base import WEIGHTED, Changelog, Distribution, Names, by_keys
+from ouzel.compiler.plan.late import DropsLate
 from ouzel.compiler.plan.windows import AddsWindow
 
 
 @dataclass(frozen=True)
-class AssignSession(AddsWindow):
+class AssignSession(AddsWindow, DropsLate):
     """Append window_start, window_end and window_time (= window_end - 1 ms) of each row's session.
 
     Rows of equal `keys` are of one session if each comes at most `gap_us` after the one before: it begins with its first row, and ends
@@ -35,6 +36,7 @@ class AssignSession(AddsWindow):
         return (predicate,) if read and read <= set(self.keys) else None
 
     is_rowwise = False
+    drops_late = True
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

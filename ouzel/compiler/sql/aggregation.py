@@ -10,7 +10,7 @@ from functools import partial
 from sqlglot import exp
 
 from ouzel.compiler import expressions
-from ouzel.compiler.expressions import Column, Expression, rewrite, walk_expression
+from ouzel.compiler.expressions import Column, Expression, columns, rewrite, walk_expression
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
 from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, WindowKind
@@ -412,6 +412,10 @@ class _Grouping:
         return NodeLocation(place(clause)[0]) if clause else NodeLocation()
 
     def _input(self) -> Node:
+        if self.emission.late:  # dropped rows are shown with any column that there is
+            self.below |= {
+                column.name: column for column in columns(self.relation.node.schema) if column.name not in self.below
+            }
         items = tuple(self.below.items())
         same = tuple(self.below) == self.relation.node.schema.names and all(
             isinstance(value, Column) for value in self.below.values()

@@ -12,7 +12,6 @@ from ouzel.compiler.expressions import Column, Expression, columns_of, substitut
 from ouzel.compiler.expressions import columns as columns_as_expressions
 from ouzel.compiler.plan import (
     Changelog,
-    Emit,
     EmitRule,
     Filter,
     Node,
@@ -33,7 +32,6 @@ from ouzel.compiler.types import (
     DataType,
 )
 from ouzel.compiler.written import NodeLocation
-from ouzel.errors import NotSupported
 
 CHANGED = "rows of this OVER change as others come: order it by the event time {column} ascending, or cut the windows below it"
 
@@ -167,8 +165,9 @@ class OverCalls:
     ) -> str | None:
         """The column whose time makes rows final."""
         node, closes = relation.node, None
+        by_window = relation.window is not None and relation.window[1] in partition
         if node.changelog is Changelog.APPEND:
-            if relation.window is not None and relation.window[1] in partition:
+            if relation.window is not None and by_window:
                 closes = relation.window[1]
             elif (
                 node.time_column is not None
@@ -177,20 +176,9 @@ class OverCalls:
                 and all(map(looks_only_back, calls))
             ):
                 closes = node.time_column
-        emit = self.emission.rule(closes is not None)
-        self._refuse_delay(emit)
+        emit = self.emission.rule(by_window or closes is not None)
         self.emission.refuse_lateness("OVER")
         return closes if emit.rule is EmitRule.WATERMARK else None
-
-    def _refuse_delay(self, emit: Emit) -> None:
-        if emit.rule is EmitRule.DELAY:
-            assert self.emission.clause is not None
-            raise self.source.error(
-                "EMIT AFTER DELAY with OVER is not supported",
-                self.emission.clause.span,
-                "write EMIT CHANGES",
-                NotSupported,
-            )
 
     def qualify(self, binder: Binder, outputs: Sequence[OutputColumn]) -> Expression | None:
         """The condition of QUALIFY, which sees the select list's names.

@@ -11,6 +11,7 @@ from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Listing, Program, Sink
 from ouzel.compiler.sql.finding import TextEdit, lacks_columns, with_found_columns
 from ouzel.compiler.sql.hints import gather_hints
+from ouzel.compiler.sql.late import LateTable
 from ouzel.compiler.sql.likeness import columns_as_clauses, with_likeness
 from ouzel.compiler.sql.named import NamedTables
 from ouzel.compiler.sql.queries import parse_query
@@ -237,8 +238,16 @@ class _Compiler:
         query = parse_query(self.source, tokens)
         binder = QueryBinder(self.source, query, self._readable, self.named)
         relation = binder.bind(query.tree)
-        binder.emission.check()
+        relation = binder.emission.applied(relation)
+        if query.emit and query.emit.late:
+            relation = self._take_late(relation, query.emit.late)
         self.scopes.append((span_of(tokens), binder.aliases))
+        return relation
+
+    def _take_late(self, relation: Relation, name: Name) -> Relation:
+        table = LateTable(self.source, name, self._target(name))
+        relation, sink = table.take(relation, self.relations.values())
+        self.sinks.append(replace(sink, written=NodeLocation(begins=name.span[0])))
         return relation
 
     def _readable(self, name: Name) -> Relation:

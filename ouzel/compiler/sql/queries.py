@@ -10,20 +10,11 @@ from sqlglot.errors import ErrorLevel, ParseError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ouzel.compiler.plan import Emit, EmitRule
-from ouzel.compiler.sql.literals import interval_us
+from ouzel.compiler.sql.emit_clause import EmitClause, split_emit
 from ouzel.compiler.sql.rewrite import rewrite_query
-from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, span_of
+from ouzel.compiler.sql.source import QueryText, Tokens, span_of
 from ouzel.compiler.types import DataType
-from ouzel.errors import NotSupported, QueryError
-
-
-@dataclass(frozen=True)
-class EmitClause:
-    """EMIT as written."""
-
-    emit: Emit
-    span: Span
+from ouzel.errors import QueryError
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
         QueryError: it is not a query.
         NotSupported: it uses a construct outside the subset.
     """
-    body, emit = _split_emit(source, tokens)
+    body, emit = split_emit(source, tokens)
     if not body:
         raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
     rewritten = rewrite_query(source, body)
@@ -106,70 +97,3 @@ def _syntax_error(source: QueryText, tokens: list[Token], error: ParseError) -> 
     return source.error(
         f"{source.text[at:end]} does not belong here", (at, end), "see docs/sql.md for what a query may hold"
     )
-
-
-_ALIASES = {
-    "ON WINDOW CLOSE": EmitRule.WATERMARK, "FINAL": EmitRule.WATERMARK, "AFTER WATERMARK": EmitRule.WATERMARK,
-    "ON UPDATE": EmitRule.CHANGES, "CHANGES": EmitRule.CHANGES,
-    "AFTER DELAY": EmitRule.DELAY, "PERIODIC": EmitRule.DELAY, "EVERY": EmitRule.DELAY,
-}  # fmt: skip
-_STARTS = ("CHANGES", "STREAM", "CHANGELOG", "UPSERT", "AFTER", "ON", "FINAL", "PERIODIC", "EVERY")
-
-
-def _split_emit(source: QueryText, tokens: Tokens) -> tuple[Tokens, EmitClause | None]:
-    depth = 0
-    for index, token in enumerate(tokens[:-1]):
-        depth += depth_change(token)
-        if is_word(token, "EMIT") and index and is_word(tokens[index + 1], *_STARTS):
-            if depth:
-                raise source.error(
-                    "EMIT stands inside a subquery", span_of([token]), "write it once, at the end of the statement"
-                )
-            return tokens[:index], _emit(source, tokens[index:])
-    return tokens, None
-
-
-def _emit(source: QueryText, tokens: Tokens) -> EmitClause:
-    span, words = span_of(tokens), _words(tokens)[1:]
-    if words[0] in ("STREAM", "CHANGELOG", "UPSERT"):
-        words = words[1:]
-    for count in (3, 2, 1):
-        rule = _ALIASES.get(" ".join(words[:count]))
-        if rule:
-            break
-    else:
-        raise source.error(
-            f"EMIT {' '.join(words)} is not known",
-            span,
-            "write EMIT CHANGES, EMIT AFTER WATERMARK or EMIT AFTER DELAY INTERVAL '5' SECOND",
-        )
-    rest = tokens[len(tokens) - (len(words) - count) :]
-    if rule is EmitRule.DELAY:
-        return EmitClause(Emit(rule, interval_us(source, rest, span) // 1000), span)
-    lateness_us = 0
-    if rule is EmitRule.WATERMARK and _words(rest[:2]) == ["WITH", "LATENESS"]:
-        lateness_us, rest = interval_us(source, rest[2:], span), []
-    if rest:
-        _refuse_rest(source, rest)
-    return EmitClause(Emit(rule, lateness_us=lateness_us), span)
-
-
-def _words(tokens: Tokens) -> list[str]:
-    return [token.text.upper() if token.token_type is not TokenType.STRING else token.text for token in tokens]
-
-
-def _refuse_rest(source: QueryText, rest: Tokens) -> None:
-    refused = {
-        "AND": ("EMIT with several rules", "write one; AFTER WATERMARK WITH LATENESS gives an answer, and changes it"),
-        "LATE": (
-            "LATE INTO",
-            "write WITH LATENESS INTERVAL '1' HOUR, and late rows change the window that they belong to",
-        ),
-    }.get(rest[0].text.upper())
-    if is_word(rest[0], "WITH"):
-        problem = "WITH LATENESS belongs to EMIT AFTER WATERMARK"
-        raise source.error(problem, span_of(rest), "write EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR")
-    if refused:
-        construct, advice = refused
-        raise source.error(f"{construct} is not supported", span_of(rest), advice, NotSupported)
-    raise source.error(f"{rest[0].text} does not belong here", span_of(rest), "the EMIT clause ends the statement")

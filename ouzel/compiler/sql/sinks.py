@@ -10,6 +10,7 @@ from ouzel.compiler.expressions import Column, Literal
 from ouzel.compiler.plan import (
     Aggregate,
     Filter,
+    Gather,
     Join,
     Node,
     Over,
@@ -46,7 +47,8 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
         QueryError: the columns do not fit, or the connector does not take what the query gives.
     """
     targets = _targets(source, statement, table)
-    if relation.sorted_by and not isinstance(relation.node, TopN):
+    shown = relation.node.input if isinstance(relation.node, Gather) else relation.node
+    if relation.sorted_by and not isinstance(shown, TopN):
         source.note(USELESS, statement.name.span, "remove it, or add LIMIT")
     if len(targets) != len(relation.columns):
         raise source.error(
@@ -148,7 +150,7 @@ def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Rela
 def _check_moves(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
     """A row of a join or of OVER is with the task of its keys. When these change, another task makes the new than takes back the old."""
     above: list[Node] = []
-    while isinstance(node, Project | Filter):
+    while isinstance(node, Project | Filter | Gather):
         above.append(node)
         node = node.input
     if not isinstance(node, Join | Over) or not any(upstream.retracts for upstream in node.inputs):
@@ -175,7 +177,7 @@ def row_key(node: Node) -> list[frozenset[str]] | None:
         case Aggregate(keys=keys, window=window):
             said = frozenset(name for name in window or () if name)
             return [frozenset({key}) for key in keys if key not in said] + ([said] if said else [])
-        case Filter():
+        case Filter() | Gather():
             return row_key(node.input)
         case Project(items=items):
             below = row_key(node.input)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ouzel.compiler.expressions import Column
-from ouzel.compiler.plan import DistributionKind, Node, Project
+from ouzel.compiler.plan import DistributionKind, Node, Project, needed_columns
 from ouzel.planner.rules.dag import Dag
 
 
@@ -15,13 +15,13 @@ def prune_columns(dag: Dag) -> Dag:
     """
     wanted: dict[int, set[str]] = {id(node): set() for node in dag.nodes()}
     for node in reversed(list(dag.nodes())):
-        for upstream, needed in zip(node.inputs, node.needs(frozenset(wanted[id(node)])), strict=True):
+        for upstream, needed in zip(node.inputs, needed_columns(node, frozenset(wanted[id(node)])), strict=True):
             wanted[id(upstream)] |= needed & set(upstream.schema.names)
     return dag.rebuilt(lambda node, inputs: _prune(node, frozenset(wanted[id(node)]), inputs))
 
 
 def _prune(node: Node, wanted: frozenset[str], inputs: tuple[Node, ...]) -> Node:
-    needs = zip(inputs, node.needs(wanted), node.distribution, strict=True)
+    needs = zip(inputs, needed_columns(node, wanted), node.distribution, strict=True)
     return node.pruned(
         wanted,
         tuple(

@@ -126,8 +126,10 @@ class Aggregation(Operator):
         self._next_end_us = self._first_end()
 
     def _first_end(self) -> int:
+        """The first window to close, or to be forgotten."""
         ends = self._groups.columns["end"][self._groups.table.index.slots()]
-        return int(ends.min()) if ends.size else _LAST
+        next_ends = np.where(ends > self._closed_us.value, ends, ends + self._lateness_us)
+        return int(next_ends.min()) if ends.size else _LAST
 
     def _apply(self, batch: SlottedRows) -> pl.DataFrame | None:
         raise NotImplementedError
@@ -270,7 +272,7 @@ class ChangingAggregation(Aggregation):
         return self._difference(before)
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
-        self._groups.remove(self._groups.ended(end_us))
+        self._groups.remove(self._groups.ended(end_us - self._lateness_us))
         return None
 
     def _before(self, batch: SlottedRows, picked: Ints) -> Before:
@@ -332,15 +334,12 @@ class CorrectingAggregation(ChangingAggregation):
         self._groups.remove(self._groups.ended(end_us - self._lateness_us))
         return None if out is None else out.with_columns(pl.lit(1, pl.Int64).alias(WEIGHT))
 
-    def _first_end(self) -> int:
-        """The first window to close, or to be forgotten."""
-        ends = self._groups.columns["end"][self._groups.table.index.slots()]
-        next_ends = np.where(ends > self._closed_us.value, ends, ends + self._lateness_us)
-        return int(next_ends.min()) if ends.size else _LAST
-
 
 class DelayedAggregation(ChangingAggregation):
-    """EMIT AFTER DELAY: as EMIT CHANGES, but changes gather, and only what has changed in the end since the last time leaves."""
+    """EMIT AFTER DELAY: as EMIT CHANGES, but changes gather, and only what has changed in the end since the last time leaves.
+
+    With a window that is early firing: what has gathered leaves when a window closes, too.
+    """
 
     def __init__(self, aggregate: Aggregate, seed: int, partial: bool) -> None:
         super().__init__(aggregate, seed, partial)
@@ -379,7 +378,7 @@ class DelayedAggregation(ChangingAggregation):
 
     def _close(self, end_us: int) -> pl.DataFrame | None:
         out = self._release()
-        self._groups.remove(self._groups.ended(end_us))
+        self._groups.remove(self._groups.ended(end_us - self._lateness_us))
         return out
 
     def _compact(self, before: Before) -> Before:
@@ -431,5 +430,6 @@ def aggregation(aggregate: Aggregate, seed: int, partial: bool) -> Aggregation:
         EmitRule.DELAY: DelayedAggregation,
         EmitRule.WATERMARK: ClosingAggregation,
     }
-    kind = CorrectingAggregation if aggregate.emit.lateness_us else kinds[aggregate.emit.rule]
+    corrects = aggregate.emit.rule is EmitRule.WATERMARK and aggregate.emit.lateness_us
+    kind = CorrectingAggregation if corrects else kinds[aggregate.emit.rule]
     return kind(aggregate, seed, partial)

@@ -13,8 +13,10 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Filter,
     FinalAggregate,
+    Gather,
     IntervalJoin,
     Join,
+    LateRows,
     Node,
     Over,
     PartialAggregate,
@@ -36,8 +38,10 @@ from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggreg
 from ouzel.runtime.operators.asof_join import AsofJoining
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
+from ouzel.runtime.operators.gathering import Gathering
 from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
+from ouzel.runtime.operators.lateness import Lateness
 from ouzel.runtime.operators.over import over
 from ouzel.runtime.operators.python_steps import PythonSteps
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
@@ -67,6 +71,8 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Over: over,
         TopN: top_n,
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
+        Gather: lambda node, _seed: Gathering(node),
+        LateRows: lambda node, _seed: Lateness(node),
         Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,
     },
@@ -98,14 +104,18 @@ def build_chain(
 
 
 def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:
-    """Where the rows of each node go: to those of the others that read it, and into its streams."""
+    """Where the rows of each node go: to those of the others that read it, and into its streams; and where those that it drops."""
     streams = [(output.place % len(nodes), output.stream) for output in outputs] or [(len(nodes) - 1, DEFAULT_STREAM)]
+    readers = [
+        [reader for reader, other in enumerate(nodes) if any(node is one for one in other.inputs)] for node in nodes
+    ]
     return [
         Edges(
-            tuple(reader for reader, other in enumerate(nodes) if any(node is one for one in other.inputs)),
+            tuple(reader for reader in found if not isinstance(nodes[reader], LateRows)),
             tuple(stream for writer, stream in streams if writer == place),
+            tuple(reader for reader in found if isinstance(nodes[reader], LateRows)),
         )
-        for place, node in enumerate(nodes)
+        for place, found in enumerate(readers)
     ]
 
 

@@ -19,10 +19,14 @@ Streams = list[tuple[str, pl.DataFrame]]
 
 
 class Edges(NamedTuple):
-    """Where the rows of one operator go: to the operators at these places, each by its only port, and into these streams."""
+    """Where the rows of one operator go: to the operators at these places, each by its only port, and into these streams.
+
+    Those that it drops as late go to the operators at the places `late`.
+    """
 
     readers: tuple[int, ...] = ()
     streams: tuple[str, ...] = ()
+    late: tuple[int, ...] = ()
 
 
 class Chain:
@@ -38,6 +42,7 @@ class Chain:
     def __init__(self, operators: list[Operator], edges: Sequence[Edges] | None = None) -> None:
         self.operators = operators
         self.edges = list(edges) if edges is not None else _straight(len(operators))
+        self._pushed = [0] * len(operators)
         self.stateful = any(operator.stateful for operator in operators)
         self.is_timed = any(hasattr(operator, "sight") for operator in operators)
 
@@ -103,6 +108,7 @@ class Chain:
         taken = [frame for operator in self.operators for frame in operator.late_frames]
         for operator in self.operators:
             operator.late_frames.clear()
+        self._pushed = [0] * len(self.operators)
         return taken
 
     def leave_out(self, before_us: int, read_before: bool) -> None:
@@ -128,12 +134,22 @@ class Chain:
 
     def _push(self, frame: pl.DataFrame | None, place: int, made: Streams) -> None:
         """Hand on what the operator at `place` has made."""
+        readers, streams, late = self.edges[place]
+        if late:
+            self._push_late(place, late, made)
         if frame is None:
             return
-        readers, streams = self.edges[place]
         for reader in readers:
             self._push(self.operators[reader].process(frame), reader, made)
         made.extend((stream, frame) for stream in streams)
+
+    def _push_late(self, place: int, readers: tuple[int, ...], made: Streams) -> None:
+        """Hand on what the operator at `place` has dropped since."""
+        dropped = self.operators[place].late_frames
+        fresh, self._pushed[place] = dropped[self._pushed[place] :], len(dropped)
+        for reader in readers:
+            for frame in fresh:
+                self._push(self.operators[reader].process(frame), reader, made)
 
     def _each(
         self,

@@ -76,7 +76,10 @@ class SessionAssignment(Operator):
         key, owners, _, touched = self._table.enter(frame, self._node.keys)
         late = self._is_late(owners, touched, self._times(frame))
         if late.any():
-            self.drop_late(frame.filter(late), int(np.abs(weights[late]).sum()))
+            dropped = frame.filter(late)
+            if self._node.input.retracts:
+                dropped = dropped.with_columns(pl.Series(WEIGHT, weights[late]))
+            self.drop_late(dropped, int(np.abs(weights[late]).sum()))
             kept = np.flatnonzero(~late)
             frame, weights, owners, key = frame[kept], weights[kept], owners[kept], (key[0][kept], key[1][kept])
         before = self._say(touched, -1) if self._node.changes else None

@@ -9,6 +9,7 @@ from typing import Any
 from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, conjunction, rewrite
 from ouzel.compiler.functions.lowering import backtick, parenthesize
 from ouzel.compiler.functions.spark import column_name, is_path, to_spark
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import (
     Aggregate,
     ApplyPython,
@@ -17,9 +18,11 @@ from ouzel.compiler.plan import (
     AssignWindow,
     Filter,
     FinalAggregate,
+    Gather,
     IntervalJoin,
     Join,
     JoinKind,
+    LateRows,
     Node,
     Over,
     PartialAggregate,
@@ -96,6 +99,12 @@ def _watermark(node: Watermark, names: FrameNames) -> list[str]:
 
 @BATCH.add(Sink)
 def _sink(node: Sink, names: FrameNames) -> list[str]:
+    return []
+
+
+@BATCH.add(Gather)
+def _gather(node: Gather, names: FrameNames) -> list[str]:
+    """Nothing: a batch has no clock."""
     return []
 
 
@@ -177,6 +186,13 @@ def _aggregate(node: Aggregate, names: FrameNames) -> list[str]:
         return [select(keys), ".distinct()"]
     grouped = [call(".groupBy", keys)] if keys else []
     return [*grouped, call(".agg", [spark_aggregate(each, computed) for each in node.calls])]
+
+
+@BATCH.add(LateRows)
+def lower_late_rows(node: LateRows, names: FrameNames) -> list[str]:
+    """None, for no row of a batch is late."""
+    nulls = [f"F.lit(None).cast({quote(to_spark_type(one.type))}).alias({quote(one.name)})" for one in node.schema]
+    return [comment("a batch has no late rows"), ".where(F.lit(False))", select(nulls)]
 
 
 @BATCH.add(Unnest)

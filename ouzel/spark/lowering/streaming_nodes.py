@@ -23,8 +23,10 @@ from ouzel.compiler.plan import (
     Changelog,
     Filter,
     FinalAggregate,
+    Gather,
     IntervalJoin,
     Join,
+    LateRows,
     Leaf,
     Node,
     Over,
@@ -203,7 +205,7 @@ class MicroBatch(Leaf):
         return (*self.identity, column)
 
 
-AS_IN_BATCH = (Aggregate, ApplyPython, AssignWindow, Filter, Project, Sink, Union, Unnest)
+AS_IN_BATCH = (Aggregate, ApplyPython, AssignWindow, Filter, Gather, Project, Sink, Union, Unnest)
 
 _NO_JOIN = Refused(
     "it joins streams only within a span of time, and takes no rows back",
@@ -225,6 +227,7 @@ STREAMING: NodeTable[Lowering] = NodeTable(
             "it takes no rows back, and has INTERSECT and EXCEPT of two streams not at all",
             "run it as a topology, or as a batch job",
         ),
+        LateRows: Refused("it tells nobody which rows it drops as late", "leave LATE INTO out, or use --engine heron"),
         Join: _NO_JOIN,
         IntervalJoin: _NO_JOIN,
         TopN: Refused("its streams have no first rows", "run it as a topology, or as a batch job"),

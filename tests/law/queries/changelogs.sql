@@ -24,3 +24,8 @@ SELECT owner, COUNT(*) AS n, SUM(points) AS total, MAX(seq) AS latest FROM profi
 -- query: upserts_joined
 SELECT p.id, p.points, o.order_id, q.id AS other FROM profiles p LEFT JOIN (SELECT order_id, customer FROM orders WHERE order_id < 40) o
 ON p.owner = o.customer AND p.id < o.order_id JOIN profiles q ON p.points = q.points AND p.id <= q.id;
+
+-- query: changes_told_now_and_then
+SELECT owner, balance FROM accounts WHERE balance > 0 EMIT AFTER DELAY INTERVAL '1' SECOND;
+-- duckdb:
+SELECT owner, balance FROM accounts WHERE balance > 0;

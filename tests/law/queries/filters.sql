@@ -23,3 +23,8 @@ SELECT id, ts FROM events WHERE ts >= TIMESTAMP '2024-02-28 23:50:00' AND ts < T
 
 -- query: select_star
 SELECT * FROM events WHERE id % 10 = 3;
+
+-- query: rows_told_now_and_then
+SELECT id, kind FROM events WHERE quantity > 2 EMIT AFTER DELAY INTERVAL '1' SECOND;
+-- duckdb:
+SELECT id, kind FROM events WHERE quantity > 2;

@@ -137,3 +137,9 @@ EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' DAY;
 -- duckdb:
 SELECT tumble(window_start, INTERVAL 30 SECOND) AS window_start, COUNT(*) AS windows, SUM(n)::BIGINT AS n
 FROM (SELECT tumble(ts, INTERVAL 10 SECOND) AS window_start, k, COUNT(*) AS n FROM late GROUP BY 1, 2) GROUP BY 1;
+
+-- query: told_early_and_corrected
+SELECT window_start, k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(ts), INTERVAL '10' SECONDS)) GROUP BY window_start, window_end, k
+EMIT AFTER DELAY INTERVAL '1' SECOND AND AFTER WATERMARK WITH LATENESS INTERVAL '1' DAY;
+-- duckdb:
+SELECT tumble(ts, INTERVAL 10 SECOND) AS window_start, k, COUNT(*) AS n FROM late GROUP BY 1, 2;

@@ -1,0 +1,3 @@
+-- error: EMIT CHANGES AND AFTER DELAY: with CHANGES nothing is left to wait for a delay; write one of them
+-- at: EMIT CHANGES AND AFTER DELAY INTERVAL '5' SECOND
+SELECT COUNT(*) FROM flights EMIT CHANGES AND AFTER DELAY INTERVAL '5' SECOND;
