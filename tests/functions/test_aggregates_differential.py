@@ -12,6 +12,7 @@ import pytest
 
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, CallOrder, ValueOrder
 from ouzel.compiler.functions.aggregates import AGGREGATES, resolve_aggregate
+from ouzel.compiler.functions.approximate import APPROXIMATE
 from ouzel.compiler.functions.gathering import GATHERING
 from ouzel.compiler.functions.statistics import STATISTICS
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall
@@ -105,7 +106,7 @@ def calls() -> Iterator[AggregateCall]:
     """A call of every aggregate on every type that it takes as it is: plain, DISTINCT, with a FILTER that takes some rows, and none."""
     yield from _spelled("count", None)
     for function in AGGREGATES:
-        if function in GATHERING or function in STATISTICS:
+        if function in (*GATHERING, *STATISTICS, *APPROXIMATE):
             yield from _several(function)
             continue
         for name, kind in KINDS.items():
@@ -116,7 +117,7 @@ def calls() -> Iterator[AggregateCall]:
 def _several(function: AggregateFunction) -> Iterator[AggregateCall]:
     """Calls of an aggregate of several values, or of values in an order."""
     constants = {"separator": "; ", "fraction": 0.3}
-    given = tuple(constants[constant.name] for constant in function.constants)
+    given = tuple(constants.get(constant.name, constant.default) for constant in function.constants)
     if function.values == 2:
         made = _spelled(function.name, "numbers" if function.name in OF_PAIRS else "keyed")
         refused = function.distinct and function.spark_distinct is function.sql_distinct is None
@@ -132,6 +133,10 @@ def _several(function: AggregateFunction) -> Iterator[AggregateCall]:
         yield from (replace(made, parameters=(PLAIN,)) for made in _spelled(function.name, "kept", VARCHAR))
         return
     parameters = () if function.order is CallOrder.NONE else (PLAIN, *given)
+    if not function.distinct:  # what it makes of each type matters
+        every = [name for name, kind in KINDS.items() if name.startswith("v") and _takes(function.name, kind)]
+        yield from (replace(next(_spelled(function.name, name)), parameters=given) for name in every)
+        return
     tame = {f"t{TYPES.index(DOUBLE)}": DOUBLE} if function.name in TOTALS else FEW
     for name, kind in tame.items():
         if _takes(function.name, kind):

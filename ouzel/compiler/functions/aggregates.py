@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns, by_spark
+from ouzel.compiler.functions.approximate import APPROXIMATE
 from ouzel.compiler.functions.gathering import GATHERING, has_value_order
 from ouzel.compiler.functions.statistics import STATISTICS
 from ouzel.compiler.types import (
@@ -206,6 +207,7 @@ AGGREGATES: tuple[AggregateFunction, ...] = (
     _counting("count_if", _boolean(BIGINT), "true", _TRUE, _itself),
     *GATHERING,
     *STATISTICS,
+    *APPROXIMATE,
 )
 """All aggregates, in the order of the documentation."""
 

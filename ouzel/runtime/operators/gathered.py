@@ -160,7 +160,7 @@ def _fraction_of(call: AggregateCall) -> float:
     return fraction
 
 
-_IS_MEDIAN = {"median": True, "percentile_cont": False, "percentile_disc": False}
+_IS_MEDIAN = {"median": True, "approx_percentile": False, "percentile_cont": False, "percentile_disc": False}
 
 GATHERED: dict[str, Callable[[AggregateCall, DataType], Accumulators]] = {
     "array_agg": ListOfValues, "collect_list": ListOfValues, "string_agg": ListOfValues, "map_agg": MapOfValues,

@@ -91,7 +91,10 @@ SELECT kind,
   REGR_INTERCEPT(DISTINCT quantity, id) AS regr_intercept_once, REGR_R2(quantity, id) AS regr_r2,
   REGR_R2(quantity, id) FILTER (WHERE flag) AS regr_r2_if, REGR_R2(DISTINCT quantity, id) AS regr_r2_once, SKEWNESS(quantity) AS skew,
   SKEWNESS(quantity) FILTER (WHERE flag) AS skew_if, SKEWNESS(DISTINCT quantity * quantity) AS skew_once, KURTOSIS(quantity) AS tails,
-  KURTOSIS(quantity) FILTER (WHERE flag) AS tails_if, KURTOSIS(DISTINCT quantity) AS tails_once
+  KURTOSIS(quantity) FILTER (WHERE flag) AS tails_if, KURTOSIS(DISTINCT quantity) AS tails_once,
+  APPROX_COUNT_DISTINCT(quantity) AS about, APPROX_COUNT_DISTINCT(quantity, 0.02) FILTER (WHERE flag) AS about_if, APPROX_PERCENTILE(quantity, 0.4) AS roughly,
+  APPROX_PERCENTILE(quantity, 0.4) FILTER (WHERE flag) AS roughly_if, APPROX_QUANTILE(DISTINCT quantity, 0.4) AS roughly_once,
+  APPROX_PERCENTILE(0.7, 0.001) WITHIN GROUP (ORDER BY quantity DESC) AS roughly_down
 FROM events WHERE kind IS NOT NULL GROUP BY kind;
 -- duckdb:
 SELECT kind,
@@ -128,7 +131,10 @@ SELECT kind,
   (avg(POW(quantity, 3)) - 3 * avg(quantity) * avg(POW(quantity, 2)) + 2 * POW(avg(quantity), 3)) / POW(stddev_pop(quantity), 3) AS skew,
   (avg(POW(quantity, 3)) FILTER (WHERE flag) - 3 * avg(quantity) FILTER (WHERE flag) * avg(POW(quantity, 2)) FILTER (WHERE flag) + 2 * POW(avg(quantity) FILTER (WHERE flag), 3)) / POW(stddev_pop(quantity) FILTER (WHERE flag), 3) AS skew_if,
   (avg(DISTINCT POW((quantity * quantity), 3)) - 3 * avg(DISTINCT (quantity * quantity)) * avg(DISTINCT POW((quantity * quantity), 2)) + 2 * POW(avg(DISTINCT (quantity * quantity)), 3)) / POW(stddev_pop(DISTINCT (quantity * quantity)), 3) AS skew_once,
-  kurtosis_pop(quantity) AS tails, kurtosis_pop(quantity) FILTER (WHERE flag) AS tails_if, kurtosis_pop(DISTINCT quantity) AS tails_once
+  kurtosis_pop(quantity) AS tails, kurtosis_pop(quantity) FILTER (WHERE flag) AS tails_if, kurtosis_pop(DISTINCT quantity) AS tails_once,
+  count(DISTINCT quantity) AS about, count(DISTINCT quantity) FILTER (WHERE flag) AS about_if, quantile_cont(quantity, 0.4) AS roughly,
+  quantile_cont(quantity, 0.4) FILTER (WHERE flag) AS roughly_if, quantile_cont(DISTINCT quantity, 0.4) AS roughly_once,
+  quantile_cont(quantity, 0.3) AS roughly_down
 FROM events WHERE kind IS NOT NULL GROUP BY kind;
 
 -- query: every_aggregate_of_values_that_change
@@ -158,7 +164,10 @@ SELECT m,
   REGR_SLOPE(DISTINCT n, k) AS regr_slope_once, REGR_INTERCEPT(n, k) AS regr_intercept, REGR_INTERCEPT(n, k) FILTER (WHERE n > 9) AS regr_intercept_if,
   REGR_INTERCEPT(DISTINCT n, k) AS regr_intercept_once, REGR_R2(n, k) AS regr_r2, REGR_R2(n, k) FILTER (WHERE n > 9) AS regr_r2_if,
   REGR_R2(DISTINCT n, k) AS regr_r2_once, SKEWNESS(n) AS skew, SKEWNESS(n) FILTER (WHERE n > 9) AS skew_if, SKEWNESS(DISTINCT n * n) AS skew_once,
-  KURTOSIS(n) AS tails, KURTOSIS(n) FILTER (WHERE n > 9) AS tails_if, KURTOSIS(DISTINCT n) AS tails_once
+  KURTOSIS(n) AS tails, KURTOSIS(n) FILTER (WHERE n > 9) AS tails_if, KURTOSIS(DISTINCT n) AS tails_once,
+  APPROX_COUNT_DISTINCT(n) AS about, APPROX_COUNT_DISTINCT(n, 0.02) FILTER (WHERE n > 9) AS about_if, APPROX_PERCENTILE(n, 0.4) AS roughly,
+  APPROX_PERCENTILE(n, 0.4) FILTER (WHERE n > 9) AS roughly_if, APPROX_QUANTILE(DISTINCT n, 0.4) AS roughly_once,
+  APPROX_PERCENTILE(0.7, 0.001) WITHIN GROUP (ORDER BY n DESC) AS roughly_down
 FROM (SELECT user_id AS k, COUNT(*) AS n, MOD(user_id, 4) AS m FROM events WHERE user_id IS NOT NULL GROUP BY user_id) AS a GROUP BY m;
 -- duckdb:
 SELECT m,
@@ -188,5 +197,8 @@ SELECT m,
   regr_r2(DISTINCT n, k) AS regr_r2_once, (avg(POW(n, 3)) - 3 * avg(n) * avg(POW(n, 2)) + 2 * POW(avg(n), 3)) / POW(stddev_pop(n), 3) AS skew,
   (avg(POW(n, 3)) FILTER (WHERE n > 9) - 3 * avg(n) FILTER (WHERE n > 9) * avg(POW(n, 2)) FILTER (WHERE n > 9) + 2 * POW(avg(n) FILTER (WHERE n > 9), 3)) / POW(stddev_pop(n) FILTER (WHERE n > 9), 3) AS skew_if,
   (avg(DISTINCT POW((n * n), 3)) - 3 * avg(DISTINCT (n * n)) * avg(DISTINCT POW((n * n), 2)) + 2 * POW(avg(DISTINCT (n * n)), 3)) / POW(stddev_pop(DISTINCT (n * n)), 3) AS skew_once,
-  kurtosis_pop(n) AS tails, kurtosis_pop(n) FILTER (WHERE n > 9) AS tails_if, kurtosis_pop(DISTINCT n) AS tails_once
+  kurtosis_pop(n) AS tails, kurtosis_pop(n) FILTER (WHERE n > 9) AS tails_if, kurtosis_pop(DISTINCT n) AS tails_once,
+  count(DISTINCT n) AS about, count(DISTINCT n) FILTER (WHERE n > 9) AS about_if, quantile_cont(n, 0.4) AS roughly,
+  quantile_cont(n, 0.4) FILTER (WHERE n > 9) AS roughly_if, quantile_cont(DISTINCT n, 0.4) AS roughly_once,
+  quantile_cont(n, 0.3) AS roughly_down
 FROM (SELECT user_id AS k, COUNT(*) AS n, MOD(user_id, 4) AS m FROM events WHERE user_id IS NOT NULL GROUP BY user_id) AS a GROUP BY m;
