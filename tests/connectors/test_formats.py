@@ -152,7 +152,7 @@ def test_timestamps_of_many_shapes_stand_side_by_side() -> None:
         ('"1e2"', pl.Decimal(9, 2), Decimal("100.00")),
         ("12345678901234567890.123456789", pl.Decimal(38, 9), Decimal("12345678901234567890.123456789")),
         ("1234567.891", pl.Decimal(9, 2), Decimal("1234567.89")),
-        ("9999999.999", pl.Decimal(9, 2), "'9999999.999' does not fit column 'c' of type DECIMAL(9, 2)"),
+        ("9999999.999", pl.Decimal(9, 2), "9999999.999 does not fit column 'c' of type DECIMAL(9, 2)"),
         ("true", pl.Decimal(9, 2), None),
         ("1", pl.Float64(), 1.0),
         ('"1"', pl.Float64(), "'1' does not fit column 'c' of type DOUBLE"),

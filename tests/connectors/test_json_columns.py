@@ -28,7 +28,7 @@ from tests.effort import examples, seeds
 MAP = pl.List(pl.Struct({"key": pl.String(), "value": pl.Decimal(38, 10)}))
 TEXTS = [
     "", "é\n", "1.5", "NaN", "+INF", "2024-01-31", "2024-01-31T10:11:12.5", "2024-01-31 10:11:12+02:00", "2024-02-30",
-    "YQ==", "YQ", "-1e-2", "1_0",
+    "YQ==", "YQ", "-1e-2", "1_0", "x" * 31, "x" * 32, "x" * 40 + "\n" + "é" * 40, "x" * 70 + '"',
 ]  # fmt: skip
 NUMBERS = [
     "0", "-0", "-0.0", "127", "128", "-32769", "2147483648", "9223372036854775807", "9223372036854775808", "1.5", "1.005", "-0.005",
@@ -91,6 +91,7 @@ def one_by_one(lines: list[bytes], columns: dict[str, pl.DataType]) -> tuple[pl.
 @settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=examples(100))
 @given(st.lists(st.sampled_from(list(EVERY)), min_size=1, max_size=2), st.lists(RECORDS, max_size=5))
 @example([MAP], ['{"c0": {"a": 1, "a": 2}}', '{"c0": {"\\u0061": 1}}'])
+@example([MAP], ['{"c0":{"key":"1","value":"2","key ":3}}', '{"":1,"c0":{"":"1"}}'])
 @example([pl.List(pl.Date())], ['{"c0": ["2024-01-31"]}', '{"c0": ["2024-01-31", "no"]}', '{"c0": ["2024-02-01"]}'])
 @example([pl.Decimal(9, 2)], [f'{{"c0": {number}}}' for number in NUMBERS])
 @example([pl.Float64()], [f'{{"c0": {number}}}' for number in NUMBERS])
@@ -102,9 +103,7 @@ def test_columns_are_what_each_record_says(kinds: list[pl.DataType], records: li
     kept = [index for index in range(len(lines)) if index not in bad]
     assert set(good.tolist()) <= set(kept), "taken, though the reference refuses it"
     assert_frame_equal(rows, frame[[kept.index(index) for index in good.tolist()]], check_exact=True)
-    reader = JsonDecoder({}, columns, frozenset())
-    reader._flat = False
-    decoded = reader.decode(Records.of(lines))
+    decoded = JsonDecoder({}, columns, frozenset()).decode(Records.of(lines))
     assert dict(decoded.bad) == bad
     assert_frame_equal(decoded.frame, frame, check_exact=True)
 

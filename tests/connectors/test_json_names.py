@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from ouzel.connectors.formats import json as json_format
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.json import JsonDecoder
 from ouzel.connectors.formats.json_names import EXACT
@@ -68,7 +70,14 @@ def test_a_field_that_is_another_column_s_is_left_to_it() -> None:
     assert decoder.decode(Records.of([b'{"V": 1}'])).frame.rows() == [(None, 1)]
 
 
-def test_without_another_case_no_record_is_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(JsonDecoder, "_decode", None)
-    decoder = JsonDecoder({}, {"v": pl.Int64(), "w": pl.Int64()}, frozenset())
-    assert decoder.decode(Records.of([b'{"v": 1}', b'{"v": null, "x": "text"}'] * 10)).frame.height == 20
+def test_names_in_another_case_or_with_escapes_send_no_record_down_the_slow_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_format, "check_record", None)
+    decoder = JsonDecoder({}, {"v": pl.Int64(), "größe": pl.Int64(), 'a"b': pl.Int64()}, frozenset())
+    records = [
+        b'{"v": 1, "gr\\u00f6\\u00dfe": 2, "a\\"b": 3}',
+        b'{"V": 1, "other\\n": [1], "x": "text", "a\\u0022b": 3}',
+        json.dumps({"gr\u00f6\u00dfe": 2, "v": None}, ensure_ascii=False).encode(),
+    ]
+    assert decoder.decode(Records.of(records)).frame.rows() == [(1, 2, 3), (1, None, 3), (None, 2, None)]

@@ -9,12 +9,19 @@ from typing import Any
 import numba
 
 
-def compiled(*signature: Any, inline: str = "never") -> Callable[[Any], Any]:
-    """`numba.njit` that lets other threads run.
+def compiled(*signature: Any, inline: bool = False) -> Callable[[Any], Any]:
+    """`numba.njit` of a function that makes no array, which lets other threads run and counts no references to the arrays it is given.
 
     Args:
         signature: the types to compile for at once.
-        inline: "always" where a call costs more than what it does: it hands over seven words and more for each array.
+        inline: for a function that is only called by compiled ones: it becomes part of them, as a call hands over seven words and more for
+            each array.
     """
-    decorate: Callable[[Any], Any] = numba.njit(*signature, cache=Path(__file__).is_file(), nogil=True, inline=inline)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": inline}
+    options |= {
+        "cache": Path(__file__).is_file() and not inline,
+        "no_cpython_wrapper": inline,
+        "no_cfunc_wrapper": True,
+    }
+    decorate: Callable[[Any], Any] = numba.njit(*signature, **options)
     return decorate

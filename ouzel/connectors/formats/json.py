@@ -7,7 +7,6 @@ text; a number, an object or an array stays as it is written. ARRAY, ROW and MAP
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -19,14 +18,13 @@ import polars as pl
 import pyarrow as pa
 
 from ouzel.connectors.base import Option
-from ouzel.connectors.formats.base import Decoded, Format, Records, looks_packed
-from ouzel.connectors.formats.conversion import Change, convert_columns, merge, misfit, parse_column
+from ouzel.connectors.formats.base import Decoded, Format, Records
+from ouzel.connectors.formats.conversion import convert_columns, merge, misfit
 from ouzel.connectors.formats.json_names import (
     EXACT,
     AmbiguousField,
     exact_inside,
     exact_names,
-    is_in_other_case,
     match_fields,
 )
 from ouzel.connectors.formats.json_unseen import Unseen
@@ -68,13 +66,6 @@ FORMAT = Format(
     quoted=EXACT,
 )
 
-_NATIVE = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
-_NARROW = (pl.Int8, pl.Int16, pl.Duration)
-_TEXT = (pl.Date, pl.Datetime, pl.Decimal)  # not BYTES: of a number Polars would make a text that may be base64
-_NOTHING: dict[str, pl.DataType] = {"$nothing": pl.String()}
-"""Polars infers a schema when it is given none."""
-_NO_STRING = r"^[\[{\-0-9]"
-"""How a number, object or array begins, once Polars has made a text of it. A string may begin so too."""
 _WRITTEN = (pl.Int8, pl.Int16, pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
 
 
@@ -85,61 +76,13 @@ class JsonDecoder:
         self, options: Mapping[str, str], columns: Mapping[str, pl.DataType], required: frozenset[str]
     ) -> None:
         self.columns, self.required = dict(columns), required
-        self._raw: dict[str, pl.DataType] = {}
-        self._changes: dict[str, Change] = {}
-        self._flat = all(self._plan(name, kind) for name, kind in columns.items())
-        self._texts = [name for name, kind in columns.items() if isinstance(kind, pl.String)]
         self._exact = exact_names(options, columns)
         self._unseen = Unseen(self.columns, self._exact)
 
-    def _plan(self, name: str, kind: pl.DataType) -> bool:
-        """How Polars' own reader can read the column; False if it cannot."""
-        if isinstance(kind, _NATIVE):
-            self._raw[name] = kind
-        elif isinstance(kind, _NARROW):
-            self._raw[name] = pl.Int64()
-            self._changes[name] = lambda numbers: numbers.cast(kind, strict=False)
-        elif isinstance(kind, _TEXT) and not (isinstance(kind, pl.Decimal) and kind.precision > 15):
-            self._raw[name] = pl.String()
-            self._changes[name] = parse_column(kind)
-        else:
-            return False
-        return True
-
     def decode(self, records: Records) -> Decoded:
         """Decode all of them: at once what is beyond doubt, the others one by one."""
-        raw = self._parse(records) if self._flat else None
-        decoded = (
-            self._decode(records) if raw is None else convert_columns(raw, self.columns, self._changes, self.required)
-        )
+        decoded = self._decode(records)
         return replace(decoded, notes=self._unseen.look(records, decoded.frame))
-
-    def _parse(self, records: Records) -> pl.DataFrame | None:
-        """Columns by Polars' reader, which is the faster one where nothing is nested; None where it refuses one of the records."""
-        if not len(records) or looks_packed(records.blob) or records.blob.count(b"\n") > len(records):
-            return None
-        try:
-            raw = pl.read_ndjson(io.BytesIO(records.blob), schema=self._raw or _NOTHING)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            return None
-        if raw.height != len(records) or self._are_elsewhere(raw, records):
-            return None
-        return self._as_written(raw, records)
-
-    def _are_elsewhere(self, raw: pl.DataFrame, records: Records) -> bool:
-        """Whether a column that is NULL somewhere may have its value under its name in another case, which Polars' reader does not know."""
-        asked = [name for name in self.columns if name not in self._exact and raw[name].null_count()]
-        return bool(asked) and is_in_other_case(asked, records.blob)
-
-    def _as_written(self, raw: pl.DataFrame, records: Records) -> pl.DataFrame:
-        """What is given for VARCHAR and is no string stays as it is written; Polars writes it anew."""
-        doubtful = raw.select(pl.col(self._texts).str.contains(_NO_STRING).any())
-        asked = [name for name in self._texts if doubtful[name][0]]
-        if not asked:
-            return raw
-        from ouzel.connectors.formats.json_written import as_written
-
-        return as_written(raw, asked, records)
 
     @cached_property
     def _reader(self) -> ColumnReader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -81,6 +82,7 @@ class ColumnReader:
         for node in self._nodes:  # which grows: children stand side by side
             self._expand(node)
         self._tree, self._names = self._make_tree()
+        self._words = self._make_words()
 
     def _expand(self, node: ColumnNode) -> None:
         dimension = node.dimension
@@ -104,9 +106,31 @@ class ColumnReader:
             high = (1 << _BITS.get(type(node.kind), 64) - 1) - 1
             first, last = (node.children[0], node.children[-1] + 1) if node.children else (0, 0)
             bounds = (-high - 1, high, name_at, name_at + len(name))
-            tree[number, : scan.BASE] = (*node.shape, first, last, node.inner, *bounds, node.dimension, node.any_case)
+            tree[number, : scan.WORDS_AT] = (
+                *node.shape,
+                first,
+                last,
+                node.inner,
+                *bounds,
+                node.dimension,
+                node.any_case,
+            )
             name_at += len(name)
         return tree, np.frombuffer(b"".join(names) or b"\0", np.uint8)
+
+    def _make_words(self) -> np.ndarray:
+        """What stands before the values of a ROW's fields, eight bytes a word, with masks; none for a name that would need escapes."""
+        fields = {child for node in self._nodes if isinstance(node.kind, pl.Struct) for child in node.children}
+        words: list[tuple[int, int]] = []
+        for number, node in enumerate(self._nodes):
+            written = json.dumps(node.name, ensure_ascii=False).encode() + b":"
+            self._tree[number, scan.WORDS_AT] = len(words)
+            if number in fields and len(written) == len(node.name.encode()) + 3:
+                for at in range(0, len(written), 8):
+                    part = written[at : at + 8]
+                    words.append((int.from_bytes(part, "little"), (1 << 8 * len(part)) - 1))
+            self._tree[number, scan.WORDS_END] = len(words)
+        return np.array(words or [(0, 0)], np.uint64)
 
     def read(self, records: Records) -> tuple[pl.DataFrame, np.ndarray]:
         """The rows of those records that are beyond doubt, and their indices. The blob is valid UTF-8."""
@@ -123,14 +147,16 @@ class ColumnReader:
         return frame, np.concatenate(found)
 
     def _read(self, data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> tuple[pl.DataFrame, np.ndarray]:
-        elements = _count(data, b",[{") + 1 if self._dimensions > 1 else 0
+        elements = scan.count_elements(data) if self._dimensions > 1 else 0
         room = np.where(self._tree[:, scan.DIMENSION] == 0, len(starts), elements)
         self._tree[:, scan.BASE] = np.append(0, np.cumsum(room)[:-1])
-        cells = np.zeros((int(room.sum()), 3), np.int64)  # what is not touched costs nothing
-        sides = np.zeros((self._dimensions, 2), np.int64)
+        size = int(room.sum())  # what is not touched costs nothing
+        cells = np.zeros(size, np.uint8), np.empty(size, np.int64), np.empty(size, np.int64)
+        sides = np.zeros((self._dimensions, 3), np.int64)
         sides[:, scan.ROW_BASE] = (np.arange(self._dimensions) - 1) * elements
         rows, good = np.empty((self._dimensions - 1) * elements, np.int64), np.empty(len(starts), np.int64)
-        count = int(scan.scan(data, starts, ends, self._tree, self._names, cells, sides, rows, good))
+        work = np.empty(scan.STACK_SHAPE, np.int64), np.empty(scan.NAME_MAX, np.uint8)
+        count = scan.scan(data, starts, ends, self._tree, self._names, self._words, *cells, sides, rows, *work, good)
         made = _Columns(self._nodes, data, self._tree, cells, sides, rows)
         frame = pl.DataFrame([made.series(child) for child in self._nodes[0].children])
         good = good[:count]
@@ -148,7 +174,7 @@ class _Columns:
         nodes: list[ColumnNode],
         data: np.ndarray,
         tree: np.ndarray,
-        cells: np.ndarray,
+        cells: tuple[np.ndarray, np.ndarray, np.ndarray],
         sides: np.ndarray,
         rows: np.ndarray,
     ) -> None:
@@ -159,8 +185,9 @@ class _Columns:
     def series(self, number: int) -> pl.Series:
         """The column of this node."""
         node, base = self._nodes[number], int(self._tree[number, scan.BASE])
-        cells = self._cells[base : base + int(self._sides[node.dimension, scan.COUNT])]
-        kind, begin, size = (np.ascontiguousarray(cells[:, part]) for part in range(3))
+        count = int(self._sides[node.dimension, scan.COUNT])
+        kind, begin, size = (cells[base : base + count] for cells in self._cells)
+        kind[kind == scan.SAID_NULL] = scan.NULL
         made = self._read_nested(node, kind, size) if node.children else self._leaf(node, kind, begin, size)
         return made.alias(node.name)
 
@@ -192,7 +219,8 @@ class _Columns:
                 made = self._times(kind, begin, size, node.kind)
             case _:
                 made = self._parse(node.kind, kind, begin, size)
-        self._doubt(node, made.is_null().to_numpy() & (kind != scan.NULL))
+        if made.null_count() > np.count_nonzero(kind == scan.NULL):
+            self._doubt(node, made.is_null().to_numpy() & (kind != scan.NULL))
         return made
 
     def _parse(self, type_: pl.DataType, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
@@ -218,11 +246,10 @@ class _Columns:
         return made.scatter(left, words.fill_null(numbers))
 
     def _doubt(self, node: ColumnNode, failed: np.ndarray) -> None:
-        if failed.any():
-            entries = np.flatnonzero(failed)
-            if node.dimension:
-                entries = self._rows[self._sides[node.dimension, scan.ROW_BASE] + entries]
-            self.doubtful.update(entries.tolist())
+        entries = np.flatnonzero(failed)
+        if node.dimension:
+            entries = self._rows[self._sides[node.dimension, scan.ROW_BASE] + entries]
+        self.doubtful.update(entries.tolist())
 
 
 def _numbers(values: np.ndarray, kind: np.ndarray, type_: pl.DataType) -> pl.Series:
@@ -250,10 +277,6 @@ def _from_arrow(array: pa.Array, kind: pl.DataType) -> pl.Series:
     made = pl.from_arrow(array)
     assert isinstance(made, pl.Series)
     return made if made.dtype == kind else made.cast(kind)
-
-
-def _count(data: np.ndarray, letters: bytes) -> int:
-    return sum(int(np.count_nonzero(data == letter)) for letter in letters)
 
 
 def _slices(records: Records) -> Iterator[tuple[int, int]]:

@@ -7,19 +7,24 @@ import polars as pl
 import pyarrow as pa
 
 from ouzel.connectors.formats.compiled import compiled
-from ouzel.connectors.formats.json_scan import ESCAPED, NULL, read_hex
+from ouzel.connectors.formats.json_escapes import unescape
+from ouzel.connectors.formats.json_scan import ESCAPED, NULL
+from ouzel.connectors.formats.wide import WIDTH, copy_bytes
 
-_BACKSLASH, _U, _MINUS, _PLUS, _POINT, _ZERO, _NINE, _SMALL_E = map(ord, "\\u-+.09e")
-_ESCAPES = np.zeros(256, np.uint8)
-for _letter, _meant in zip(b"bfnrt", b"\b\f\n\r\t", strict=True):
-    _ESCAPES[_letter] = _meant
+_MINUS, _PLUS, _POINT, _ZERO, _NINE, _SMALL_E = map(ord, "-+.09e")
 _DIGITS_MAX = 38
 _EXPONENT_MAX = 1_000
+_SHORT_MAX = 18
+_TENS = 10 ** np.arange(_SHORT_MAX + 1)
+_LONG = np.iinfo(np.int64).min
+"""No number of so few digits."""
 
 
 def make_texts(data: np.ndarray, kind: np.ndarray, begin: np.ndarray, size: np.ndarray) -> pl.Series:
     """The text at each place; NULL where the entry is."""
-    offsets, text = _gather(data, kind, begin, size)
+    offsets = np.empty(len(kind) + 1, np.int64)
+    text = np.empty(size.sum(where=kind != NULL) + WIDTH, np.uint8)
+    _gather(data, kind, begin, size, offsets, text)
     buffers = [_validity(kind != NULL), pa.py_buffer(offsets), pa.py_buffer(text)]
     made = pl.from_arrow(pa.Array.from_buffers(pa.large_string(), len(kind), buffers))
     assert isinstance(made, pl.Series)
@@ -30,8 +35,11 @@ def make_decimals(
     data: np.ndarray, kind: np.ndarray, begin: np.ndarray, size: np.ndarray, type_: pl.Decimal
 ) -> pl.Series:
     """The number at each place, rounded half up; NULL where there is none that fits."""
-    values, good = _decimals(data, kind, begin, size, type_.precision or _DIGITS_MAX, type_.scale)
-    decimal = pa.decimal128(type_.precision or _DIGITS_MAX, type_.scale)
+    values, good = np.zeros((len(kind), 2), np.uint64), np.zeros(len(kind), np.bool_)
+    precision = type_.precision or _DIGITS_MAX
+    limit = 10 ** min(precision, _SHORT_MAX)
+    _decimals(data, kind, begin, size, precision, type_.scale, limit, values, good)
+    decimal = pa.decimal128(precision, type_.scale)
     made = pl.from_arrow(pa.Array.from_buffers(decimal, len(kind), [_validity(good), pa.py_buffer(values)]))
     assert isinstance(made, pl.Series)
     return made
@@ -42,75 +50,72 @@ def _validity(good: np.ndarray) -> pa.Buffer | None:
 
 
 @compiled()
-def _gather(data, kind, begin, size):  # type: ignore[no-untyped-def]
+def _gather(data, kind, begin, size, offsets, text):  # type: ignore[no-untyped-def]
     """The texts one behind the other, and where each begins."""
-    offsets = np.zeros(kind.size + 1, np.int64)
-    for entry in range(kind.size):
-        offsets[entry + 1] = offsets[entry] + (size[entry] if kind[entry] != NULL else 0)
-    text = np.empty(offsets[-1], np.uint8)
     at = 0
     for entry in range(kind.size):
         offsets[entry] = at
         if kind[entry] == ESCAPED:
-            at = _unescape(data, begin[entry], begin[entry] + size[entry], text, at)
+            at = unescape(data, begin[entry], begin[entry] + size[entry], text, at)
         elif kind[entry] != NULL:
-            start = begin[entry]
-            for place in range(size[entry]):
-                text[at + place] = data[start + place]
+            _copy(data, begin[entry], size[entry], text, at)
             at += size[entry]
     offsets[kind.size] = at
-    return offsets, text
+
+
+@compiled(inline=True)
+def _copy(data, begin, size, text, to):  # type: ignore[no-untyped-def]
+    """Copy a text, and perhaps some of what is behind it, for which `text` has room."""
+    if begin + size + WIDTH <= data.size:
+        for place in range(0, size, WIDTH):
+            copy_bytes(data, begin + place, text, to + place)
+    else:
+        for place in range(size):
+            text[to + place] = data[begin + place]
 
 
 @compiled()
-def _unescape(data, at, end, text, to):  # type: ignore[no-untyped-def]
-    """Write a string without its escapes, which are right; where it ends. It gets shorter."""
+def _decimals(data, kind, begin, size, precision, scale, limit, values, good):  # type: ignore[no-untyped-def]
+    """128-bit integers, low half first, and which entries have one. Those within the limit are made in a shorter way."""
+    for entry in range(kind.size):
+        if kind[entry] == NULL or kind[entry] == ESCAPED:
+            continue
+        value = _short_decimal(data, begin[entry], begin[entry] + size[entry], scale)
+        if -limit < value < limit:
+            values[entry, 0], values[entry, 1] = np.uint64(value), np.uint64(value >> 63)
+            good[entry] = True
+        else:
+            good[entry] = _decimal(data, begin[entry], begin[entry] + size[entry], precision, scale, values, entry)
+
+
+@compiled(inline=True)
+def _short_decimal(data, at, end, scale):  # type: ignore[no-untyped-def]
+    """The number in units of its scale, if it is written plainly, with no digit too many; else _LONG."""
+    negative = at < end and data[at] == _MINUS
+    at += negative
+    if end - at > _SHORT_MAX:
+        return _LONG
+    value, digits, behind = np.int64(0), 0, -1
     while at < end:
         byte = data[at]
-        if byte != _BACKSLASH:
-            text[to] = byte
-            at, to = at + 1, to + 1
-        elif data[at + 1] != _U:
-            meant = _ESCAPES[data[at + 1]]
-            text[to] = meant if meant else data[at + 1]
-            at, to = at + 2, to + 1
+        if byte == _POINT and behind < 0:
+            behind = digits
+        elif _ZERO <= byte <= _NINE:
+            value = value * 10 + (byte - _ZERO)
+            digits += 1
         else:
-            code = read_hex(data, at + 2, end)
-            at += 6
-            if 0xD800 <= code < 0xDC00:
-                code = 0x10000 + ((code - 0xD800) << 10) + read_hex(data, at + 2, end) - 0xDC00
-                at += 6
-            to = _write_letter(code, text, to)
-    return to
+            return _LONG
+        at += 1
+    more = scale - (digits - behind if behind >= 0 else 0)
+    if digits == 0 or more < 0 or digits + more > _SHORT_MAX:
+        return _LONG
+    value *= _TENS[more]
+    return -value if negative else value
 
 
-@compiled()
-def _write_letter(code, text, to):  # type: ignore[no-untyped-def]
-    """In UTF-8."""
-    if code < 0x80:
-        text[to] = code
-        return to + 1
-    more = 1 if code < 0x800 else 2 if code < 0x10000 else 3
-    text[to] = (0xF00 >> more + 1 & 0xFF) | code >> 6 * more
-    for place in range(1, more + 1):
-        text[to + place] = 0x80 | (code >> 6 * (more - place) & 0x3F)
-    return to + more + 1
-
-
-@compiled()
-def _decimals(data, kind, begin, size, precision, scale):  # type: ignore[no-untyped-def]
-    """128-bit integers, low half first, and which entries have one."""
-    values = np.zeros((kind.size, 2), np.uint64)
-    good = np.zeros(kind.size, np.bool_)
-    for entry in range(kind.size):
-        if kind[entry] != NULL and kind[entry] != ESCAPED:
-            good[entry] = _decimal(data, begin[entry], begin[entry] + size[entry], precision, scale, values[entry])
-    return values, good
-
-
-@compiled()
-def _decimal(data, at, end, precision, scale, value):  # type: ignore[no-untyped-def]
-    """Whether it is a number that fits, which then is in `value`."""
+@compiled(inline=True)
+def _decimal(data, at, end, precision, scale, values, entry):  # type: ignore[no-untyped-def]
+    """Whether it is a number that fits, which then is among the values."""
     negative = at < end and data[at] == _MINUS
     if at < end and (data[at] == _MINUS or data[at] == _PLUS):
         at += 1
@@ -151,11 +156,11 @@ def _decimal(data, at, end, precision, scale, value):  # type: ignore[no-untyped
     if negative:
         low = ~low + np.uint64(1)
         high = ~high + np.uint64(low == 0)
-    value[0], value[1] = low, high
+    values[entry, 0], values[entry, 1] = low, high
     return True
 
 
-@compiled()
+@compiled(inline=True)
 def _exponent(data, at, end):  # type: ignore[no-untyped-def]
     """What stands behind the digits, 0 for nothing; _EXPONENT_MAX for what is no exponent, or a large one."""
     if at == end:
@@ -177,7 +182,7 @@ def _exponent(data, at, end):  # type: ignore[no-untyped-def]
     return sign * exponent
 
 
-@compiled()
+@compiled(inline=True)
 def _ten_times(high, low):  # type: ignore[no-untyped-def]
     ten, half, mask = np.uint64(10), np.uint64(32), np.uint64(0xFFFFFFFF)
     lower = (low & mask) * ten
@@ -185,13 +190,13 @@ def _ten_times(high, low):  # type: ignore[no-untyped-def]
     return high * ten + (upper >> half), (upper << half) | (lower & mask)
 
 
-@compiled()
+@compiled(inline=True)
 def _add(high, low, number):  # type: ignore[no-untyped-def]
     made = low + number
     return high + np.uint64(made < low), made
 
 
-@compiled()
+@compiled(inline=True)
 def _is_below(high, low, power):  # type: ignore[no-untyped-def]
     """Whether the number is below this power of ten."""
     of_high, of_low = np.uint64(0), np.uint64(1)

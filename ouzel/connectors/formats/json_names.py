@@ -6,7 +6,6 @@ are told apart as `column.field`, at whatever depth they stand.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import polars as pl
@@ -69,10 +68,3 @@ def match_fields(found: Collection[str], columns: Collection[str], exact: Collec
             )
         chosen[name] = alike[0] if alike else name
     return chosen
-
-
-def is_in_other_case(names: Iterable[str], blob: bytes) -> bool:
-    """Whether one of the names stands in the records in another case, between quotes."""
-    written = [json.dumps(name, ensure_ascii=False).encode() for name in names]
-    small = blob.lower()
-    return any(small.count(name.lower()) != blob.count(name) for name in written)

@@ -12,6 +12,7 @@ _MINUS, _POINT, _COLON, _SPACE, _T, _Z, _ZERO, _NINE = map(ord, "-.: TZ09")
 _ZERO_ZONE = np.frombuffer(b"+00:00", np.uint8)
 _NO_DAY = -(1 << 40)
 _DAY_US = 86_400_000_000
+_TENS = 10 ** np.arange(7)
 _MONTH_DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 
 
@@ -49,7 +50,7 @@ def _timestamps(data, kind, begin, size, values, good):  # type: ignore[no-untyp
                 values[entry], good[entry] = day * _DAY_US + second * 1_000_000 + micros, True
 
 
-@compiled()
+@compiled(inline=True)
 def _number(data, at, digits):  # type: ignore[no-untyped-def]
     """The number that so many digits make; a negative one if they are none."""
     number = np.int64(0)
@@ -61,7 +62,7 @@ def _number(data, at, digits):  # type: ignore[no-untyped-def]
     return number
 
 
-@compiled()
+@compiled(inline=True)
 def _day(data, at):  # type: ignore[no-untyped-def]
     """Days since 1970 of `yyyy-MM-dd`."""
     year, month, day = _number(data, at, 4), _number(data, at + 5, 2), _number(data, at + 8, 2)
@@ -75,7 +76,7 @@ def _day(data, at):  # type: ignore[no-untyped-def]
     return 365 * year + year // 4 - year // 100 + year // 400 + (153 * since_march + 2) // 5 + day - 719_469
 
 
-@compiled()
+@compiled(inline=True)
 def _second(data, at):  # type: ignore[no-untyped-def]
     """The second of the day of `HH:mm:ss`; negative for none."""
     hour, minute, second = _number(data, at, 2), _number(data, at + 3, 2), _number(data, at + 6, 2)
@@ -88,7 +89,7 @@ def _second(data, at):  # type: ignore[no-untyped-def]
     return hour * 3_600 + minute * 60 + second
 
 
-@compiled()
+@compiled(inline=True)
 def _micros(data, at, end):  # type: ignore[no-untyped-def]
     """Microseconds of what stands behind the seconds; negative if it is neither a fraction nor UTC."""
     micros = 0
@@ -98,7 +99,7 @@ def _micros(data, at, end):  # type: ignore[no-untyped-def]
             digits += 1
         if not digits:
             return -1
-        micros = _number(data, at + 1, digits) * 10 ** (6 - digits)
+        micros = _number(data, at + 1, digits) * _TENS[6 - digits]
         at += 1 + digits
     if at == end or (at + 1 == end and data[at] == _Z):
         return micros
