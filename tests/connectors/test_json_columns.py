@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from random import Random
 
@@ -18,11 +18,12 @@ from ouzel.connectors.formats import json as json_format
 from ouzel.connectors.formats import json_columns
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import parse_column
-from ouzel.connectors.formats.json import JsonDecoder, check_record
+from ouzel.connectors.formats.json import JsonDecoder, JsonEncoder, check_record
 from ouzel.connectors.formats.json_columns import ColumnReader
 from ouzel.connectors.formats.json_scan import STRING
 from ouzel.connectors.formats.json_times import make_times
-from tests.connectors.format_strategies import EVERY
+from ouzel.connectors.formats.json_values import to_json
+from tests.connectors.format_strategies import EVERY, frames
 from tests.effort import examples, seeds
 
 MAP = pl.List(pl.Struct({"key": pl.String(), "value": pl.Decimal(38, 10)}))
@@ -185,3 +186,43 @@ def test_one_odd_time_sends_no_other_down_the_slow_way(monkeypatch: pytest.Monke
         None,
         datetime(2024, 1, 31, 10, 11, 12),
     ]
+
+
+DEEP = {
+    pl.List(pl.Struct({"key": pl.Date(), "value": pl.List(MAP)})): st.just([{"key": date(2024, 1, 31), "value": [[]]}]),
+    pl.Struct({"m": MAP, "b": pl.List(pl.Binary())}): st.just(
+        {"m": [{"key": '"\n', "value": Decimal("1.5000000000")}], "b": [b"ab", None]}
+    ),
+    pl.List(pl.Struct({"d": pl.Duration("us")})): st.just([{"d": timedelta(microseconds=-7)}, None]),
+    pl.List(pl.List(pl.Float64())): st.just([[1.5, None], [float("nan")], None]),
+}
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=examples(100))
+@given(frames(EVERY | DEEP), st.booleans())
+def test_rows_written_in_columns_are_what_each_row_says(frame: pl.DataFrame, nulls: bool) -> None:
+    records = JsonEncoder({"json.nulls": str(nulls).lower()}, frame.schema).encode(frame)
+    expected = [
+        {name: to_json(value, kind) for (name, kind), value in zip(frame.schema.items(), row, strict=True)}
+        for row in frame.iter_rows()
+    ]
+    assert [list(json.loads(record)) for record in records] == [
+        [name for name, value in row.items() if nulls or value is not None] for row in expected
+    ]
+    decoder = JsonDecoder({}, frame.schema, frozenset())
+    made, meant = (
+        decoder.decode(Records.of(lines)) for lines in (records, [json.dumps(row).encode() for row in expected])
+    )
+    assert not made.bad
+    assert_frame_equal(made.frame, meant.frame, check_exact=True)
+
+
+def test_one_nan_sends_no_other_row_down_the_slow_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = list[object]()
+    monkeypatch.setattr(json_format, "to_json", lambda value, kind: looked_at.append(value) or to_json(value, kind))
+    rows = [{"l": [1.5]}] * 50 + [{"l": [float("nan")]}] + [{"l": [2.5]}] * 50
+    frame = pl.DataFrame({"r": rows, "m": [[{"key": "k", "value": 1}]] * 101})
+    records = JsonEncoder({}, frame.schema).encode(frame)
+    assert records[50] == b'{"r":{"l":["NaN"]},"m":{"k":1}}'
+    assert records[49] == b'{"r":{"l":[1.5]},"m":{"k":1}}'
+    assert len(looked_at) == 2

@@ -33,12 +33,10 @@ from ouzel.connectors.formats.json_values import (
     Unwritten,
     Whole,
     WrittenDecoder,
-    holds_floats,
-    is_finite,
-    is_plain,
     json_to_python,
     to_json,
 )
+from ouzel.connectors.formats.json_writing import find_unwritable, write_objects
 
 if TYPE_CHECKING:
     from ouzel.connectors.formats.json_columns import ColumnReader
@@ -65,8 +63,6 @@ FORMAT = Format(
     "ouzel.connectors.formats.json:JsonEncoder",
     quoted=EXACT,
 )
-
-_WRITTEN = (pl.Int8, pl.Int16, pl.Date, pl.Datetime, pl.Decimal, pl.Binary)
 
 
 class JsonDecoder:
@@ -174,21 +170,22 @@ class JsonEncoder:
 
     def __init__(self, options: Mapping[str, str], columns: Mapping[str, pl.DataType]) -> None:
         self._nulls = options.get("json.nulls", "true") == "true"
-        self._floats = [name for name, kind in columns.items() if holds_floats(kind)]
-        self._native = self._nulls and all(is_plain(kind) or isinstance(kind, _WRITTEN) for kind in columns.values())
 
     def encode(self, frame: pl.DataFrame) -> list[bytes]:
         """One object a row."""
         return self.lines(frame).splitlines()
 
     def lines(self, frame: pl.DataFrame) -> bytes:
-        """All rows, one object a line."""
-        finite = all(is_finite(frame[name]) for name in self._floats if name in frame.columns)
-        if self._native and finite:
-            return frame.with_columns(pl.selectors.binary().bin.encode("base64")).write_ndjson().encode()
-        return b"".join(self._line(row, frame.schema) for row in frame.iter_rows())
+        """All rows, one object a line: those that hold NaN or Infinity one by one, the others all at once."""
+        unwritable = find_unwritable(frame)
+        common = write_objects(frame.filter(~unwritable), self._nulls)
+        if not unwritable.any():
+            return common
+        others = iter(common.splitlines(keepends=True))
+        odd = (self._write_one(row, frame.schema) for row in frame.filter(unwritable).iter_rows())
+        return b"".join(next(odd if one else others) for one in unwritable)
 
-    def _line(self, row: tuple[object, ...], schema: pl.Schema) -> bytes:
+    def _write_one(self, row: tuple[object, ...], schema: pl.Schema) -> bytes:
         values = {name: to_json(value, kind) for (name, kind), value in zip(schema.items(), row, strict=True)}
         if not self._nulls:
             values = {name: value for name, value in values.items() if value is not None}

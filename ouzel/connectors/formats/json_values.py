@@ -20,7 +20,6 @@ from ouzel.connectors.formats.json_names import match_fields
 
 _EXACT = Context(prec=80)
 _BITS: dict[Any, int] = {pl.Int8: 8, pl.Int16: 16, pl.Int32: 32, pl.Int64: 64}
-_PLAIN = (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String, pl.Boolean)
 
 FLOAT_WORDS = {
     "NaN": math.nan,
@@ -98,17 +97,6 @@ def map_parts(kind: pl.DataType) -> tuple[pl.DataType, pl.DataType] | None:
     return None
 
 
-def is_plain(kind: pl.DataType) -> bool:
-    """Whether Polars' JSON reader and writer handle the type, nested or not, just as we want it."""
-    if map_parts(kind):
-        return False
-    if isinstance(kind, pl.List):
-        return is_plain(kind.inner)  # type: ignore[arg-type]
-    if isinstance(kind, pl.Struct):
-        return all(is_plain(field.dtype) for field in kind.fields)  # type: ignore[arg-type]
-    return isinstance(kind, _PLAIN)
-
-
 def holds_floats(kind: pl.DataType) -> bool:
     """Whether there are floats in values of the type."""
     if isinstance(kind, pl.List):
@@ -116,16 +104,6 @@ def holds_floats(kind: pl.DataType) -> bool:
     if isinstance(kind, pl.Struct):
         return any(holds_floats(field.dtype) for field in kind.fields)  # type: ignore[arg-type]
     return isinstance(kind, (pl.Float32, pl.Float64))
-
-
-def is_finite(values: pl.Series) -> bool:
-    """Whether JSON has numbers for all floats in a column that holds some."""
-    if isinstance(values.dtype, pl.List):
-        return is_finite(values.explode())
-    if isinstance(values.dtype, pl.Struct):
-        parts = values.struct.unnest().get_columns()
-        return all(is_finite(part) for part in parts if holds_floats(part.dtype))
-    return bool(values.is_finite().all())
 
 
 def json_to_python(value: Any, kind: pl.DataType, exact: Collection[str] = ()) -> Any:
