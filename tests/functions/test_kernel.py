@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -10,6 +11,7 @@ import pytest
 
 from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
 from ouzel.compiler.functions.kernel import evaluate, lower
+from ouzel.compiler.functions.patterns import java_regex
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.functions.spark import to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
@@ -179,3 +181,22 @@ def test_a_quotient_is_exact_in_a_batch_of_any_size(expression: Expression, expe
     frame = pl.DataFrame([one] * rows).with_columns(pl.col("t").cast(pl.Datetime("us", "UTC")))
     out, _ = evaluate(frame, [("x", lower(expression))])
     assert out["x"].to_list() == [expected] * rows
+
+
+@pytest.mark.parametrize(
+    ("pattern", "certain"),
+    [
+        ("(&|^)channel_id=([^&]*)", {0, 1, 2}),
+        ("(a)|(b)", {0}),
+        ("(a)?((b)c)+", {0, 2, 3}),
+        ("(?:(a)|b)(c){0,2}(d){1,2}", {0, 3}),
+        ("(a(b)?)", {0, 1}),
+    ],
+)
+def test_it_is_known_which_groups_take_part_in_every_match(pattern: str, certain: set[int]) -> None:
+    regex = java_regex(pattern)
+    assert regex.certain == certain
+    texts = ["a", "b", "aa", "bc", "abcbc", "ab", "ac", "adb", "acd", "bdd", "x&channel_id=", "channel_id=7&", "bcd"]
+    matches = [found for text in texts if (found := re.search(regex.python, text))]
+    assert matches
+    assert {group for group in range(regex.groups + 1) if all(found[group] is not None for found in matches)} == certain

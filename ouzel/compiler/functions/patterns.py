@@ -7,7 +7,9 @@ and lazy repetition, `^` and `$`. Look-around, back references, possessive repet
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ouzel.errors import NotSupported, QueryError
 
@@ -20,12 +22,16 @@ _END_PYTHON = r"(?=(?:\r\n|[\n\r\u0085\u2028\u2029])?\Z)"
 
 @dataclass(frozen=True)
 class Regex:
-    """One pattern for both engines; `rust` is None where only Python's can say it (`$`, which in Java may precede a last line end)."""
+    """One pattern for both engines; `rust` is None where only Python's can say it (`$`, which in Java may precede a last line end).
+
+    `certain` are the groups that take part in every match; 0 is the match itself.
+    """
 
     python: str
     rust: str | None
     groups: int
     can_be_empty: bool
+    certain: frozenset[int]
 
 
 def refuse_construct(pattern: str, part: str) -> NotSupported:
@@ -53,12 +59,21 @@ def java_regex(pattern: str) -> Regex:
     except re.error as error:
         raise QueryError(f"the regular expression '{pattern}' is malformed: {error}") from error
     rust = None if "\0" in translated or flags else translated.replace(r"\b", r"(?-u:\b)")
-    return Regex(compiled.pattern, rust, compiled.groups, _may_be_empty(compiled.pattern))
+    parsed = re._parser.parse(compiled.pattern, re.ASCII)
+    certain = frozenset((0, *_find_certain(parsed)))
+    return Regex(compiled.pattern, rust, compiled.groups, parsed.getwidth()[0] == 0, certain)
 
 
-def _may_be_empty(pattern: str) -> bool:
-    parser = re._parser
-    return bool(parser.parse(pattern, re.ASCII).getwidth()[0] == 0)
+def _find_certain(parsed: Iterable[tuple[object, Any]]) -> Iterator[int]:
+    """The groups outside of alternatives and of what may be repeated no times."""
+    constants = re._constants
+    for operation, operand in parsed:
+        if operation is constants.SUBPATTERN:
+            number, _, _, inner = operand
+            yield from (number,) if number else ()
+            yield from _find_certain(inner)
+        elif operation in (constants.MAX_REPEAT, constants.MIN_REPEAT) and operand[0] > 0:
+            yield from _find_certain(operand[2])
 
 
 def _translate(pattern: str, body: str) -> list[str]:

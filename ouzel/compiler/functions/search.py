@@ -144,8 +144,11 @@ def _extract(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
         text = arguments[0].value
         import polars as pl
 
-        found = text.str.extract(regex.rust, group).fill_null("")  # a group that takes no part in a match is empty
-        return with_errors(pl.when(text.str.contains(regex.rust)).then(found), arguments)
+        found = text.str.extract(regex.rust, group)
+        if group in regex.certain:
+            return with_errors(found, arguments)
+        in_match = found.fill_null("")  # a group that takes no part in a match is empty
+        return with_errors(pl.when(text.str.contains(regex.rust)).then(in_match), arguments)
     compiled = re.compile(regex.python, re.ASCII)
 
     def extract(text: str) -> str | None:

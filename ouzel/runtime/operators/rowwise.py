@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.coercion import is_numeric
+from ouzel.compiler.expressions import Call, Column, Expression, walk_expression
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Project, Unnest, Watermark
-from ouzel.compiler.types import DataType, DateType, MapType, RowType
+from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
 from ouzel.runtime.operators.culprits import culprits, describe_culprit, reason
@@ -45,6 +47,7 @@ class _Computing(Operator):
         errors = [lowered.error for _, lowered in self._lowered]
         self._failing = [(one, error) for one, error in zip(expressions, errors, strict=True) if error is not None]
         self._values = [lowered.value.alias(name) for name, lowered in self._lowered]
+        self._repeats = _repeat_work(expressions)
 
     def compute(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The frame without the rows that fail, and beside it the computed columns.
@@ -53,12 +56,16 @@ class _Computing(Operator):
         value, or it is an error. Then the columns are written out, and the values put beside them.
         """
         try:
-            kept, computed = self._beside(frame) if self._failing else (frame, frame.select_seq(self._values))
+            kept, computed = self._beside(frame) if self._failing else (frame, self._select(frame))
             if kept.height == computed.height:
                 return kept, computed
         except (pl.exceptions.ShapeError, pl.exceptions.InvalidOperationError):
             pass
         return self._beside(pl.DataFrame(frame.get_columns()))
+
+    def _select(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The values alone. Only a lazy frame computes once what stands in several of them, and making one takes longer than small sums."""
+        return frame.lazy().select(self._values).collect() if self._repeats else frame.select_seq(self._values)
 
     def _beside(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The same, with the values computed as columns of the frame, and the rows that fail refused."""
@@ -81,6 +88,20 @@ class _Computing(Operator):
                     refuse_rows(self, frame, rows, reason(part), describe_culprit(part))
                 bad = mask if bad is None else mask | bad
         return None if bad is None else ~bad
+
+
+def _repeat_work(expressions: Sequence[Expression]) -> bool:
+    """Whether one function of a text, a time or an array is called twice for the same one, as SPLIT_INDEX is for two pieces of a text.
+
+    Of numbers, and where the answer is a BOOLEAN, computing it again takes less time than making a lazy frame.
+    """
+    calls = Counter(
+        (part.function, part.arguments[0])
+        for one in expressions
+        for part in walk_expression(one)
+        if isinstance(part, Call) and part.arguments and part.type != BOOLEAN and not is_numeric(part.arguments[0].type)
+    )
+    return max(calls.values(), default=0) > 1
 
 
 class Passing(Operator):
