@@ -109,8 +109,9 @@ def run(
 
             request = Request(query, engine, record, pairs=tuple(given))
             raise typer.Exit(run_and_reconcile(job, request, form))
-        from ouzel.cli.run import run_query
+        from ouzel.cli.run import run_query, warn_of_state
 
+        warn_of_state(job)
         raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings))
 
 

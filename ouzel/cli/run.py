@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -21,7 +22,8 @@ from ouzel.cli.screen import screen
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.cli.values import printable
-from ouzel.compiler.plan import Program, Sink
+from ouzel.compiler.catalog import QueryWarning
+from ouzel.compiler.plan import Program, Scan, Sink
 from ouzel.planner.settings import Settings
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import Handle, RunState, Status, describe_lost_state
@@ -65,6 +67,19 @@ def run_query(
         finally:
             handle.stop()
         return _end(status, rows, progress, job.settings)
+
+
+def warn_of_state(job: session.Job) -> None:
+    """Say on standard error which state grows for ever, where a table never ends, and what would bound it."""
+    from ouzel.connectors import reads_of
+    from ouzel.explain.state import warn_of_growth
+
+    scans = [node for part in job.topology.components for node in part.chain if isinstance(node, Scan)]
+    endless = frozenset(
+        scan.table for scan in scans if not reads_of(scan.connector, scan.table).bounded(dict(scan.options))
+    )
+    for text in warn_of_growth(job.topology, endless):
+        warnings.warn(text, QueryWarning, stacklevel=2)
 
 
 def _say_what_is_there(job: session.Job) -> None:

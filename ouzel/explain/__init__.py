@@ -13,6 +13,7 @@ from rich.text import Text
 from ouzel.compiler.plan import Program
 from ouzel.errors import QueryError
 from ouzel.explain import as_json, sections
+from ouzel.explain.state import list_state
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.spark.lowering import spark_job
@@ -20,14 +21,13 @@ from ouzel.spark.lowering import spark_job
 USUAL = ("logical", "topology", "packing")
 """What is shown when nothing is asked for."""
 
-DETAILS = (*USUAL, "batch")
-"""What may be asked for; `batch` is the PySpark job."""
+DETAILS = (*USUAL, "state", "batch")
+"""What may be asked for; `state` is what operators keep, `batch` the PySpark job."""
 
 _ALIASES = {
     "spark": "batch",
     "physical": "topology",
     "parallelism": "topology",
-    "state": "topology",
     "watermark": "topology",
     "changelog_mode": "topology",
 }
@@ -54,6 +54,7 @@ def explain(
         "logical": lambda: sections.logical_section(program),
         "topology": lambda: sections.topology_section(topology),
         "packing": lambda: sections.packing_section(packing, topology),
+        "state": lambda: sections.state_section(topology),
         "batch": lambda: sections.batch_section(program, topology.name),
     }
     for detail in select_details(details):
@@ -74,6 +75,7 @@ def explain_json(
         "logical": lambda: as_json.describe_nodes(program),
         "topology": lambda: as_json.describe_topology(topology),
         "packing": lambda: as_json.describe_packing(packing),
+        "state": lambda: list(list_state(topology)),
         "batch": lambda: spark_job(program, Path("."), topology.name),
     }
     return {detail: shown[detail]() for detail in select_details(details)}

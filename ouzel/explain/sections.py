@@ -15,6 +15,7 @@ from rich.tree import Tree
 
 from ouzel.compiler.plan import UNBOUNDED, Node, Program, Sink
 from ouzel.compiler.types import Schema
+from ouzel.explain.state import list_growing, list_state
 from ouzel.explain.wording import node_text
 from ouzel.planner.packing.capacity import PADDING, PADDING_PERCENT
 from ouzel.planner.packing.plan import Container, PackingPlan
@@ -42,6 +43,24 @@ def topology_section(made: Topology) -> Iterator[RenderableType]:
         yield from ("",) if component is not made.components[0] else ()
         yield _component(component)
     yield from _warnings(made)
+
+
+def state_section(made: Topology) -> Iterator[RenderableType]:
+    """What each operator keeps, by which key and in how many tasks; and where it grows for ever, what would bound it."""
+    yield _title("State", "what operators keep")
+    kept = list(list_state(made))
+    if not kept:
+        yield Padding(Text("nothing", "dim"), (0, 0, 0, 2))
+    for one in kept:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        bound = "yes" if one["bounded"] else f"{UNBOUNDED}: it grows as long as its input does"
+        facts = [("keeps", one["keeps"]), ("by", one["by"]), ("bounded", bound)]
+        for name, value in (*facts, *(("way out", way) for way in one["ways_out"])):
+            table.add_row(Text(name, "dim"), Text(value, _state_style(value) if name == "bounded" else ""))
+        head = Text.assemble((one["component"], "bold"), (f" x {one['tasks']}", "cyan"), f"  {one['operator']}")
+        yield Padding(Group(head, Padding(table, (0, 0, 0, 2))), (0, 0, 0, 2))
 
 
 def packing_section(plan: PackingPlan, made: Topology) -> Iterator[RenderableType]:
@@ -163,9 +182,7 @@ def schema_text(schema: Schema) -> str:
 
 
 def _warnings(made: Topology) -> Iterator[RenderableType]:
-    grows = [
-        part.name for part in made.components if any(node.state_bound.startswith(UNBOUNDED) for node in part.chain)
-    ]
+    grows = list(dict.fromkeys(component.name for component, _ in list_growing(made)))
     if grows:
         text = f"The state of {', '.join(grows)} grows with every new key; a window would bound it."
         yield Padding(Text(text, "red"), (1, 0, 0, 2))

@@ -140,9 +140,10 @@ def test_only_what_is_asked_for() -> None:
     page = explained(program(word_count()), "packing")
     assert "Packing" in page
     assert "Topology" not in page
-    assert explained(program(word_count()), "STATE") == explained(program(word_count()), "topology")
+    assert explained(program(word_count()), "WATERMARK") == explained(program(word_count()), "topology")
     with pytest.raises(
-        QueryError, match="EXPLAIN COST is not known; write EXPLAIN LOGICAL, TOPOLOGY, PACKING, BATCH or just EXPLAIN"
+        QueryError,
+        match="EXPLAIN COST is not known; write EXPLAIN LOGICAL, TOPOLOGY, PACKING, STATE, BATCH or just EXPLAIN",
     ):
         explained(program(word_count()), "cost")
 

@@ -1,3 +1,3 @@
--- error: EXPLAIN shows no COST; write LOGICAL, TOPOLOGY, PACKING, JSON or nothing
+-- error: EXPLAIN shows no COST; write LOGICAL, TOPOLOGY, STATE, PACKING, JSON or nothing
 -- at: COST
 EXPLAIN COST SELECT word FROM words;

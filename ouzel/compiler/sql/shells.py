@@ -33,7 +33,7 @@ from ouzel.compiler.sql.statements import (
 from ouzel.compiler.sql.terminals import TerminalLexer, terminals
 from ouzel.errors import NotSupported, QueryError
 
-_DETAILS = ("logical", "topology", "packing", "json")
+_DETAILS = ("logical", "topology", "state", "packing", "json")
 _STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE", "RECONCILE", "DESCRIBE", "SHOW")
 _SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "MINUS": "-", "GROUP": "(", "QUERY": "SELECT"}
 _VAGUE = {

@@ -1,0 +1,84 @@
+"""EXPLAIN STATE: what each operator keeps, of what, for how long, and how it could be kept from growing for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ouzel.compiler.plan import (
+    UNBOUNDED,
+    Aggregate,
+    DistributionKind,
+    FinalAggregate,
+    Join,
+    Node,
+    Over,
+    Scan,
+    SetOperation,
+    TopN,
+    walk,
+)
+from ouzel.explain.wording import node_text
+from ouzel.planner.topology import Component, Topology
+
+_GROUPS = (
+    "group by windows of time: TUMBLE, HOP or CUMULATE",
+    "by SESSION, where a key comes to rest",
+    "by fewer keys",
+)
+_ROWS = (
+    "order by event time, with frames that look back",
+    "partition by the window of an aggregate",
+    "rank fewer rows",
+)
+WAYS_OUT: dict[type[Node], tuple[str, str, str]] = {
+    Aggregate: _GROUPS,
+    FinalAggregate: _GROUPS,
+    Join: (
+        "join within a span of time: AND b.ts BETWEEN a.ts - INTERVAL '1' HOUR AND a.ts",
+        "join windows with equal window_start and window_end",
+        "let a table of versions be joined as of a time: ASOF JOIN",
+    ),
+    Over: _ROWS,
+    TopN: _ROWS,
+    SetOperation: ("compare windows, with window_start in the rows", "compare fewer columns", "filter both inputs"),
+}
+"""Of each class of nodes whose state may grow for ever three ways to bound it."""
+
+
+def list_state(made: Topology) -> Iterator[dict[str, Any]]:
+    """What is kept, operator by operator: its component, what it does, what it keeps, by which key, in how many tasks."""
+    for component in made.components:
+        for node in component.chain:
+            if node.state_bound:
+                unbounded = node.state_bound.startswith(UNBOUNDED)
+                yield {
+                    "component": component.name,
+                    "operator": " ".join(node_text(node)),
+                    "keeps": node.state_bound.removeprefix(f"{UNBOUNDED}: "),
+                    "by": _describe_key(node),
+                    "tasks": component.parallelism,
+                    "bounded": not unbounded,
+                    "ways_out": list(WAYS_OUT[type(node)]) if unbounded else [],
+                }
+
+
+def list_growing(made: Topology) -> Iterator[tuple[Component, Node]]:
+    """The operators whose state grows for ever, with their components."""
+    for component in made.components:
+        yield from ((component, node) for node in component.chain if node.state_bound.startswith(UNBOUNDED))
+
+
+def warn_of_growth(made: Topology, endless: frozenset[str]) -> Iterator[str]:
+    """A sentence for each operator whose state grows as long as the `endless` tables that it reads do."""
+    for component, node in list_growing(made):
+        tables = sorted({scan.table for scan in walk(node) if isinstance(scan, Scan)} & endless)
+        if tables:
+            ways = "; or ".join(WAYS_OUT[type(node)])
+            yield f"the state of {component.name} is {node.state_bound}, and grows as long as {', '.join(tables)} does: {ways}"
+
+
+def _describe_key(node: Node) -> str:
+    """The columns by which the state is dealt to tasks."""
+    keys = dict.fromkeys(", ".join(spread.keys) for spread in node.distribution if spread.kind is DistributionKind.KEYS)
+    return " = ".join(keys) or "nothing: one task has all"
