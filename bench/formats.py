@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from decimal import Decimal
 import polars as pl
 
 from ouzel.connectors.formats import open_decoder, open_encoder
+from ouzel.connectors.formats.avro_schema import write_varint
 from ouzel.connectors.formats.base import Records
 
 ROWS = 50_000
@@ -87,6 +89,18 @@ def bench_text(form: str, name: str, frame: pl.DataFrame, more: bytes = b"") -> 
     report(f"{form} {name} written", frame.height, len(blob), lambda: encoder.lines(frame))
 
 
+def bench_avro() -> None:
+    """Read records of a schema: numbers, a text, a time and an array."""
+    of = {"id": "long", "price": "double", "url": ["null", "string"], "ids": {"type": "array", "items": "long"}}
+    schema = {"type": "record", "name": "bid", "fields": [{"name": name, "type": kind} for name, kind in of.items()]}
+    columns = {"id": pl.Int64(), "price": pl.Float64(), "url": pl.String(), "ids": pl.List(pl.Int64())}
+    url = b"\2" + write_varint(44) + b"https://www.nexmark.com/item.html?query=1234"
+    bodies = [write_varint(number) + struct.pack("<d", number / 4) + url + b"\4\2\4\0" for number in range(ROWS)]
+    decoder = open_decoder("avro", {"avro.schema": json.dumps(schema)}, columns)
+    records = Records.of(bodies)
+    report("avro read", ROWS, sum(map(len, bodies)), lambda: decoder.decode(records))
+
+
 def bench_parquet(name: str, frame: pl.DataFrame) -> None:
     """Read and write a file in memory."""
     file = io.BytesIO()
@@ -104,6 +118,7 @@ WORKLOADS: dict[str, Callable[[], None]] = {
     "csv": lambda: bench_text("csv", "flat", flat(ROWS)),
     "csv_typed": lambda: bench_text("csv", "typed", typed(ROWS)),
     "raw": lambda: bench_text("raw", "lines", flat(ROWS).select("url")),
+    "avro": bench_avro,
     "parquet": lambda: bench_parquet("typed", typed(ROWS)),
     "parquet_nested": lambda: bench_parquet("nested", nested(ROWS)),
 }

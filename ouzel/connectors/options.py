@@ -82,6 +82,8 @@ def why_unwritable(connector: Connector, options: Mapping[str, str]) -> str:
     chosen = _format(connector, options)
     if options.get("json.array") == "true":
         return "a file that is one JSON array can only be read"
+    if chosen is not None and chosen.readable_only:
+        return f"the format '{chosen.name}' can only be read"
     if (
         chosen is None
         or not chosen.changelog

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.connectors.formats.avro import AVRO, AVRO_CONFLUENT
 from ouzel.connectors.formats.base import Decoder, Encoder, Format
 from ouzel.connectors.formats.csv import FORMAT as CSV
 from ouzel.connectors.formats.debezium import FORMAT as DEBEZIUM
@@ -16,7 +18,9 @@ from ouzel.connectors.formats.raw import FORMAT as RAW
 if TYPE_CHECKING:
     import polars as pl
 
-FORMATS: dict[str, Format] = {format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, PARQUET)}
+FORMATS: dict[str, Format] = {
+    format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, AVRO, AVRO_CONFLUENT, PARQUET)
+}
 
 
 def takes_rows_back(options: Mapping[str, str]) -> bool:
@@ -25,14 +29,20 @@ def takes_rows_back(options: Mapping[str, str]) -> bool:
 
 
 def open_decoder(
-    name: str, options: Mapping[str, str], columns: Mapping[str, pl.DataType], required: frozenset[str] = frozenset()
+    name: str,
+    options: Mapping[str, str],
+    columns: Mapping[str, pl.DataType],
+    required: frozenset[str] = frozenset(),
+    directory: str | Path = "",
 ) -> Decoder:
-    """A decoder of records into `columns`; a NULL in one of `required` makes a record bad.
+    """A decoder of records into `columns`; a NULL in one of `required` makes a record bad. The paths of files that the format's options
+    name start at `directory`.
 
     Raises:
         ConnectorError: the format cannot hold these columns.
     """
-    decoder: Decoder = _load(FORMATS[name].decoder)(options, columns, required)
+    files = {path: str(Path(directory, options[path])) for path in FORMATS[name].files if path in options}
+    decoder: Decoder = _load(FORMATS[name].decoder)({**options, **files}, columns, required)
     return decoder
 
 

@@ -17,7 +17,8 @@ class Format:
     """One row of the table of formats; `decoder` and `encoder` are `module:function`, empty if records make no sense in it.
 
     `quoted` is the option that lists the columns whose names are quoted in the table's definition; empty if that makes no difference.
-    A `changelog` is a format whose records take rows back: its decoder gives weights.
+    A `changelog` is a format whose records take rows back: its decoder gives weights. Of one that is `readable_only` nothing is written.
+    `files` are the options that name a file.
     """
 
     name: str
@@ -27,6 +28,8 @@ class Format:
     encoder: str = ""
     quoted: str = ""
     changelog: bool = False
+    readable_only: bool = False
+    files: tuple[str, ...] = ()
 
 
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")

@@ -129,7 +129,8 @@ CONNECTOR = Connector(
             aliases=(Alias("topic-pattern"),),
         ),
         Option(
-            "format", "What a record's value holds.", required=True, choices=("json", "debezium-json", "csv", "raw"),
+            "format", "What a record's value holds.", required=True,
+            choices=("json", "debezium-json", "csv", "raw", "avro", "avro-confluent"),
             aliases=(Alias("value.format"),),
         ),
         Option(

@@ -129,7 +129,9 @@ class RecordDecoder:
         beside = {*request.metadata, *self._keys.columns}
         data = {name: kind for name, kind in request.columns.items() if name not in beside}
         self.notes: Sequence[str] = ()
-        self._values = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
+        self._values = open_decoder(
+            options.text("format"), request.options, data, request.required & data.keys(), request.directory
+        )
         if isinstance(self._values, CsvDecoder) and not self._values.names:
             raise ConnectorError(
                 f"table '{request.table}': nothing says which CSV field is which column; list the fields in order in 'csv.columns'"

@@ -56,6 +56,7 @@ def _check(scan: Scan, options: Mapping[str, str]) -> None:
         "start": options.get("start") == "offsets",
         "end": options.get("end") == "offsets",
         **{name: True for name in options if name.startswith("properties.")},
+        "format": options["format"] not in ("json", "csv", "raw"),
     }
     name = next((name for name, asked in cannot.items() if asked), "")
     if name:
