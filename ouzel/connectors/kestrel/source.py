@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ouzel.connectors.base import (
-    Committed,
-    OffsetRange,
     Partition,
     ReadBatch,
     ReadState,
@@ -22,7 +20,7 @@ from ouzel.connectors.kestrel.assignment import assign_hosts, hosts_of
 from ouzel.connectors.kestrel.client import Client, QueueReading, greet
 from ouzel.connectors.kestrel.custody import Custody
 from ouzel.connectors.options import TableOptions
-from ouzel.errors import ConnectorError
+from ouzel.connectors.queues import QueueReader, QueueSource
 
 
 def open_queue(request: SourceRequest) -> Source:
@@ -37,13 +35,13 @@ def open_queue(request: SourceRequest) -> Source:
     return KeptItems(request, request.directory / options.text("items.path"), options.text("format"))
 
 
-class KestrelSource:
+class KestrelSource(QueueSource):
     """A queue on some hosts: a partition for each task."""
 
     def __init__(self, request: SourceRequest, options: TableOptions) -> None:
+        super().__init__()
         self._request, self._options = request, options
         self._decoder = ItemDecoder(request, options.text("format"))
-        self._readers: list[KestrelReader] = []
         self._greeted = request.again
 
     def _reading(self, hosts: Sequence[str], watched: frozenset[str] = frozenset()) -> QueueReading:
@@ -81,33 +79,17 @@ class KestrelSource:
         self._readers.append(reader)
         return reader
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
-        """A queue has no offsets."""
-        raise ConnectorError("the connector 'kestrel' has no offsets to reach")
 
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """A queue has no offsets."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """A queue has no offsets."""
-        return {}
-
-    def close(self) -> None:
-        """Confirm what is handled and let go of the rest, which goes back."""
-        for reader in self._readers:
-            reader.end()
-
-
-class KestrelReader:
+class KestrelReader(QueueReader):
     """Reads the queue from some of its hosts, item by item; see base.ItemReader."""
 
     def __init__(
         self, reading: QueueReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None, linger_s: float
     ) -> None:
-        self._reading, self._ends, self._decoder, self._log = reading, ends, decoder, log
+        self._reading, self._ends, self._decoder = reading, ends, decoder
         self._custody = Custody(reading.tracked)
         self._client = Client(reading, self._custody)
+        super().__init__(self._custody, self._client, log)
         self._linger_s, self._since_s = linger_s, 0.0
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
@@ -140,29 +122,9 @@ class KestrelReader:
         away = self._client.blacklist.away(self._reading.hosts)
         return Unreachable(away) if away else ReadState.WAIT
 
-    def acknowledge(self, start: int, end: int) -> int:
-        """Keep what is to be kept, then have it closed."""
-        with self._client.lock:
-            if self._log:
-                self._log.append(self._custody.data(start, end))
-            again = self._custody.acknowledge(start, end)
+    def decided(self) -> None:
+        """A connection may have waited for that, to confirm items or to give all of its own back."""
         self._client.decided()
-        return again
-
-    def give_back(self, start: int, end: int) -> None:
-        """Have these handed out again, with all else that came on their connections and is not handled."""
-        with self._client.lock:
-            self._custody.give_back(start, end)
-        self._client.decided()
-
-    def held(self, start: int, end: int) -> int:
-        """How many of these are still ours."""
-        with self._client.lock:
-            return self._custody.held(start, end)
-
-    def kept(self) -> tuple[int, int] | None:
-        """What was appended to the log."""
-        return (self._log.first, self._log.end) if self._log else None
 
     def lag(self) -> int | None:
         """How many items wait at the servers that this task watches, and here."""
@@ -170,13 +132,3 @@ class KestrelReader:
         with self._client.lock:
             here = self._custody.waiting
         return sum(list(waits.values())) + here if waits else None
-
-    def close(self) -> None:
-        """Take in no more; what is handled is still confirmed."""
-        self._client.take_no_more()
-
-    def end(self) -> None:
-        """Let go of everything."""
-        self._client.close()
-        if self._log:
-            self._log.close()

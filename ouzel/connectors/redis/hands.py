@@ -57,9 +57,10 @@ class Hands:
         """The data of those of these numbers that are out."""
         return [self._out[number][1] for number in range(start, end) if number in self._out]
 
-    def acknowledge(self, start: int, end: int) -> None:
-        """These are handled."""
+    def acknowledge(self, start: int, end: int) -> int:
+        """These are handled, and none of them comes again."""
         self.handled.extend(self._out.pop(number)[0] for number in range(start, end) if number in self._out)
+        return 0
 
     def acknowledged(self, count: int) -> None:
         """The server knows of so many, the oldest."""

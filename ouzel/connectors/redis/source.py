@@ -1,13 +1,11 @@
-"""GroupReading a stream: a consumer of the group for each task."""
+"""Reading a stream: a consumer of the group for each task."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ouzel.connectors.base import (
-    Committed,
-    OffsetRange,
     Partition,
     ReadBatch,
     ReadState,
@@ -17,6 +15,7 @@ from ouzel.connectors.base import (
 )
 from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.queues import QueueReader, QueueSource
 from ouzel.connectors.redis import CONNECTOR, KEPT
 from ouzel.connectors.redis.client import Endpoint
 from ouzel.connectors.redis.group import Consumer, GroupReading
@@ -40,13 +39,13 @@ def open_stream(request: SourceRequest) -> Source:
     return KeptItems(request, request.directory / options.text("items.path"), options.text("format"))
 
 
-class RedisSource:
+class RedisSource(QueueSource):
     """A stream: a partition for each task."""
 
     def __init__(self, request: SourceRequest, options: TableOptions) -> None:
+        super().__init__()
         self._request, self._options = request, options
         self._decoder = ItemDecoder(request, options.text("format"))
-        self._readers: list[RedisReader] = []
         if not request.again:
             self._server().greet()
 
@@ -81,33 +80,17 @@ class RedisSource:
         self._readers.append(reader)
         return reader
 
-    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
-        """A group has no offsets."""
-        raise ConnectorError("the connector 'redis' has no offsets to reach")
 
-    def commit(self, places: Mapping[str, Committed]) -> str:
-        """A group has no offsets."""
-        return ""
-
-    def committed(self) -> Mapping[str, Committed]:
-        """A group has no offsets."""
-        return {}
-
-    def close(self) -> None:
-        """Acknowledge what is handled; the rest is pending with the server."""
-        for reader in self._readers:
-            reader.end()
-
-
-class RedisReader:
+class RedisReader(QueueReader):
     """Reads what the group gives to one consumer, entry by entry; see base.ItemReader."""
 
     def __init__(
         self, server: Endpoint, reading: GroupReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None
     ) -> None:
-        self._reading, self._ends, self._decoder, self._log = reading, ends, decoder, log
+        self._reading, self._ends, self._decoder = reading, ends, decoder
         self._hands = Hands(reading.tracked)
         self._consumer = Consumer(server, reading, self._hands)
+        super().__init__(self._hands, self._consumer, log)
         self._tells_lag = reading.consumer == min(reading.peers)
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
@@ -125,40 +108,8 @@ class RedisReader:
             [data for _, data in entries], start, lambda row: f"stream '{stream}', entry {entries[row][0].decode()}"
         )
 
-    def acknowledge(self, start: int, end: int) -> int:
-        """Keep what is to be kept, then have it acknowledged."""
-        with self._consumer.lock:
-            if self._log:
-                self._log.append(self._hands.data(start, end))
-            self._hands.acknowledge(start, end)
-        return 0
-
-    def give_back(self, start: int, end: int) -> None:
-        """Have these come again."""
-        with self._consumer.lock:
-            self._hands.give_back(start, end)
-
-    def held(self, start: int, end: int) -> int:
-        """How many of these are still ours."""
-        with self._consumer.lock:
-            return self._hands.held(start, end)
-
-    def kept(self) -> tuple[int, int] | None:
-        """What was appended to the log."""
-        return (self._log.first, self._log.end) if self._log else None
-
     def lag(self) -> int | None:
         """How many entries wait here; the first task adds those that the group has not read."""
         with self._consumer.lock:
             here = self._hands.waiting
         return here + (self._consumer.lag or 0) if self._tells_lag else here
-
-    def close(self) -> None:
-        """Take in no more; what is handled is still acknowledged."""
-        self._consumer.take_no_more()
-
-    def end(self) -> None:
-        """Let go of everything."""
-        self._consumer.close()
-        if self._log:
-            self._log.close()

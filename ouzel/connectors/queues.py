@@ -1,0 +1,109 @@
+"""What sources of queues have in common: no offsets, and readers that hold each item until it is acknowledged or given back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from ouzel.connectors.base import Committed, OffsetRange, Partition
+from ouzel.connectors.items import ItemLog
+from ouzel.errors import ConnectorError
+
+
+class HeldItems(Protocol):
+    """The items that a task holds, numbered as they are handed on."""
+
+    def data(self, start: int, end: int) -> list[bytes]:
+        """The bytes of those that are still held."""
+
+    def acknowledge(self, start: int, end: int) -> int:
+        """These are handled; how many items, of these and of earlier ones, come again although they are."""
+
+    def give_back(self, start: int, end: int) -> None:
+        """These are to be handed out again."""
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these are still held."""
+
+
+class Intake(Protocol):
+    """The thread that takes items in; it shares them with the reader under its lock."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Guards the items."""
+
+    def take_no_more(self) -> None:
+        """Ask for no more items; what is handled is still acknowledged at the server."""
+
+    def close(self) -> None:
+        """Acknowledge what is handled, then let go of all connections."""
+
+
+class QueueReader:
+    """Base of the readers of queues (see base.ItemReader). What is handled goes into the `log`, if there is one, then to the server."""
+
+    def __init__(self, items: HeldItems, intake: Intake, log: ItemLog | None) -> None:
+        self._items, self._intake, self._log = items, intake, log
+
+    def decided(self) -> None:
+        """What becomes of some items is known now. Nothing waits for that unless a queue's reader says otherwise."""
+
+    def acknowledge(self, start: int, end: int) -> int:
+        """Keep what is to be kept, then have it acknowledged at the server."""
+        with self._intake.lock:
+            if self._log:
+                self._log.append(self._items.data(start, end))
+            again = self._items.acknowledge(start, end)
+        self.decided()
+        return again
+
+    def give_back(self, start: int, end: int) -> None:
+        """Have these handed out again."""
+        with self._intake.lock:
+            self._items.give_back(start, end)
+        self.decided()
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these are still ours."""
+        with self._intake.lock:
+            return self._items.held(start, end)
+
+    def kept(self) -> tuple[int, int] | None:
+        """What was appended to the log."""
+        return (self._log.first, self._log.end) if self._log else None
+
+    def close(self) -> None:
+        """Take in no more; what is handled is still acknowledged."""
+        self._intake.take_no_more()
+
+    def end(self) -> None:
+        """Let go of everything."""
+        self._intake.close()
+        if self._log:
+            self._log.close()
+
+
+class QueueSource:
+    """Base of the sources of queues."""
+
+    def __init__(self) -> None:
+        self._readers: list[QueueReader] = []
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
+        """A queue has no offsets."""
+        raise ConnectorError(f"{partition.id} is read from a queue, which has no offsets to reach")
+
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """A queue has no offsets."""
+        return ""
+
+    def committed(self) -> Mapping[str, Committed]:
+        """A queue has no offsets."""
+        return {}
+
+    def close(self) -> None:
+        """Acknowledge what is handled, and let go of the rest, which is handed out again."""
+        for reader in self._readers:
+            reader.end()
