@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pytest
 
@@ -54,19 +55,21 @@ def test_errors_are_the_tree_their_module_draws() -> None:
         assert depths[name] == 2 * (len(kind.mro()) - len(Exception.mro()) - 1), name
 
 
-@pytest.mark.parametrize(
-    "module", ["ouzel", "ouzel.cli.main", "ouzel.errors", "ouzel.planner.settings", "ouzel.runtime.run"]
-)
-def test_importing_loads_nothing_heavy(module: str) -> None:
-    code = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout.strip()
-    assert found == "[]"
+def test_importing_loads_nothing_heavy() -> None:
+    modules = ["ouzel", "ouzel.cli.main", "ouzel.errors", "ouzel.planner.settings", "ouzel.runtime.run"]
+    assert loaded([(f"import {module}", HEAVY) for module in modules]) == [[]] * len(modules)
+
+
+def loaded(steps: Sequence[tuple[str, tuple[str, ...]]]) -> list[list[str]]:
+    """What each piece of code leaves loaded of the modules beside it, run one after the other in a process of their own."""
+    lines = (f"{code}\nprint([name for name in {absent} if name in sys.modules])" for code, absent in steps)
+    code = "\n".join(["import sys", *lines])
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return [ast.literal_eval(line) for line in run.stdout.splitlines()]
 
 
 PLANS = "from pathlib import Path; from ouzel.session import load; job = load(Path('sql_examples/flight_delays.sql'))"
-READS = f"""{PLANS}
+READS = """
 from ouzel.runtime.tasks.factory import TaskContext, make_task
 task = next(task for task in job.topology.tasks() if job.topology.component(task.component).is_spout)
 make_task(task, TaskContext(job.topology, Path('sql_examples'))).poll(1)
@@ -81,15 +84,10 @@ assert JsonDecoder({}, columns, frozenset()).decode(Records.of(records)).frame.h
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "absent"),
-    [
+def test_what_takes_long_to_import_is_left_to_those_who_need_it() -> None:
+    steps = [
         (PLANS, ("numba", "grpc", "pandas._libs", "pyspark")),
         (READS, ("pandas._libs", "pyspark")),
         (NESTED, ("pandas._libs",)),
-    ],
-)
-def test_what_takes_long_to_import_is_left_to_those_who_need_it(code: str, absent: tuple[str, ...]) -> None:
-    code = f"{code}\nimport sys; print([name for name in {absent} if name in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert run.stdout.strip() == "[]"
+    ]
+    assert loaded(steps) == [[]] * len(steps)

@@ -20,7 +20,7 @@ from tests.law.oracle import table_of
 
 ROWS, ROWS_A_SECOND = 900_000, 300_000
 KILL_AFTER_ROWS = 200_000
-LIMIT_S = 60
+LIMIT_S = 120
 
 TICKS = f"""
 CREATE TABLE ticks (id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (

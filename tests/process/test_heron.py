@@ -29,6 +29,7 @@ pytestmark = pytest.mark.server
 BATCHES = 300
 SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=10_000)
 HANGS = replace(SETTINGS, hang_timeout_ms=1_500)
+LIMIT_S = 120
 
 
 @pytest.fixture
@@ -39,8 +40,8 @@ def started() -> Iterator[list[HeronHandle]]:
         handle._scheduler.on_kill()
 
 
-def finish(handle: HeronHandle, timeout_s: float = 40.0) -> Status:
-    deadline = time.monotonic() + timeout_s
+def finish(handle: HeronHandle) -> Status:
+    deadline = time.monotonic() + LIMIT_S
     while not handle.wait(0.2):
         assert time.monotonic() < deadline, handle.status()
     return handle.status()
@@ -54,7 +55,7 @@ def server_of(handle: HeronHandle) -> int:
 
 def assert_nothing_is_left(handle: HeronHandle) -> None:
     assert not handle.job.home.exists()
-    wait_until(lambda: not processes_of(server_of(handle)), 5)
+    wait_until(lambda: not processes_of(server_of(handle)))
 
 
 @pytest.mark.parametrize(("containers", "tcp"), [(1, False), (2, False), (3, True)])
@@ -131,7 +132,7 @@ def test_everything_dies_one_after_the_other(tmp_path: Path, started: list[Heron
     for victim in VICTIMS + OTHERS:
         os.kill(pid_of(handle, victim), signal.SIGKILL)
         time.sleep(0.1)
-    status = finish(handle, 60)
+    status = finish(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(3 * BATCHES * ROWS))
     assert_nothing_is_left(handle)
@@ -185,7 +186,7 @@ def test_a_bolt_that_never_stays_up_fails_the_topology(
     builder.set_bolt("exits", Exits()).shuffle_grouping("numbers")
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
-    status = finish(handle, 60)
+    status = finish(handle)
     assert status.state is RunState.FAILED
     assert status.reason.startswith("instance-2 died 13 times in a row")
     assert_nothing_is_left(handle)
@@ -224,7 +225,7 @@ def test_a_detached_topology_outlives_its_client(tmp_path: Path) -> None:
     client.kill()
     client.wait()
     wait_until(lambda: set(kept(tmp_path)) == set(range(BATCHES * ROWS)))
-    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists(), 5)
+    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists())
 
 
 def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list[HeronHandle]) -> None:
@@ -266,7 +267,7 @@ def test_the_topology_ends_with_its_client(tmp_path: Path, stopped: bool) -> Non
         os.kill(int(server), signal.SIGSTOP)
     client.kill()
     client.wait()
-    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists(), 5)
+    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists())
 
 
 def test_everything_ends_when_the_server_is_killed(tmp_path: Path, started: list[HeronHandle]) -> None:
@@ -308,4 +309,4 @@ def test_a_client_that_leaves_at_the_end_leaves_nothing(tmp_path: Path) -> None:
     """)
     output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     server, home = output.split()
-    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists(), 10)
+    wait_until(lambda: not processes_of(int(server)) and not Path(home).exists())

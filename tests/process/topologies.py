@@ -103,7 +103,7 @@ def kept(directory: Path) -> list[int]:
     return [int(line) for file in directory.glob("kept-*") for line in file.read_text().split()]
 
 
-def wait_until(condition: object, timeout_s: float = 20.0) -> None:
+def wait_until(condition: object, timeout_s: float = 60.0) -> None:
     """Wait for a condition of another process."""
     deadline = time.monotonic() + timeout_s
     assert callable(condition)
