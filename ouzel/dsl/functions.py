@@ -7,7 +7,9 @@ import inspect
 import linecache
 import sys
 from collections.abc import Callable, Iterator
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from pickle import PicklingError
 from types import CodeType
 from typing import Any
 
@@ -110,14 +112,43 @@ def check_sendable(function: UserFunction, called: str, place: str) -> None:
         QueryError: it cannot; names the variable.
     """
     try:
-        cloudpickle.dumps(function)
+        _pickle(function)
     except Exception as error:
-        culprit = next((found for found in _list_used(function) if not _is_sendable(found[1])), None)
+        culprit = _find_culprit(function, [])
         what = f"the variable '{culprit[0]}', a {type(culprit[1]).__name__}," if culprit else f"something ({error})"
         raise QueryError(
             f"{called} (at {place}) uses {what} which cannot be sent to other processes",
             instead="make it inside the function, or use a function of a module that can be imported",
         ) from None
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """As processes are sent functions, but for files: cloudpickle would send what is left to read of one."""
+
+    def reducer_override(self, value: object) -> Any:
+        """How a value is sent.
+
+        Raises:
+            PicklingError: it is an open file.
+        """
+        if isinstance(value, TextIOWrapper) and value not in (sys.stdout, sys.stderr):
+            raise PicklingError("an open file")
+        return super().reducer_override(value)
+
+
+def _pickle(value: object) -> None:
+    _Pickler(BytesIO()).dump(value)
+
+
+def _find_culprit(function: UserFunction, seen: list[object]) -> tuple[str, object] | None:
+    """The variable that cannot be sent, in the function or in what it calls."""
+    seen.append(function)
+    for name, value in _list_used(function):
+        if _is_sendable(value) or any(value is one for one in seen):
+            continue
+        deeper = _find_culprit(value, seen) if callable(value) or name == "self" else None  # type: ignore[arg-type]
+        return deeper or (name, value)
+    return None
 
 
 def _list_used(function: UserFunction) -> Iterator[tuple[str, object]]:
@@ -138,7 +169,7 @@ def _list_used(function: UserFunction) -> Iterator[tuple[str, object]]:
 
 def _is_sendable(value: object) -> bool:
     try:
-        cloudpickle.dumps(value)
+        _pickle(value)
     except Exception:
         return False
     return True

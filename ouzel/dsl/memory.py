@@ -20,6 +20,7 @@ from ouzel.dsl.producers import (
     Merged,
     NamedAs,
     Producer,
+    RunningSum,
     Selected,
     StepTaken,
     Summed,
@@ -30,6 +31,7 @@ from ouzel.dsl.producers import (
     Written,
     entire_graph,
 )
+from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.windows import WindowTotal, time_of_window, value_at, windows_of
 from ouzel.errors import NotSupported, QueryError
 
@@ -89,6 +91,8 @@ class Memory:
                 return self._write(table, self._of(below))
             case JoinedPairs(below=below, other=other, stays=stays):
                 return _drop_times(sampling.joined_pairs(self._plain(below), self._plain(other), stays))
+            case RunningSum(below=below, monoid=monoid):
+                return list(running_sums(monoid, self._of(below)))
             case WindowSum():
                 return _window_totals(producer, self._of(producer.below))
             case Summed(below=below, monoid=monoid, store=store):

@@ -35,6 +35,11 @@ ORDERED = (IntegerType, FloatType, VarcharType, BooleanType, DateType, Timestamp
 TEXTS = (VarcharType, IntegerType, NullType)
 
 
+def is_plainly_ordered(kind: DataType) -> bool:
+    """Whether values of a type have an order that plain Python knows."""
+    return isinstance(kind, ORDERED)
+
+
 def interpret(expression: Expression, record: RecordType) -> Computed:
     """The expression as a function of a record.
 
@@ -139,7 +144,7 @@ def _choose(cases: Sequence[tuple[Computed, Computed]], otherwise: Computed) -> 
 def _null_if(arguments: Sequence[Computed]) -> Computed:
     def computed(given: Any) -> Any:
         value, other = (one(given) for one in arguments)
-        return None if value is not None and other is not None and _key(value) == _key(other) else value
+        return None if value is not None and other is not None and order_key(value) == order_key(other) else value
 
     return computed
 
@@ -161,8 +166,8 @@ LAZY: dict[str, Callable[[Sequence[Computed]], Computed]] = {
 # What gives NULL for NULL
 
 
-def _key(value: Any) -> Any:
-    """By what values are ordered: NaN equals itself and is the greatest number."""
+def order_key(value: Any) -> Any:
+    """What orders a value: NaN equals itself and is the greatest number."""
     return (math.isnan(value), 0.0 if math.isnan(value) else value) if isinstance(value, float) else value
 
 
@@ -199,12 +204,12 @@ STRICT: dict[str, Strict] = {
     "modulo": (_modulo, NUMBERS),
     "negate": (lambda a: -a, NUMBERS),
     "abs": (abs, NUMBERS),
-    "eq": (lambda a, b: _key(a) == _key(b), ORDERED),
-    "ne": (lambda a, b: _key(a) != _key(b), ORDERED),
-    "lt": (lambda a, b: _key(a) < _key(b), ORDERED),
-    "le": (lambda a, b: _key(a) <= _key(b), ORDERED),
-    "gt": (lambda a, b: _key(a) > _key(b), ORDERED),
-    "ge": (lambda a, b: _key(a) >= _key(b), ORDERED),
+    "eq": (lambda a, b: order_key(a) == order_key(b), ORDERED),
+    "ne": (lambda a, b: order_key(a) != order_key(b), ORDERED),
+    "lt": (lambda a, b: order_key(a) < order_key(b), ORDERED),
+    "le": (lambda a, b: order_key(a) <= order_key(b), ORDERED),
+    "gt": (lambda a, b: order_key(a) > order_key(b), ORDERED),
+    "ge": (lambda a, b: order_key(a) >= order_key(b), ORDERED),
     "not": (lambda a: not a, (BooleanType, NullType)),
     "upper": (str.upper, TEXTS),
     "lower": (str.lower, TEXTS),

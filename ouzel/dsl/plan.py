@@ -53,6 +53,7 @@ from ouzel.dsl.producers import (
     NamedAs,
     Producer,
     Queried,
+    RunningSum,
     Selected,
     StepTaken,
     Summed,
@@ -63,6 +64,7 @@ from ouzel.dsl.producers import (
     Written,
     entire_graph,
 )
+from ouzel.dsl.running_sums import running_nodes
 from ouzel.dsl.windows import EVENT_TIME, TIME, time_node, window_nodes
 from ouzel.errors import NotSupported, PlanError, QueryError
 from ouzel.job import Job, connector_traits
@@ -154,6 +156,10 @@ class Builder:
             case WindowSum(below=below, size=size, slide=slide):
                 values, call = self._summable(producer)
                 return window_nodes(values, call, size, slide)
+            case RunningSum(below=below):
+                values, call = self._summable(producer)
+                added = Column(below.record.columns[1].type, VALUE)
+                return running_nodes(values, call, added, producer.record)
             case Written(below=below, table=table):
                 self._sink(self._below(below), below.record, table, producer.place)
                 return self._below(below)
@@ -183,7 +189,7 @@ class Builder:
         self._tables[name] = table
         return name
 
-    def _summable(self, producer: Summed | WindowSum) -> tuple[Node, AggregateCall]:
+    def _summable(self, producer: Summed | WindowSum | RunningSum) -> tuple[Project, AggregateCall]:
         """Keys and values, cast as the monoid wants them, and what adds them up.
 
         Raises:

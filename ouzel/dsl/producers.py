@@ -138,6 +138,13 @@ class Summed(OfOne):
 
 
 @dataclass(frozen=True, eq=False)
+class RunningSum(OfOne):
+    """Each value with the total of its key before it, in the order of event time."""
+
+    monoid: Monoid[Any, Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Timed(OfOne):
     """The same, with the time at which each record happened: that of a column, and never later than the delay."""
 

@@ -25,6 +25,7 @@ from ouzel.dsl.producers import (
     OfOne,
     Producer,
     Queried,
+    RunningSum,
     Selected,
     StepTaken,
     Summed,
@@ -34,6 +35,7 @@ from ouzel.dsl.producers import (
     WindowSum,
     Written,
 )
+from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import OuzelError, QueryError
 from ouzel.monoid import Monoid
@@ -129,6 +131,10 @@ def _samples(producer: Producer) -> list[Any] | None:
             pairs = samples(below)
             first = datetime(1970, 1, 1)
             return pairs and [WindowTotal(key, first, first + size, total) for key, total in totals(monoid, pairs)]
+        case RunningSum(below=below, monoid=monoid):
+            pairs = samples(below)
+            first = datetime(1970, 1, 1)
+            return pairs and [pair for _, pair in running_sums(monoid, [(first, pair) for pair in pairs])]
         case Summed(below=below, monoid=monoid):
             pairs = samples(below)
             return None if pairs is None else totals(monoid, pairs)

@@ -13,6 +13,7 @@ from ouzel.dsl import sampling
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.inference import result_hint
+from ouzel.dsl.plain import is_plainly_ordered
 from ouzel.dsl.producers import (
     AlsoPlanned,
     ConnectorTable,
@@ -21,6 +22,7 @@ from ouzel.dsl.producers import (
     Merged,
     NamedAs,
     Queried,
+    RunningSum,
     Selected,
     StepTaken,
     Summed,
@@ -229,6 +231,28 @@ class Stream(Runnable[T_co]):
         record = pair_of(key, value if result == kind else hint_of_type(result))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
 
+    def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
+        """Each pair with the total of its key before it, None at first: pairs of the key and of (total before, value).
+
+        Pairs come in the order of event time, and those of one moment in that of their values, so that every platform adds them up alike.
+
+        Raises:
+            QueryError: there are no pairs, no event time, or no order of the values.
+        """
+        self._pairs("running_sum")
+        self._check_timed("running sums")
+        key, value = self.record.hints
+        kind = self.record.columns[1].type
+        if not is_plainly_ordered(kind):
+            raise QueryError(
+                f"of values of one moment their order decides, and {kind} has none",
+                instead="map them to numbers or texts",
+            )
+        result = monoid.signature(kind).result
+        total: Any = value if result == kind else hint_of_type(result)
+        record = pair_of(key, tuple_of(total, value))
+        return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
+
     def sum_by_window(
         self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R], size: timedelta, slide: timedelta | None = None
     ) -> Stream[WindowTotal[K, R]]:
@@ -244,10 +268,7 @@ class Stream(Runnable[T_co]):
         """
         self._pairs("sum_by_window")
         slide = size if slide is None else slide
-        if not any(isinstance(one, Timed | WindowSum) for one in entire_graph(self.producer)):
-            raise QueryError(
-                "there are windows only of streams that have a time", instead="call event_time(column, delay)"
-            )
+        self._check_timed("windows")
         if not timedelta(0) < slide <= size or size % slide:
             raise QueryError(
                 f"windows of {size} cannot begin every {slide}", instead="take a slide that divides the size"
@@ -299,6 +320,12 @@ class Stream(Runnable[T_co]):
             raise QueryError(
                 f"{verb} needs pairs of a key and a value, and these records are {self.record}",
                 instead="map them to (key, value) first",
+            )
+
+    def _check_timed(self, what: str) -> None:
+        if not any(isinstance(one, Timed | WindowSum) for one in entire_graph(self.producer)):
+            raise QueryError(
+                f"there are {what} only of streams that have a time", instead="call event_time(column, delay)"
             )
 
     def _join(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:

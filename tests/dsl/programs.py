@@ -7,7 +7,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ouzel import Source, Stream, monoid
+import polars as pl
+
+from ouzel import Source, Stream, col, column_function, fn, monoid
 
 WORDS = ("the", "river", "runs", "under", "a", "bridge", "where", "an", "ouzel", "dives", "and", "walks", "on", "it")
 
@@ -26,6 +28,17 @@ def sizes(sentence: str) -> Iterator[tuple[str, int]]:
         yield word, len(word)
 
 
+def pair(row: Any) -> tuple[Any, Any]:
+    """A row as a pair."""
+    return row.key, row.value
+
+
+@column_function(tuple[str, int])
+def halved(keys: pl.Series, values: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The first half of each key; computed by columns."""
+    return keys.str.head(keys.str.len_chars() // 2), values
+
+
 def long(word: str) -> str | None:
     """A long word."""
     return word if len(word) > 3 else None
@@ -36,11 +49,17 @@ TEXT: tuple[Draw, ...] = (
     lambda random, one: one.filter(lambda text: len(text) % 3 != 1),
     lambda random, one: one.option_map(long),
     lambda random, one: one.map(str.upper),
+    lambda random, one: one + Source.of(["an ouzel", "under it"], name=f"given{random.randint(0, 99)}"),
     lambda random, one: (
         one.collect({word: word[::-1] for word in WORDS[::2]}) + one.filter(lambda text: text not in WORDS[::2])
     ),
 )
 PAIRS: tuple[Draw, ...] = (
+    lambda random, one: one.filter((col("value") % 4 != 1) | (col("key") < "o")),
+    lambda random, one: one.select(key=fn.upper(col("key")), value=col("value") * 2 - fn.char_length(col("key"))).map(
+        pair, returns=tuple[str, int]
+    ),
+    lambda random, one: one.map(halved),
     lambda random, one: one.map_values(lambda n: n * 3 - 7, returns=int),
     lambda random, one: one.flat_map_values(lambda n: range(n % 4), returns=int),
     lambda random, one: one.filter_values(lambda n: n % 5 != 0),

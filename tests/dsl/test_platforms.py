@@ -30,6 +30,7 @@ WHY: dict[tuple[str, int], str] = {
     ("join", STREAMS): "cannot take Join",
     ("lookup", STREAMS): "cannot take Join",
     ("sum_by_window", STREAMS): "cannot take functions of Python below a window",
+    ("running_sum", STREAMS): "cannot take Over",
     ("sql", MEMORY): "is SQL, which plain Python does not compute",
 }
 """What is refused where, and what the refusal says."""

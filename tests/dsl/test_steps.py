@@ -168,6 +168,31 @@ def test_what_cannot_be_sent_is_named_before_anything_starts() -> None:
         stream.job()
 
 
+def test_an_open_file_is_not_sent_and_the_variable_is_found_where_it_is(tmp_path: Path) -> None:
+    lock, words_of_mine = threading.Lock(), (tmp_path / "words.txt")
+    words_of_mine.write_text("the")
+
+    def guarded(word: str) -> str:
+        with lock:
+            return word
+
+    class Guard:
+        def __init__(self) -> None:
+            self.door = threading.Lock()
+
+        def enter(self, word: str) -> str:
+            return word
+
+    with words_of_mine.open() as known:
+        for function, told in (
+            (lambda word: known.read() + word, "'known', a TextIOWrapper"),
+            (lambda word: guarded(word), "'lock', a lock"),
+            (Guard().enter, "'door', a lock"),
+        ):
+            with pytest.raises(QueryError, match=f"uses the variable {told}, which cannot be sent"):
+                Source.of(LINES).map(function, returns=str).job()
+
+
 def test_steps_in_python_are_one_loop_and_values_keep_their_key() -> None:
     stream = words().map_values(lambda n: n + 1).filter_keys(lambda word: word != "").sum_by_key(monoid.Sum())
     kept = stream.map_values(lambda n: -n).write(Sink.memory("kept"))

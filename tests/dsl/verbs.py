@@ -86,6 +86,7 @@ VERBS: dict[str, Callable[[Path], Stream[Any]]] = {
     "lookup": lambda it: pairs(it).keys().lookup(pairs(it).sum_by_key(monoid.Max())),
     "event_time": readings,
     "sum_by_window": lambda it: placed(it).sum_by_window(monoid.Sum(), HOUR),
+    "running_sum": lambda it: placed(it).running_sum(monoid.Sum()),
     "select": lambda it: pairs(it).select("key", twice=col("value") * 2),
     "filter by an expression": lambda it: pairs(it).filter(col("value") > 3),
     "functions of columns": lambda it: lines(it).map(loud),
