@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ouzel.compiler.catalog import ONE_ROW, RESULT, RETURNED, VALUES
 from ouzel.compiler.coercion import cast_to
@@ -20,7 +19,6 @@ from ouzel.compiler.plan import (
     Emit,
     EmitRule,
     Filter,
-    Hints,
     Join,
     JoinKind,
     Node,
@@ -43,6 +41,7 @@ from ouzel.compiler.sql.scope import Relation, relation_of
 from ouzel.compiler.types import BIGINT, BOOLEAN, Field, Schema
 from ouzel.compiler.written import NodeLocation
 from ouzel.dsl.functions import check_sendable
+from ouzel.dsl.options import StepOptions, combining_hints, parallelism_hints
 from ouzel.dsl.producers import (
     AlsoPlanned,
     ConnectorTable,
@@ -71,10 +70,6 @@ from ouzel.job import Job, connector_traits
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings
-from ouzel.planner.topology import Component, Topology
-
-if TYPE_CHECKING:
-    from ouzel.dsl.options import StepOptions
 
 ONE = Schema((Field("one", BIGINT),))
 """The column of the table of one row, of which records that the program holds are made."""
@@ -410,38 +405,11 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
     settings = Settings().updated([(key, str(getattr(value, "value", value))) for key, value in given.items()])
     name = settings.query_name or re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem) or "program"
     filters = frozenset(key for key, traits in connector_traits().items() if traits.filters)
+    named = (producer.name for producer in entire_graph(end) if isinstance(producer, NamedAs))
+    program = replace(program, hints=combining_hints(options, program, named))
     topology = plan_topology(program, settings, name, filters)
-    if options:
-        known = {producer.name for producer in entire_graph(end) if isinstance(producer, NamedAs)}
-        hints = Hints(tuple((_component(one, known, topology), told.parallelism) for one, told in options.items()))
-        program = replace(program, hints=hints)
+    tasks = parallelism_hints(options, topology)
+    if tasks:
+        program = replace(program, hints=replace(program.hints, parallelism=tasks))
         topology = plan_topology(program, settings, name, filters)
     return Job("", Path.cwd(), program, topology, pack(topology))
-
-
-def _component(name: str, known: set[str], topology: Topology) -> str:
-    """The component that computes what has this name.
-
-    Raises:
-        QueryError: nothing has.
-    """
-    if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
-        advice = (
-            f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(known)) or 'none: call name()'}"
-        )
-        raise QueryError(f"there are options for '{name}', and nothing has this name", instead=advice)
-    for component in topology.components:
-        if name in _names_in(component):
-            return component.name
-    raise QueryError(
-        f"there are options for '{name}', of which nothing is left to compute", instead="name another step"
-    )
-
-
-def _names_in(component: Component) -> set[str]:
-    found = set[str]()
-    for node in component.chain:
-        found |= {node.written.name, getattr(node, "aggregate", node).written.name}
-        found |= {step.name for step in node.steps} if isinstance(node, ApplyPython) else set()
-    return found

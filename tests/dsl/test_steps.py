@@ -255,6 +255,34 @@ def test_options_speak_of_a_step_by_its_name() -> None:
     assert job.topology.component("sum_by_key").parallelism == 3
 
 
+def test_a_sum_may_combine_before_it_sends() -> None:
+    totals = words().sum_by_key(monoid.Sum()).name("total")
+    told = {"total": StepOptions(parallelism=2, combine=True)}
+    job = totals.job(options=told)
+    assert "PartialAggregate" in {type(node).__name__ for node in job.topology.components[0].chain}
+    assert job.topology.components[1].parallelism == 2
+    assert sorted(totals.table("memory", options=told).rows()) == sorted(totals.memory())
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"cache_size": 10}, "a step has no option 'cache_size'; write combine=True: what is combined is a batch"),
+        ({"paralelism": 10}, "a step has no option 'paralelism'; did you mean parallelism?"),
+        ({"weight": 10}, "a step has no option 'weight'; there are parallelism, combine"),
+    ],
+    ids=["summingbird", "typo", "unknown"],
+)
+def test_an_option_that_there_is_not_is_refused_with_what_there_is(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(QueryError, match=told):
+        StepOptions(**options)
+
+
+def test_what_is_no_sum_does_not_combine() -> None:
+    with pytest.raises(QueryError, match="'pairs' is no sum that can be combined before it is sent; leave combine out"):
+        words().name("pairs").job(options={"pairs": StepOptions(combine=True)})
+
+
 def test_everything_that_is_written_is_written_once() -> None:
     TABLES.pop("all", None), TABLES.pop("totals", None), TABLES.pop("long", None)
     pairs = words().write(Sink.memory("all"))

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Hints:
-    """Hints of one SELECT by alias or table name: PARALLELISM('a'='2'), GROUPING('a'='shuffle')."""
+    """Hints of one SELECT by alias or table name: PARALLELISM('a'='2'), GROUPING('a'='shuffle').
+
+    `combining` are the names of aggregates that are to add up each batch before it is sent.
+    """
 
     parallelism: tuple[tuple[str, int], ...] = ()
     grouping: tuple[tuple[str, str], ...] = ()
+    combining: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
