@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ouzel.compiler.records import RecordType
@@ -13,6 +14,7 @@ from ouzel.errors import QueryError
 if TYPE_CHECKING:
     import polars as pl
 
+    from ouzel.dsl.both import BothAnswers
     from ouzel.job import Job
     from ouzel.runtime.run import Handle, Status
 
@@ -86,6 +88,31 @@ class Runnable(Generic[T_co]):
         from ouzel import entry
 
         return entry.table(self.job(options=options, **settings), engine)
+
+    def run_both(
+        self,
+        online: str = "heron",
+        *,
+        table: str = "",
+        record: str | Path | None = None,
+        options: Mapping[str, StepOptions] | None = None,
+        **settings: Any,
+    ) -> BothAnswers:
+        """Run the topology until its sources end, then the PySpark job over what it has read, and compare: both answers, and the verdict.
+
+        Args:
+            online: the engine of the topology.
+            table: which of the tables that it writes is compared; the records of this stream without it.
+            record: a directory that keeps what the topology has read and answered, for `ouzel reconcile`.
+            options: of steps, by their names.
+            settings: as in docs/settings.md, with underscores for dots.
+
+        Raises:
+            OuzelError: a platform cannot run it, or it failed.
+        """
+        from ouzel.dsl.both import answer_twice
+
+        return answer_twice(self.job(options=options, **settings), online, table, record)
 
     def batch(self, **settings: Any) -> pl.DataFrame:
         """The same by a PySpark job.
