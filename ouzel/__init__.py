@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         TopologyBuilder,
         schema,
     )
+    from ouzel.planner.metrics import counter
     from ouzel.planner.settings import BadRecordPolicy, Delivery, Settings
     from ouzel.planner.topology import Grouping, GroupingKind, Resources, Topology
     from ouzel.runtime.run import Handle, RunState, Status
@@ -73,6 +74,7 @@ __all__ = [
     "TopologyError",
     "col",
     "column_function",
+    "counter",
     "fn",
     "function",
     "lit",
@@ -91,6 +93,7 @@ _HOMES = {
     "planner.api": (
         "BasicBolt", "Batch", "Bolt", "Collector", "Context", "RowBolt", "RowSpout", "Spout", "TopologyBuilder", "schema",
     ),
+    "planner.metrics": ("counter",),
     "planner.settings": ("BadRecordPolicy", "Delivery", "Settings"),
     "planner.topology": ("Grouping", "GroupingKind", "Resources", "Topology"),
     "runtime.run": ("Handle", "RunState", "Status"),

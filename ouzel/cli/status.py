@@ -22,6 +22,9 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 MOST_WAITING = 1
 """So many of the partitions that time waits for are named in the status line; `ouzel explain --live` names all."""
 
+MOST_COUNTERS = 6
+"""So many of the user's own counters have a place in the status line; `run.status().counters` has all."""
+
 SEPARATOR = " · "
 
 VERBS = {RunState.FINISHED: "answered in", RunState.STOPPED: "stopped after", RunState.FAILED: "failed after"}
@@ -52,6 +55,7 @@ class RunProgress:
             (_lag(status), ""),
             (f"acked {status.rows_acked:,}", "green") if status.rows_acked else ("", ""),
             *_troubles(status),
+            *((f"{name} {count:,}", "magenta") for name, count in list(status.counters.items())[:MOST_COUNTERS]),
             ("back-pressure", "yellow") if status.back_pressure else ("", ""),
             *((text, "yellow") for text in waiting_texts(status, time.time())[:MOST_WAITING]),
         ]
@@ -68,6 +72,7 @@ class RunProgress:
             (f"acked {status.rows_acked:,}", "") if status.rows_acked or not status.rows_in else ("", ""),
             (_latency(status), ""),
             *_troubles(status),
+            *((f"{name} {count:,}", "magenta") for name, count in list(status.counters.items())[:MOST_COUNTERS]),
         ]
         return _join(parts, width)
 

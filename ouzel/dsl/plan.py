@@ -403,7 +403,8 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
             for step in node.steps if isinstance(node, ApplyPython) else ():
                 check_sendable(step.function, step.called, step.place)
     settings = Settings().updated([(key, str(getattr(value, "value", value))) for key, value in given.items()])
-    name = settings.query_name or re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem) or "program"
+    called = re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem)
+    name = settings.query_name or ("notebook" if called.isdigit() else called) or "program"  # a cell has a number
     filters = frozenset(key for key, traits in connector_traits().items() if traits.filters)
     named = (producer.name for producer in entire_graph(end) if isinstance(producer, NamedAs))
     program = replace(program, hints=combining_hints(options, program, named))

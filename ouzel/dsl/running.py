@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ouzel.dsl.both import BothAnswers
+    from ouzel.dsl.live import LiveFrames
     from ouzel.job import Job
     from ouzel.runtime.run import Handle, Status
 
@@ -88,6 +89,26 @@ class Runnable(Generic[T_co]):
         from ouzel import entry
 
         return entry.table(self.job(options=options, **settings), engine)
+
+    def changes(self, engine: str = "heron", form: str = "polars", **settings: Any) -> LiveFrames:
+        """Run the topology, and give its changes as frames while they come, with `$weight` -1 for what is taken back.
+
+        `for frame in stream.changes()` and `async for` stop it at their end, and at an error or Ctrl-C.
+
+        Args:
+            engine: heron, memory or spark.
+            form: polars, pandas or arrow.
+            settings: as in docs/settings.md, with underscores for dots.
+        """
+        from ouzel.dsl.live import LiveFrames
+
+        return LiveFrames(self.job(**settings), engine, form, whole=False)
+
+    def tables(self, engine: str = "heron", form: str = "polars", **settings: Any) -> LiveFrames:
+        """As `changes`, but each time the whole table that the changes add up to by then; `await stream.tables()` gives the last."""
+        from ouzel.dsl.live import LiveFrames
+
+        return LiveFrames(self.job(**settings), engine, form, whole=True)
 
     def run_both(
         self,

@@ -49,6 +49,7 @@ def explain(
     console = Console(
         file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour,
         color_system="standard" if colour else None, highlight=False, soft_wrap=False,
+        force_jupyter=False,  # in a notebook it would be shown besides, and the text be empty
     )  # fmt: skip
     shown: dict[str, Callable[[], Any]] = {
         "logical": lambda: sections.logical_section(program),

@@ -7,7 +7,7 @@ acks or fails its input; a TopologyBuilder wires them with groupings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -30,6 +30,7 @@ from ouzel.compiler.types import (
     Schema,
 )
 from ouzel.errors import PlanError
+from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Grouping, GroupingKind, Input, Output, Resources, Topology
 
@@ -39,12 +40,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """What a task knows of itself: component, task id, index among the component's tasks, and how many they are."""
+    """What a task knows of itself: component, task id, index among the component's tasks, how many they are, and its counters."""
 
     component: str
     task: int
     index: int
     parallelism: int
+    metrics: UserMetrics = field(default_factory=UserMetrics)
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)

@@ -44,7 +44,7 @@ class Status:
     is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
     for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on;
     `began` up to when a run before had closed the windows of a spout that goes on from it; `lag` how many records wait in the sources
-    behind what was read, as far as these can tell.
+    behind what was read, as far as these can tell; `counters` are the user's own: component and name with a dot between them -> count.
     """
 
     state: RunState
@@ -67,6 +67,7 @@ class Status:
     waiting: tuple[Waiting, ...] = ()
     began: Mapping[str, int] = field(default_factory=dict)
     lag: int | None = None
+    counters: Mapping[str, int] = field(default_factory=dict)
 
 
 STATE_LOST = "state-lost"

@@ -23,7 +23,7 @@ def test_both_platforms_answer_and_are_reconciled(tmp_path: Path, spark: SparkSe
     assert found.agree
     assert found.reconciliation.matched == 5
     assert sorted(found.online.rows()) == sorted(found.offline.rows()) == sorted(totals.memory())
-    assert "same" in str(found), str(found)
+    assert str(found) == "Stream and batch agree: 5 rows, no difference."
     assert (tmp_path / "record/record.json").exists()
 
 

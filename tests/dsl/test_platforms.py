@@ -83,7 +83,21 @@ def test_the_page_says_what_runs_where() -> None:
 
 def test_the_table_has_every_verb_there_is() -> None:
     told = {word for verb in VERBS for word in re.findall(r"\w+", verb)}
-    runs = {"job", "run", "start", "table", "batch", "spark_job", "memory", "explain", "show", "record", "run_both"}
+    runs = {
+        "job",
+        "run",
+        "start",
+        "table",
+        "batch",
+        "spark_job",
+        "memory",
+        "explain",
+        "show",
+        "record",
+        "run_both",
+        "changes",
+        "tables",
+    }
     assert {name for name in dir(Stream) if not name.startswith("_")} - runs <= told
 
 

@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "stores": {"compiler", "connectors", "monoid", "planner", "job", "entry", "spark", "traits"},
     "dsl": {
         "compiler", "planner", "connectors", "runtime", "monoid", "explain", "spark", "spark.lowering", "job", "session", "entry",
+        "reconcile",
     },
     "reconcile": {
         "compiler", "planner", "connectors", "runtime", "spark", "spark.lowering", "explain", "job", "session", "traits",

@@ -17,7 +17,8 @@ PUBLIC = {
     "BadRecord", "BadRecordPolicy", "BasicBolt", "Batch", "Bolt", "Collector", "ConnectorError", "Context", "Delivery", "Expr",
     "Grouping", "GroupingKind", "Handle", "Job", "NotSupported", "OuzelError", "PlanError", "QueryError", "Resources",
     "RowBolt", "RowSpout", "RunState", "Settings", "Sink", "Source", "Spout", "Status", "StepOptions", "Store", "Stream", "Topology",
-    "TopologyBuilder", "TopologyError", "col", "column_function", "fn", "function", "lit", "query", "run", "schema", "start", "table",
+    "TopologyBuilder", "TopologyError", "col", "column_function", "counter", "fn", "function", "lit", "query", "run", "schema",
+    "start", "table",
 }  # fmt: skip
 """Whoever takes a name out of here breaks somebody's program."""
 

@@ -316,6 +316,7 @@ class Heard:
             watermarks=dict(sorted(message.watermarks.items())),
             waiting=tuple(map(_waiting_of, message.waiting)),
             began=dict(self._began),
+            counters=dict(sorted(message.counters.items())),
         )
 
 

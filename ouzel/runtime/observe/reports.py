@@ -79,6 +79,8 @@ def add_up(lives: Iterable[TaskReport]) -> TaskReport:
         total.carries |= life.carries
         for slot, rows in life.latency_us.items():
             total.latency_us[slot] += rows
+        for name, count in life.counters.items():
+            total.counters[name] += count
     return total
 
 

@@ -119,6 +119,9 @@ class Totals:
         lags = [report.lag for report in self._current() if report.HasField("lag")]
         if lags:
             status.lag = sum(lags)
+        for report in everyone:
+            for name, count in report.counters.items():
+                status.counters[f"{report.component}.{name}"] += count
         self._put_watermarks(status)
         self._put_latency(status, spouts, now_ms)
         return status

@@ -25,11 +25,13 @@ class RefusedRow:
 
 @dataclass(slots=True)
 class Counters:
-    """What an operator counts: `late` rows dropped, `answered` ones that a run before has answered for, `refused` rows."""
+    """What an operator counts: `late` rows dropped, `answered` ones that a run before has answered for, `refused` rows; `own` are the
+    user's, by name."""
 
     late: int = 0
     answered: int = 0
     refused: int = 0
+    own: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass

@@ -127,6 +127,11 @@ class Chain:
         """Rows dropped as late so far."""
         return sum(operator.counters.late for operator in self.operators)
 
+    def count_into(self, counters: dict[str, int]) -> None:
+        """Have the user's functions count there."""
+        for operator in self.operators:
+            operator.counters.own = counters
+
     def trial(self) -> Chain:
         """The same chain up to its operators with state, to compute rows once more with; it has refused and counted nothing."""
         operators = [_Stop() if operator.stateful else _anew(operator) for operator in self.operators]

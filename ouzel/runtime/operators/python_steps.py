@@ -28,6 +28,7 @@ from ouzel.compiler.types import (
     walk_type,
 )
 from ouzel.errors import TopologyError
+from ouzel.planner.metrics import counting
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
 from ouzel.runtime.operators.python_loop import FILE, Loop, write_loop
@@ -59,6 +60,10 @@ class PythonSteps(Operator):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What the steps make of the records, with the columns that stay beside it."""
+        with counting(self.counters.own):
+            return self._compute(frame)
+
+    def _compute(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         stay = [*self._kept, *self.node.carries, *weight_of(frame)]
         if self.node.steps[0].by_columns:
             return self._by_columns(frame, stay)

@@ -145,6 +145,7 @@ def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) 
     if metrics.lag is not None:
         report.lag = metrics.lag
     report.latency_us.update(metrics.latency_us)
+    report.counters.update(metrics.counters)
     report.waiting.extend(wire_pb2.Waiting(**asdict(waiting)) for waiting in metrics.waiting)
 
 

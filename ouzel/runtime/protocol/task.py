@@ -53,7 +53,7 @@ class TaskMetrics:
     event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
     `lag` how many records wait in the source behind what was read, None if that is not known;
     `began_us` is how far a run before had closed windows, when this one goes on from it. If it `carries`, rows_in, rows_acked and rows_bad
-    are not those since the start but of all lives of the task: what is read again is counted once.
+    are not those since the start but of all lives of the task: what is read again is counted once. `counters` are the user's own.
     """
 
     rows_in: int = 0
@@ -72,6 +72,7 @@ class TaskMetrics:
     lag: int | None = None
     began_us: int | None = None
     carries: bool = False
+    counters: dict[str, int] = field(default_factory=dict)
 
 
 class Port(NamedTuple):

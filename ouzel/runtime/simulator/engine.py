@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -82,8 +82,16 @@ class MemoryHandle(RowIteration):
             watermarks=self._spout_watermarks(),
             waiting=tuple(waiting for count in spouts for waiting in count.waiting),
             began=self._began(),
+            counters=self._counters(),
             lag=sum(lags) if (lags := [count.lag for count in spouts if count.lag is not None]) else None,
         )
+
+    def _counters(self) -> dict[str, int]:
+        found = Counter[str]()
+        for host in list(self._world.hosts.values()):
+            machine = host.machine
+            found.update({f"{machine.task.component}.{name}": n for name, n in machine.metrics().counters.items()})
+        return dict(sorted(found.items()))
 
     def _watermark(self) -> int | None:
         """The lowest of the sinks, once all have one; it stays where it was when time has ended."""

@@ -118,6 +118,7 @@ class ChainBolt(TaskMachine):
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
         self.chain, self.refusals, self.quarantine, self.sink = chain, refusals, quarantine, sink
+        chain.count_into(self.counts.counters)
         self.stateful = chain.stateful
         self._columns = [list(names) for names in columns]
         self._port_clocks = _port_clocks(links) if len(columns) > 1 else []

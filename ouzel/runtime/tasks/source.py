@@ -83,6 +83,7 @@ class SourceSpout(TaskMachine):
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
         self.source, self.chain, self.quarantine = partitions.source, chain, quarantine
+        chain.count_into(self.counts.counters)
         self._read_refusals, self._row_refusals = refusals
         self._partitions, self.limit = partitions, PendingLimit(settings)
         self._progress: list[PartitionProgress] = []

@@ -10,6 +10,7 @@ import polars as pl
 
 from ouzel.errors import OuzelError
 from ouzel.planner.api import Batch, Bolt, Context, Spout
+from ouzel.planner.metrics import UserMetrics
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
 from ouzel.runtime.protocol.acker import PendingBatch
@@ -23,6 +24,11 @@ from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.killers import find_killers
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
+
+
+def _context(machine: TaskMachine, component: Component) -> Context:
+    task = machine.task
+    return Context(task.component, task.id, task.index, component.parallelism, UserMetrics(machine.counts.counters))
 
 
 class UserSpout(TaskMachine):
@@ -39,7 +45,7 @@ class UserSpout(TaskMachine):
         self._ended = False
         self._pause = 0
         with blame_component(task):
-            spout.open(Context(task.component, task.id, task.index, component.parallelism))
+            spout.open(_context(self, component))
 
     def poll(self, now_ms: float) -> list[Instruction]:
         """Ask the spout for its next batches, if there is room."""
@@ -165,7 +171,7 @@ class UserBolt(TaskMachine):
         self._unanswered = 0
         self._told_of_open = False
         with blame_component(task):
-            bolt.open(Context(task.component, task.id, task.index, component.parallelism))
+            bolt.open(_context(self, component))
 
     def _work(self, arrived: list[Data]) -> None:
         for message in arrived:

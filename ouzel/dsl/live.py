@@ -1,0 +1,93 @@
+"""What a running program answers, while it runs: its changes, or the table that they add up to, as frames of the reader's choice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ouzel import session
+from ouzel.errors import QueryError, TopologyError
+from ouzel.job import Job
+from ouzel.runtime.run import Handle, RunState, describe_lost_state
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WAIT_SECONDS = 0.5
+
+FORMS: Mapping[str, Callable[[pl.DataFrame], Any]] = {
+    "polars": lambda frame: frame,
+    "pandas": lambda frame: frame.to_pandas(),
+    "arrow": lambda frame: frame.to_arrow(),
+}
+"""What a reader may ask for."""
+
+
+class LiveFrames:
+    """Frames of one run, which begins with the first and is over when the last has been read, or when whoever reads them stops or fails.
+
+    `for` and `async for` give each; `await` runs it to its end and gives the last table.
+    """
+
+    def __init__(self, job: Job, engine: str, form: str, whole: bool) -> None:
+        if form not in FORMS:
+            raise QueryError(f"there are no frames of '{form}'", instead=f"write one of {', '.join(FORMS)}")
+        self._job, self._engine, self._give, self._whole = job, engine, FORMS[form], whole
+
+    def __iter__(self) -> Iterator[Any]:
+        news = self._news()
+        with session.start(self._job, self._engine) as run:
+            ended = False
+            while not ended:
+                ended = run.wait(WAIT_SECONDS)
+                yield from news(run)
+            self._check_ended(run)
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        news = self._news()
+        with await asyncio.to_thread(session.start, self._job, self._engine) as run:
+            ended = False
+            while not ended:
+                ended = await asyncio.to_thread(run.wait, WAIT_SECONDS)
+                for frame in news(run):
+                    yield frame
+            self._check_ended(run)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._last().__await__()
+
+    async def _last(self) -> Any:
+        last = self._give(self._table().frame())
+        async for frame in LiveFrames(self._job, self._engine, "polars", True):
+            last = self._give(frame)
+        return last
+
+    def _table(self) -> Any:
+        from ouzel.runtime.operators.result_table import ResultTable
+
+        sink = self._job.program.result
+        assert sink is not None, "the job hands its records to whoever starts it"
+        return ResultTable(sink.columns or sink.input.schema, sink.sorted_by)
+
+    def _news(self) -> Callable[[Handle], Iterable[Any]]:
+        """What there is to give since it was last called."""
+        table = self._table()
+
+        def news(run: Handle) -> Iterable[Any]:
+            frames = [frame for frame in run.results() if frame.height]
+            if not self._whole:
+                return map(self._give, frames)
+            for frame in frames:
+                table.apply(frame)
+            return [self._give(table.frame())] if frames else []
+
+        return news
+
+    def _check_ended(self, run: Handle) -> None:
+        status = run.status()
+        if status.state is RunState.FAILED:
+            raise TopologyError(status.reason)
+        lost = describe_lost_state(status, self._job.settings)
+        if lost:
+            raise TopologyError(f"{lost}, so the answer may lack rows; state_lost='accept' takes it as it is")

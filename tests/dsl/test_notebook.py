@@ -1,0 +1,30 @@
+"""A program in a notebook: a real kernel runs its cells, and shows streams and tables."""
+
+from __future__ import annotations
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+
+CELLS = (
+    """from ouzel import Source, monoid
+
+lines = Source.of(["to be or", "not to be"])
+words = lines.flat_map(str.split).map(lambda word: (word, 1)).sum_by_key(monoid.Sum())
+words""",
+    "words.show(2, engine='memory')",
+    "sorted((await words.tables('memory')).rows())",
+)
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_streams_and_awaits_tables() -> None:
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
+    nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    shown, printed, rows = (cell.outputs[0] for cell in book.cells)
+    assert [len(cell.outputs) for cell in book.cells] == [1, 1, 1]
+    assert "Topology  notebook" in shown.data["text/html"]
+    assert "lambda word: (word, 1)" in shown.data["text/html"], "a lambda is told by what it says, in a notebook too"
+    assert "shape: (2, 2)" in printed.text
+    assert rows.data["text/plain"] == "[('be', 2), ('not', 1), ('or', 1), ('to', 2)]"
