@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from ouzel.compiler.plan import Hints
 from ouzel.compiler.sql.shells import read_hints
 from ouzel.compiler.sql.source import QueryText, Span
 from ouzel.compiler.sql.statements import HintPair
+from ouzel.compiler.sql.ttl import refuse_unused
 from ouzel.errors import NotSupported, QueryError
 
 _GROUPINGS = ("shuffle", "fields", "all", "global", "local", "none", "partial-key")
@@ -17,10 +18,13 @@ Places = dict[tuple[str, str], Span]
 """Where a hint was written, by its name and the name that it speaks of."""
 
 
-def gather_hints(source: QueryText, scopes: Sequence[tuple[Span, Mapping[str, str]]]) -> tuple[Hints, Places]:
+def gather_hints(
+    source: QueryText, scopes: Sequence[tuple[Span, Mapping[str, str]]], bounding: Set[Span]
+) -> tuple[Hints, Places]:
     """All hints of the file, and where they stand; an alias of a table stands for the table.
 
-    Of two for one name the last wins, as in Flink. `scopes` are the file's queries, each with the table that its aliases stand for.
+    Of two for one name the last wins, as in Flink. `scopes` are the file's queries, each with the table that its aliases stand for;
+    `bounding` is where those of STATE_TTL stand that bound a join.
 
     Raises:
         QueryError: an unknown hint, grouping or number.
@@ -36,6 +40,9 @@ def gather_hints(source: QueryText, scopes: Sequence[tuple[Span, Mapping[str, st
                 parallelism[name] = _tasks(source, pair)
             case "GROUPING":
                 grouping[name] = _grouping(source, pair)
+            case "STATE_TTL":
+                if pair.span not in bounding:
+                    raise refuse_unused(source, pair)
             case _:
                 raise _unknown(source, pair)
     return Hints(tuple(parallelism.items()), tuple(grouping.items())), places
@@ -61,7 +68,6 @@ def _grouping(source: QueryText, pair: HintPair) -> str:
 
 
 _ELSEWHERE = {
-    "STATE_TTL": "time bounds state: join within a span of time, or cut windows",
     "LOOKUP": "leave it out: the other table is joined as a stream of its own",
     "BROADCAST": "leave it out: rows go to the task of their key",
     "MULTI_JOIN": "leave it out",
@@ -73,4 +79,4 @@ _ELSEWHERE = {
 def _unknown(source: QueryText, pair: HintPair) -> QueryError:
     if pair.hint in _ELSEWHERE:
         return source.error(f"the hint {pair.hint} is not supported", pair.span, _ELSEWHERE[pair.hint], NotSupported)
-    return source.error(f"there is no hint {pair.hint}", pair.span, "the hints are PARALLELISM and GROUPING")
+    return source.error(f"there is no hint {pair.hint}", pair.span, "the hints are PARALLELISM, GROUPING and STATE_TTL")

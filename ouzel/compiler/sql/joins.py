@@ -17,6 +17,7 @@ from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of, near, pick
 from ouzel.compiler.sql.source import QueryText, is_word
 from ouzel.compiler.sql.statements import Name
+from ouzel.compiler.sql.ttl import StateTtl
 from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
@@ -46,7 +47,7 @@ class _Sides:
 
 
 def bind_join(
-    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType]
+    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType], ttl: StateTtl
 ) -> Relation:
     """The relation of `left JOIN right`.
 
@@ -67,14 +68,16 @@ def bind_join(
     if not (on or using or kind == "CROSS" or _is_comma(source, join)):
         raise source.error("this JOIN has no condition", place(join), "write ON a.key = b.key, or CROSS JOIN")
     written = NodeLocation(place(join)[0])
+    kept = ttl.conditions(join, left, right)
     if using:
-        return _using(source, sides, made, using, written)
+        return _using(source, sides, made, using, written, kept)
     both = _visible(sides, made)
     parts: tuple[Expression, ...] = ()
     if on is not None:
         every = Relation(_make_join(sides, JoinKind.INNER, ()), (*left.columns, *right.columns))
         parts = conjuncts(Binder(source, every, types).condition(on, "ON"))
-    node = _make_join(sides, made, () if on is not None and _is_true(on) else parts, written)
+    parts = () if on is not None and _is_true(on) else parts
+    node = _make_join(sides, made, (*parts, *kept), written)
     return of_join(node, Relation(node, both, undated=UNDATED))
 
 
@@ -224,7 +227,10 @@ def _is_equality(part: Expression) -> bool:
     return isinstance(part, Call) and part.function == "eq" and part.arguments[0].type == part.arguments[1].type
 
 
-def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Name], written: NodeLocation) -> Relation:
+def _using(
+    source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Name], written: NodeLocation,
+    kept: Sequence[Expression],
+) -> Relation:  # fmt: skip
     """USING (a, b): these columns once, first, as standard SQL has it; under their tables' names they are still both there."""
     first, second = sides.ordered
     pairs = [(shared(source, name, first), shared(source, name, second)) for name in using]
@@ -237,7 +243,7 @@ def _using(source: QueryText, sides: _Sides, kind: JoinKind, using: Sequence[Nam
                 f"USING ({name.text}) compares {left.type} and {right.type}", name.span, "write ON with a CAST"
             )
         parts.append(resolve_call("eq", [cast_to(left, common), cast_to(right, common)]))
-    node: Node = _make_join(sides, kind, parts, written)
+    node: Node = _make_join(sides, kind, [*parts, *kept], written)
     if kind in LEFT_ONLY:
         return of_join(node, Relation(node, first.columns, undated=UNDATED))
     merged = [second.column(other) if sides.exchanged else first.column(one) for one, other in pairs]

@@ -36,6 +36,7 @@ from ouzel.compiler.sql.statements import (
     Statement,
 )
 from ouzel.compiler.sql.tables import Table, create_table
+from ouzel.compiler.sql.ttl import StateTtl
 from ouzel.compiler.sql.upserts import MODE
 from ouzel.compiler.written import NodeLocation
 
@@ -69,6 +70,7 @@ class _Compiler:
         self.listings: list[Listing] = []
         self.relations: dict[str, Relation] = dict(relations)
         self.scopes: list[tuple[Span, dict[str, str]]] = []
+        self.kept: set[Span] = set()
         self.sinks: list[Sink] = []
         self.settings: list[tuple[str, str]] = []
         self.places: dict[tuple[str, str], Span] = {}
@@ -91,7 +93,7 @@ class _Compiler:
                 (end, end + 1),
                 "end it with SELECT ..., or with INSERT INTO table SELECT ...",
             )
-        hints, places = gather_hints(self.source, self.scopes)
+        hints, places = gather_hints(self.source, self.scopes, self.kept)
         return Program(
             tuple(self.sinks),
             tuple(self.settings),
@@ -236,11 +238,13 @@ class _Compiler:
 
     def _query(self, tokens: Tokens) -> Relation:
         query = parse_query(self.source, tokens)
-        binder = QueryBinder(self.source, query, self._readable, self.named)
+        ttl = StateTtl(self.source, span_of(tokens))
+        binder = QueryBinder(self.source, query, self._readable, self.named, ttl)
         relation = binder.bind(query.tree)
         relation = binder.emission.applied(relation)
         if query.emit and query.emit.late:
             relation = self._take_late(relation, query.emit.late)
+        self.kept |= ttl.used
         self.scopes.append((span_of(tokens), binder.aliases))
         return relation
 

@@ -24,6 +24,7 @@ from ouzel.compiler.sql.sets import bind_set_operation
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.subqueries import bind_condition, has_subquery, is_condition, with_items, with_values
+from ouzel.compiler.sql.ttl import StateTtl
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.values import bind_values, no_table
 from ouzel.compiler.sql.windows import assign_session, assign_window, is_window, read_window
@@ -59,11 +60,11 @@ class WhereBinder(Binder):
 
 
 class QueryBinder:
-    """Binds one statement's query, with its subqueries and CTEs; `emission` gathers what EMIT speaks of."""
+    """Binds one statement's query, with its subqueries and CTEs; `emission` gathers what EMIT speaks of, `ttl` its hints STATE_TTL."""
 
-    def __init__(self, source: QueryText, query: Query, tables: Tables, named: NamedTables) -> None:
+    def __init__(self, source: QueryText, query: Query, tables: Tables, named: NamedTables, ttl: StateTtl) -> None:
         self.source, self.types, self.tables, self.named = source, query.types, tables, named
-        self.emission = Emission(source, query.emit)
+        self.emission, self.ttl = Emission(source, query.emit), ttl
         self.ctes: list[tuple[str, Relation]] = []
         self.aliases: dict[str, str] = {}
 
@@ -158,7 +159,7 @@ class QueryBinder:
             elif is_asof(join):
                 relation = bind_asof(self.source, join, relation, self._table(join.this), self.types)
             else:
-                relation = bind_join(self.source, join, relation, self._table(join.this), self.types)
+                relation = bind_join(self.source, join, relation, self._table(join.this), self.types, self.ttl)
         return relation
 
     def _table(self, node: exp.Expr) -> Relation:

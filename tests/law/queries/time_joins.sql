@@ -78,3 +78,9 @@ FROM TABLE(TUMBLE(TABLE converted, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) GROUP 
 WITH rates AS (SELECT 's' || (order_id % 9) AS currency, total AS rate, ts FROM orders)
 SELECT tumble(e.ts, INTERVAL 5 MINUTE) AS window_start, COUNT(*) AS n, COUNT(r.rate) AS known, SUM(e.quantity * r.rate) AS total
 FROM (SELECT *, 's' || (quantity % 10) AS currency FROM events) e ASOF LEFT JOIN rates r ON e.currency = r.currency AND e.ts >= r.ts GROUP BY 1;
+
+-- query: joined_while_kept
+SELECT /*+ STATE_TTL('a' = '3s', 'b' = '1 min') */ a.id, b.order_id FROM events AS a LEFT JOIN orders AS b ON a.user_id = b.address.zip;
+-- duckdb:
+SELECT a.id, b.order_id FROM events AS a LEFT JOIN orders AS b ON a.user_id = b.address.zip
+AND b.ts <= a.ts + INTERVAL 3 SECOND AND a.ts <= b.ts + INTERVAL 1 MINUTE;
