@@ -101,6 +101,17 @@ def bench_avro() -> None:
     report("avro read", ROWS, sum(map(len, bodies)), lambda: decoder.decode(records))
 
 
+def bench_arrow() -> None:
+    """Read records of a thousand rows each."""
+    frame, streams = typed(ROWS), list[bytes]()
+    for part in frame.iter_slices(1_000):
+        file = io.BytesIO()
+        part.write_ipc_stream(file)
+        streams.append(file.getvalue())
+    decoder, records = open_decoder("arrow", {}, frame.schema), Records.of(streams)
+    report("arrow typed read", ROWS, len(records.blob), lambda: decoder.decode(records))
+
+
 def bench_parquet(name: str, frame: pl.DataFrame) -> None:
     """Read and write a file in memory."""
     file = io.BytesIO()
@@ -119,6 +130,7 @@ WORKLOADS: dict[str, Callable[[], None]] = {
     "csv_typed": lambda: bench_text("csv", "typed", typed(ROWS)),
     "raw": lambda: bench_text("raw", "lines", flat(ROWS).select("url")),
     "avro": bench_avro,
+    "arrow": bench_arrow,
     "parquet": lambda: bench_parquet("typed", typed(ROWS)),
     "parquet_nested": lambda: bench_parquet("nested", nested(ROWS)),
 }

@@ -152,11 +152,6 @@ def test_what_cannot_be_mapped_is_refused(schema: Any, problem: str) -> None:
         open_decoder("avro", {"avro.schema": text}, {"id": pl.Int64()})
 
 
-def test_without_a_schema_nothing_is_read() -> None:
-    with pytest.raises(ConnectorError, match=r"give 'avro\.schema-file' or 'avro\.schema'"):
-        open_decoder("avro", {}, {"id": pl.Int64()})
-
-
 @pytest.fixture
 def registry() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
     """A schema registry: its address, its schemas by path, and what it was asked."""
@@ -212,6 +207,15 @@ def test_each_record_has_the_schema_of_its_number(registry: tuple[str, dict[str,
     assert len(asked) == 4
 
 
+def test_records_without_any_of_the_columns_are_rows_of_nulls(registry: tuple[str, dict[str, Any], list[str]]) -> None:
+    address, schemas, _ = registry
+    other = {"type": "record", "name": "r", "fields": [{"name": "other", "type": "int"}]}
+    schemas["/schemas/ids/1"] = {"schema": json.dumps(other)}
+    records = Records.of([b"\0\0\0\0\1" + encode(other, {"other": number}) for number in range(5)])
+    decoder = open_decoder("avro-confluent", {"schema-registry.url": address}, {"id": pl.Int64()})
+    assert decoder.decode(records).frame.rows() == [(None,)] * 5
+
+
 def test_a_registry_that_is_not_there_is_said() -> None:
     decoder = open_decoder("avro-confluent", {"schema-registry.url": "http://127.0.0.1:1"}, {"id": pl.Int64()})
     with pytest.raises(ConnectorError, match=r"does not answer to http://127\.0\.0\.1:1/schemas/ids/1"):
@@ -229,6 +233,11 @@ def test_kafka_records_of_a_schema_are_planned_and_not_written(tmp_path: Path) -
         load_text(f"{table(*registry)} INSERT INTO t SELECT 1", tmp_path, "q")
     with pytest.raises(QueryError, match=r"schema-registry\.url"):
         load_text(f"{table(registry[0])} SELECT id FROM t", tmp_path, "q")
+    for more in ((), ("'avro.schema' = '{}'", "'avro.schema-file' = 'a'")):
+        with pytest.raises(
+            QueryError, match=r"needs its records' schema; write either 'avro\.schema-file' or 'avro\.schema'"
+        ):
+            load_text(table("'format' = 'avro'", *more) + " SELECT id FROM t", tmp_path, "q")
     flinks = table(registry[0], "'avro-confluent.url' = 'http://r:8081'", "'spark.source' = 'jvm'")
     with pytest.raises(NotSupported, match="Spark's own Kafka source cannot do 'format' = 'avro-confluent'"):
         batch_run(load_text(f"{flinks} SELECT id FROM t", tmp_path, "q")).text()

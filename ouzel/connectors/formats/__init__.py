@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.connectors.formats.arrow import FORMAT as ARROW
 from ouzel.connectors.formats.avro import AVRO, AVRO_CONFLUENT
 from ouzel.connectors.formats.base import Decoder, Encoder, Format
 from ouzel.connectors.formats.csv import FORMAT as CSV
@@ -14,18 +15,40 @@ from ouzel.connectors.formats.debezium import FORMAT as DEBEZIUM
 from ouzel.connectors.formats.json import FORMAT as JSON
 from ouzel.connectors.formats.parquet import FORMAT as PARQUET
 from ouzel.connectors.formats.raw import FORMAT as RAW
+from ouzel.errors import QueryError
 
 if TYPE_CHECKING:
     import polars as pl
 
 FORMATS: dict[str, Format] = {
-    format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, AVRO, AVRO_CONFLUENT, PARQUET)
+    format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, AVRO, AVRO_CONFLUENT, ARROW, PARQUET)
 }
 
 
 def takes_rows_back(options: Mapping[str, str]) -> bool:
     """Whether a table's format is a changelog."""
     return options.get("format", "") in FORMATS and FORMATS[options["format"]].changelog
+
+
+def check_format(options: Mapping[str, str]) -> None:
+    """See that the options of a table go with its format.
+
+    Raises:
+        QueryError: they do not.
+    """
+    form = FORMATS.get(options.get("format", ""))
+    if form is None:
+        return
+    if form.one_of and sum(name in options for name in form.one_of) != 1:
+        raise QueryError(
+            f"the format '{form.name}' needs its records' schema",
+            instead=f"write either {' or '.join(map(repr, form.one_of))}",
+        )
+    if form.many and options.get("changelog.mode") == "upsert":
+        raise QueryError(
+            f"a record of the format '{form.name}' is many rows, and no key tells which of them it replaces",
+            instead="leave out 'changelog.mode', or write one row a record in another format",
+        )
 
 
 def open_decoder(

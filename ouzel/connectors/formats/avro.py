@@ -42,6 +42,7 @@ AVRO = Format(
     "ouzel.connectors.formats.avro:AvroDecoder",
     readable_only=True,
     files=(SCHEMA_FILE,),
+    one_of=(SCHEMA_FILE, SCHEMA),
 )
 
 AVRO_CONFLUENT = Format(
@@ -152,10 +153,6 @@ def _schema_numbers(records: Records) -> tuple[np.ndarray, dict[int, str]]:
 
 def _given_schema(options: Mapping[str, str]) -> tuple[str, str]:
     """The text of the schema, and what to call it."""
-    if (SCHEMA in options) == (SCHEMA_FILE in options):
-        raise ConnectorError(
-            f"the format 'avro' needs the records' schema: give '{SCHEMA_FILE}' or '{SCHEMA}', and not both"
-        )
     if SCHEMA in options:
         return options[SCHEMA], f"'{SCHEMA}'"
     path = options[SCHEMA_FILE]
@@ -183,6 +180,7 @@ class _Schema:
         held = self._held(where)
         self.names = list(held)
         own = match_columns(held, columns, where)
+        self._given = list(columns)
         self._columns = [
             (widen(self._column(own[name]), held[own[name]], kind) if name in own else pl.lit(None, kind)).alias(name)
             for name, kind in columns.items()
@@ -225,7 +223,9 @@ class _Schema:
             return None
         if frame.height != len(bodies) or not frame[self._mark_name].eq(pl.Series([self._mark])).all():
             return None
-        return frame.select(self._columns) if self._columns else pl.DataFrame(height=frame.height)
+        if not self._columns:
+            return pl.DataFrame(height=frame.height)
+        return frame.with_columns(self._columns).select(self._given)  # one NULL alone would be a frame of one row
 
     def _reason(self, body: bytes) -> str:
         try:

@@ -20,7 +20,7 @@ from ouzel.connectors.base import (
     always,
     never,
 )
-from ouzel.connectors.formats import takes_rows_back
+from ouzel.connectors.formats import check_format, takes_rows_back
 from ouzel.connectors.options import replaces_by_key
 from ouzel.errors import QueryError
 
@@ -33,6 +33,7 @@ def _check(options: Mapping[str, str]) -> None:
         raise QueryError("the connector 'kafka' needs a topic", instead="write either 'topic' or 'topic.pattern'")
     for end in ("start", "end"):
         _check_end(options, end)
+    check_format(options)
     if replaces_by_key(options):
         _check_upserts(options)
 
@@ -130,7 +131,7 @@ CONNECTOR = Connector(
         ),
         Option(
             "format", "What a record's value holds.", required=True,
-            choices=("json", "debezium-json", "csv", "raw", "avro", "avro-confluent"),
+            choices=("json", "debezium-json", "csv", "raw", "avro", "avro-confluent", "arrow"),
             aliases=(Alias("value.format"),),
         ),
         Option(
