@@ -77,16 +77,18 @@ def load_text(
     """As `load`, for SQL in a string; `name` becomes the topology's unless 'query.name' is set."""
     from ouzel.compiler.functions.known import with_own
     from ouzel.compiler.sql import compile_sql
+    from ouzel.compiler.sql.defining import with_definitions
     from ouzel.listings import fill_listing
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack
 
     traits, own = connector_traits(directory), with_own(functions)
+    text, told = with_definitions(text, traits)
     program = compile_sql(text, traits, own)
     whole = _edit(text, [*program.edits, *_hidden(program)])
     if whole != text:
         text, program = whole, replace(compile_sql(whole, traits, own), notes=program.notes)
-    for note in program.notes:
+    for note in (*told, *program.notes):
         warnings.warn(note, QueryWarning, stacklevel=2)
     with _point_at(text, program):
         settings = Settings().updated(program.settings)

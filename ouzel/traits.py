@@ -61,7 +61,24 @@ def traits_of(connector: Connector, directory: Path) -> ConnectorTraits:
         functions=connector.functions,
         variants=connector.variants,
         opens=partial(options_of, connector, directory) if connector.opens else None,
+        defines=partial(statements_of, connector, directory) if connector.defines else None,
     )
+
+
+def statements_of(
+    connector: Connector,
+    directory: Path,
+    name: str,
+    options: Mapping[str, str],
+    tables: Mapping[str, Mapping[str, str]],
+) -> tuple[str, list[str]]:
+    """The statements that a table is made of, and notes.
+
+    Raises:
+        OuzelError: there are none, and why.
+    """
+    made: tuple[str, list[str]] = load_named(connector.defines)(name, options, directory, tables)
+    return made
 
 
 def find_table(reads: Reads, directory: Path, options: Mapping[str, str]) -> FoundTable | None:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from ouzel.cli.advance import advance_store
 from ouzel.cli.choices import Debug, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
+from ouzel.cli.jobs import await_work, stages
 from ouzel.cli.listing import print_before
 from ouzel.cli.query import Execute, QueryArgument, QuerySource, read_query
 from ouzel.errors import QueryError
 
 if TYPE_CHECKING:
     import polars as pl
-    from pyspark.sql import SparkSession
-    from rich.progress import TaskID
 
     from ouzel.spark.batch.run import BatchRun
-
-POLL_S = 0.1
 
 
 class OutputKind(Enum):
@@ -82,6 +78,19 @@ OutputOption = Annotated[
 OutputFormat = Annotated[
     OutputKind | None, typer.Option(help="The format of --output.  [default: by its name's end, else parquet]")
 ]
+AdvanceOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="STORE",
+        help="Compute the batches that are over since the store's last version, and add them to it; --from an earlier time, those again.",
+    ),
+]
+BatcherOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="With --advance of a new store, how time is cut: '6 hours', 'day Europe/Vienna', 'month'."
+    ),
+]
 JobConf = Annotated[
     list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark, spark.executor.memory=4g say.")
 ]
@@ -98,6 +107,8 @@ def batch(
     output: OutputOption = None,
     output_format: OutputFormat = None,
     form: Annotated[Shape, typer.Option("--format", help="How the trailing SELECT's rows are printed.")] = Shape.TABLE,
+    advance: AdvanceOption = None,
+    batcher: BatcherOption = None,
     conf: JobConf = [],  # noqa: B006
     settings: Set = [],  # noqa: B006
     debug: Debug = False,
@@ -107,6 +118,12 @@ def batch(
     It answers as `ouzel run` does once the input has ended and no row is late. INSERT INTO writes: files, topics, what there is.
     """  # fmt: skip
     with report_errors(debug):
+        if advance is not None:
+            given = {"--emit": emit, "--offsets": offsets, "--output": output, "--output-format": output_format}
+            _refuse_beside("--advance", given)
+            job = read_query(file, execute).load(pairs(settings, "--set"))
+            raise typer.Exit(advance_store(job, advance, batcher, (begin, end), master, pairs(conf, "--conf")))
+        _refuse_alone("--batcher", batcher)
         made = _load(read_query(file, execute), pairs(settings, "--set"), offsets, (begin, end))
         if emit is None and print_before(made.job.program, ResultFormat(form.value)):
             return
@@ -137,6 +154,17 @@ def _load(
     return batch_run(query.load(settings, may_only_tell=True), read_offsets(offsets) if offsets else None, period)
 
 
+def _refuse_beside(option: str, given: Mapping[str, object]) -> None:
+    wrong = next((name for name, value in given.items() if value is not None), None)
+    if wrong:
+        raise QueryError(f"{wrong} and {option} exclude each other", instead=f"leave out {wrong}")
+
+
+def _refuse_alone(option: str, value: object) -> None:
+    if value is not None:
+        raise QueryError(f"{option} says how a store cuts time", instead="add --advance STORE")
+
+
 def _emit(text: str, path: Path) -> None:
     if str(path) == "-":
         typer.echo(text, nl=False)
@@ -150,12 +178,12 @@ def _run(made: BatchRun, master: str | None, conf: list[tuple[str, str]], output
 
     console = Console(stderr=True, highlight=False)
     started, said = time.monotonic(), list[str]()
-    with _stages(console) as follow:
+    with stages(console) as follow:
         spark = start_spark(made.job.topology.name, master, conf)
         try:
             if spark.sparkContext.uiWebUrl:
                 console.print(Text(f"Spark's pages: {spark.sparkContext.uiWebUrl}", style="dim"))
-            frame = _await_work(lambda: made.run(spark, said.append), spark, lambda: follow(spark))
+            frame = await_work(lambda: made.run(spark, said.append), spark, lambda: follow(spark))
         finally:
             spark.stop()
     if frame is not None:
@@ -188,61 +216,3 @@ def _print(frame: pl.DataFrame, made: BatchRun, form: Shape) -> None:
     )
     rows.add(frame)
     rows.finish()
-
-
-def _await_work(work: Callable[[], Any], spark: SparkSession, follow: Callable[[], None]) -> Any:
-    """The result of `work`; `follow` is called while it runs, and Ctrl-C cancels Spark's jobs."""
-    outcome: dict[str, Any] = {}
-
-    def run() -> None:
-        try:
-            outcome["value"] = work()
-        except BaseException as error:
-            outcome["error"] = error
-
-    thread = threading.Thread(target=run, name="batch", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            follow()
-            thread.join(POLL_S)
-    except KeyboardInterrupt:
-        spark.sparkContext.cancelAllJobs()
-        thread.join(10)
-        raise
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["value"]
-
-
-@contextmanager
-def _stages(console: Console) -> Iterator[Callable[[SparkSession], None]]:
-    """A function that draws a bar for each running stage each time it is called; nothing where there is no terminal."""
-    if not console.is_terminal:
-        yield lambda spark: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("tasks"),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        starting = progress.add_task("Spark starts", total=None)
-        bars: dict[int, TaskID] = {}
-
-        def follow(spark: SparkSession) -> None:
-            progress.update(starting, visible=False)
-            tracker = spark.sparkContext.statusTracker()
-            active = set(tracker.getActiveStageIds())
-            for stage in sorted(active | bars.keys()):
-                told = tracker.getStageInfo(stage)
-                if told is not None:
-                    if stage not in bars:
-                        bars[stage] = progress.add_task(f"stage {stage}", total=told.numTasks)
-                    progress.update(bars[stage], completed=told.numCompletedTasks, visible=stage in active)
-
-        yield follow

@@ -134,6 +134,8 @@ class ConnectorTraits:
         variants: other values of 'connector' that mean this one with some options.
         opens: called with the name of such a function, or with none, a path or what else the query has in quotes, and the named arguments;
             the table's options, or None if it is not this connector that reads it; raises QueryError. None if no query can name it so.
+        defines: called with a table's name, these, and the tables that the query declares, each with its options; the statements that such
+            a table is made of, and notes for the user; raises OuzelError. None if a table is one.
     """
 
     name: str
@@ -153,6 +155,7 @@ class ConnectorTraits:
     functions: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     opens: Callable[[str, str, Mapping[str, str]], dict[str, str] | None] | None = None
+    defines: Callable[[str, Mapping[str, str], Mapping[str, Mapping[str, str]]], tuple[str, list[str]]] | None = None
 
 
 def connector_of(connectors: Mapping[str, ConnectorTraits], written: str) -> ConnectorTraits | None:

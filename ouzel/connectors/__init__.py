@@ -14,6 +14,7 @@ from ouzel.connectors.base import Connector, Reads, SinkRequest, SinkWriter, Sou
 from ouzel.connectors.blackhole import CONNECTOR as BLACKHOLE
 from ouzel.connectors.datagen import CONNECTOR as DATAGEN
 from ouzel.connectors.file import CONNECTOR as FILE
+from ouzel.connectors.hybrid import CONNECTOR as HYBRID
 from ouzel.connectors.kafka import CONNECTOR as KAFKA
 from ouzel.connectors.kestrel import CONNECTOR as KESTREL
 from ouzel.connectors.memory import CONNECTOR as MEMORY
@@ -54,7 +55,20 @@ class Connectors(dict[str, Connector]):
 CONNECTORS = Connectors(
     {
         connector.name: connector
-        for connector in (FILE, KAFKA, KESTREL, REDIS, DATAGEN, NEXMARK, PRINT, BLACKHOLE, MEMORY, VALUES, RESULT)
+        for connector in (
+            FILE,
+            KAFKA,
+            KESTREL,
+            REDIS,
+            DATAGEN,
+            NEXMARK,
+            PRINT,
+            BLACKHOLE,
+            MEMORY,
+            VALUES,
+            HYBRID,
+            RESULT,
+        )
     }
 )
 

@@ -479,6 +479,8 @@ class Connector:
         functions: names of functions that give a table in FROM, as `read_csv`.
         opens: import path of a function of (one of these names, or none; what the query has in quotes; named arguments; directory)
             giving the table's options, or None if another connector reads it; raises QueryError. Empty if there are none.
+        defines: import path of a function of (table's name, options, directory, tables that the query declares with their options)
+            giving the statements that a table of it is made of, in one line, and notes; raises OuzelError. Empty if a table is one.
         subject: the option that says what is read or written, a path or a topic, which a program in Python gives first; empty if none does.
         variants: other values of 'connector' that mean this one with some options, as Flink's `upsert-kafka`.
     """
@@ -493,4 +495,5 @@ class Connector:
     functions: tuple[str, ...] = ()
     opens: str = ""
     subject: str = ""
+    defines: str = ""
     variants: Mapping[str, Options] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
@@ -101,10 +101,15 @@ class ClientStore(Generic[K, T, R]):
         refuse_holes(self.batch.batcher, found.holes)
         return found.values.get(key)
 
-    def disagreements(self) -> list[Disagreement[K, R]]:
-        """Where the two differ over a batch that both have: often it was computed before its input was whole."""
+    def disagreements(self, batches: Container[BatchID] | None = None) -> list[Disagreement[K, R]]:
+        """Where the two differ over a batch that both have: often it was computed before its input was whole.
+
+        Args:
+            batches: which to look at; by default all.
+        """
         found, end = [], self.batch.version().batches.end
-        for batch in sorted(batch for batch in self.stream.batches() if batch < end):
+        seen = (one for one in self.stream.batches() if one < end and (batches is None or one in batches))
+        for batch in sorted(seen):
             computed, summed = self.batch.sums(batch), self.stream.sums(batch)
             for key in dict.fromkeys([*(computed or {}), *summed]) if computed is not None else ():
                 one, other = (self._present(side, key) for side in (computed or {}, summed))
@@ -141,11 +146,15 @@ def _end(start: BatchID, present: Iterable[BatchID], until: BatchID | None) -> B
 def refuse_holes(batcher: Batcher, holes: Iterable[BatchID]) -> None:
     """Raise a QueryError that names the batches, if there are any."""
     missing = list(holes)
-    if not missing:
-        return
+    if missing:
+        raise QueryError(
+            missing_text(batcher, missing),
+            instead="advance the batch job over it, or take the answer as it is with get_many()",
+        )
+
+
+def missing_text(batcher: Batcher, missing: Sequence[BatchID]) -> str:
+    """That these batches are missing on both sides, in words."""
     named = ", ".join(f"{batch} (from {batcher.earliest_time_of(batch)})" for batch in missing[:5])
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    raise QueryError(
-        f"neither the batch job nor the stream has anything of batch {named}{more}",
-        instead="advance the batch job over it, or take the answer as it is with get_many()",
-    )
+    return f"neither the batch job nor the stream has anything of batch {named}{more}"

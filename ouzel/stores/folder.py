@@ -197,7 +197,7 @@ class FolderStore:
     ) -> FolderVersion:
         page = self.page if self.exists else None
         if page:
-            _check_same(self.path, page, batcher, columns)
+            check_same(self.path, page, batcher, columns)
         whole = extended(page.batches if page else None, batches, batcher)
         held = dict(page.sums) if page else {}
         held |= {batch: self._write(batch, "sums", rows[batch]) if batch in rows else None for batch in batches}
@@ -278,7 +278,8 @@ def _by_batch(
     }
 
 
-def _check_same(path: Path, page: StorePage, batcher: Batcher, columns: StoreColumns) -> None:
+def check_same(path: Path, page: StorePage, batcher: Batcher, columns: StoreColumns) -> None:
+    """Raise a QueryError if the store is not one of these columns and batches."""
     if str(page.batcher) != str(batcher):
         raise QueryError(
             f"the store {path} cuts time by '{page.batcher}', not by '{batcher}'", instead="take another folder"

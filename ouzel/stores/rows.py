@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.connectors import open_source, reads_of
+from ouzel.connectors import CONNECTORS, open_source, reads_of
 from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.errors import ConnectorError
 from ouzel.stores.batcher import Batcher, BatchID
@@ -68,6 +68,16 @@ class StoredStream:
     ) -> None:
         self.batcher, self.columns = batcher, columns
         self._table, self._options, self._directory = table, dict(options), directory
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether all rows are there now, so that they can be read."""
+        options = dict(self._options)
+        try:
+            row = CONNECTORS[options.pop("connector", "")]
+        except KeyError:  # said when the table is made
+            return False
+        return row.reads is not None and row.reads.at_rest and row.reads.bounded(options)
 
     @cached_property
     def _rows(self) -> dict[BatchID, pl.DataFrame]:

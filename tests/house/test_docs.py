@@ -24,6 +24,7 @@ from tests.house.source import ROOT, package
 
 PROSE = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")})
 QUERIES = ROOT / "sql_examples"
+TESTED_APART = {"sql.md": "tests/sql/test_documentation.py", "stores.md": "tests/stores/test_hybrid.py"}
 EXAMPLES = sorted([*QUERIES.glob("*.sql"), *QUERIES.glob("nexmark/*.sql")])
 
 
@@ -33,8 +34,8 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def cases(language: str) -> list[pytest.param]:
-    """Every block of a language in all pages but docs/sql.md, which has a test of its own (tests/sql/test_documentation.py)."""
-    pages = [page for page in PROSE if page.name != "sql.md"]
+    """Every block of a language in all pages but those that have a test of their own."""
+    pages = [page for page in PROSE if page.name not in TESTED_APART]
     return [
         pytest.param(text, id=f"{page.name}-{n}") for page in pages for n, text in enumerate(blocks(page, language))
     ]

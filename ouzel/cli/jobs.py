@@ -1,0 +1,74 @@
+"""Waiting for a job of Spark's: a bar for each stage, and Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from rich.progress import TaskID
+
+POLL_S = 0.1
+
+
+def await_work(work: Callable[[], Any], spark: SparkSession, follow: Callable[[], None]) -> Any:
+    """The result of `work`; `follow` is called while it runs, and Ctrl-C cancels Spark's jobs."""
+    outcome: dict[str, Any] = {}
+
+    def run() -> None:
+        try:
+            outcome["value"] = work()
+        except BaseException as error:
+            outcome["error"] = error
+
+    thread = threading.Thread(target=run, name="batch", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            follow()
+            thread.join(POLL_S)
+    except KeyboardInterrupt:
+        spark.sparkContext.cancelAllJobs()
+        thread.join(10)
+        raise
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]
+
+
+@contextmanager
+def stages(console: Console) -> Iterator[Callable[[SparkSession], None]]:
+    """A function that draws a bar for each running stage each time it is called; nothing where there is no terminal."""
+    if not console.is_terminal:
+        yield lambda spark: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("tasks"),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        starting = progress.add_task("Spark starts", total=None)
+        bars: dict[int, TaskID] = {}
+
+        def follow(spark: SparkSession) -> None:
+            progress.update(starting, visible=False)
+            tracker = spark.sparkContext.statusTracker()
+            active = set(tracker.getActiveStageIds())
+            for stage in sorted(active | bars.keys()):
+                told = tracker.getStageInfo(stage)
+                if told is not None:
+                    if stage not in bars:
+                        bars[stage] = progress.add_task(f"stage {stage}", total=told.numTasks)
+                    progress.update(bars[stage], completed=told.numCompletedTasks, visible=stage in active)
+
+        yield follow
