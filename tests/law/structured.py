@@ -60,9 +60,9 @@ class Streams:
         return place
 
     def cuts(self, table: str) -> list[pa.Table]:
-        """The table's rows by micro-batch."""
+        """The table's rows by micro-batch: two are enough for state that one writes and the next reads."""
         rows = ordered(self.rows(table))
-        step = -(-rows.num_rows // (8 if table == "late" else 3)) or 1
+        step = -(-rows.num_rows // (8 if table == "late" else 2)) or 1
         return [rows.slice(start, step) for start in range(0, rows.num_rows, step)] or [rows]
 
     def _write(self, path: Path, part: pa.Table, end_mark: str, is_last: bool) -> None:
