@@ -1,12 +1,15 @@
-"""Loops over bytes, compiled by Numba, and kept so where this package lies in a folder: a wheel given to Spark has no place for it."""
+"""Loops over bytes, compiled by Numba, and kept so: beside this file, or in the user's cache if this is an archive that Spark was given."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.misc.appdirs import AppDirs
 
 
 def compiled(*signature: Any, inline: bool = False) -> Callable[[Any], Any]:
@@ -18,10 +21,25 @@ def compiled(*signature: Any, inline: bool = False) -> Callable[[Any], Any]:
             each array.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": inline}
-    options |= {
-        "cache": Path(__file__).is_file() and not inline,
-        "no_cpython_wrapper": inline,
-        "no_cfunc_wrapper": True,
-    }
-    decorate: Callable[[Any], Any] = numba.njit(*signature, **options)
+    options |= {"no_cpython_wrapper": inline, "no_cfunc_wrapper": True}
+
+    def decorate(function: Any) -> Any:
+        try:
+            return numba.njit(*signature, **options, cache=not inline and _can_keep())(function)
+        except RuntimeError:  # a Numba that keeps nothing of an archive
+            return numba.njit(*signature, **options)(function)
+
     return decorate
+
+
+@cache
+def _can_keep() -> bool:
+    """Whether there is a place for what is compiled; Numba finds out only when it writes there."""
+    if Path(__file__).is_file():
+        return True
+    place = Path(AppDirs("numba", False).user_cache_dir)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(place, os.W_OK)

@@ -1,0 +1,31 @@
+"""What is compiled on a worker of Spark, which has this package as an archive, is kept for the next one where that can be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from ouzel.connectors.formats import compiled
+
+USER = "from compiled import compiled\n\n@compiled()\ndef one_more(number):\n    return number + 1\n"
+
+
+def hits(archive: Path, home: Path) -> str:
+    """How often a fresh process found the function compiled."""
+    code = f"import sys; sys.path.insert(0, {str(archive)!r}); import user; assert user.one_more(1) == 2; "
+    code += "print(sum(user.one_more.stats.cache_hits.values()))"
+    environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    return done.stdout.strip()
+
+
+def test_loops_of_an_archive_are_compiled_once_or_where_nothing_can_be_kept_each_time(tmp_path: Path) -> None:
+    archive = tmp_path / "package.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        out.write(compiled.__file__, "compiled.py")
+        out.writestr("user.py", USER)
+    assert [hits(archive, tmp_path / "home") for _ in range(2)] == ["0", "1"]
+    assert hits(archive, Path("/dev/null")) == "0"
