@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
-from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
+from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, conjunction
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql import literals
 from ouzel.compiler.sql.advice import of_function, of_operator
@@ -215,7 +215,29 @@ class Binder:
         if node.args.get("field"):
             raise self.source.error("IN is followed by a list", place(node), "put it in parentheses: IN ('a', 'b')")
         consume(self.source, node, "this", "expressions")
+        if isinstance(node.this, exp.Tuple):
+            return self._tuple_member(node)
         return self.resolve(node, "in", [self.bind(part) for part in (node.this, *node.expressions)])
+
+    def _tuple_member(self, node: exp.Expr) -> Expression:
+        """(a, b) IN ((1, 2), (3, 4)): whether all values of a tuple are equal, and unknown where that is."""
+        values = [self.bind(part) for part in node.this.expressions]
+        rows: list[Expression] = []
+        for row in node.expressions:
+            parts = row.expressions if isinstance(row, exp.Tuple) else [row]
+            if len(parts) != len(values):
+                problem = f"IN compares {len(values)} values, and this is {len(parts)}"
+                raise self.source.error(problem, place(row), "write as many in parentheses")
+            same = [
+                self.resolve(row, "eq", [value, self.bind(part)]) for value, part in zip(values, parts, strict=True)
+            ]
+            rows.append(conjunction(same))
+        while len(rows) > 1:
+            rows = [
+                self.resolve(node, "or", rows[at : at + 2]) if rows[at + 1 :] else rows[at]
+                for at in range(0, len(rows), 2)
+            ]
+        return rows[0]
 
     def like(self, node: exp.Expr, escape: exp.Expr | None = None) -> Expression:
         """LIKE, ILIKE, with NOT and ESCAPE."""

@@ -14,6 +14,9 @@ from ouzel.errors import NotSupported, QueryError
 _GROUPINGS = ("shuffle", "fields", "all", "global", "local", "none", "partial-key")
 
 
+_KNOWN = {"PARALLELISM": "2", "GROUPING": "shuffle"}
+"""Our hints, and a value of each."""
+
 Places = dict[tuple[str, str], Span]
 """Where a hint was written, by its name and the name that it speaks of."""
 
@@ -33,6 +36,9 @@ def gather_hints(
     grouping: dict[str, str] = {}
     places: Places = {}
     for pair in read_hints(source):
+        if pair.hint in _KNOWN and not pair.name:
+            advice = f"write {pair.hint}('table' = '{_KNOWN[pair.hint]}')"
+            raise source.error(f"the hint {pair.hint} says nothing", pair.span, advice)
         name = _table(pair, scopes)
         places[pair.hint, name] = pair.span
         match pair.hint:
@@ -69,11 +75,24 @@ def _grouping(source: QueryText, pair: HintPair) -> str:
 
 _ELSEWHERE = {
     "LOOKUP": "leave it out: the other table is joined as a stream of its own",
-    "BROADCAST": "leave it out: rows go to the task of their key",
+    **dict.fromkeys(
+        (
+            "BROADCAST",
+            "BROADCASTJOIN",
+            "MAPJOIN",
+            "SHUFFLE_HASH",
+            "SHUFFLE_MERGE",
+            "SHUFFLE_REPLICATE_NL",
+            "MERGE",
+            "MERGEJOIN",
+            "NEST_LOOP",
+        ),
+        "leave it out: rows of both inputs go to the task of their key, where both are kept, and there is no other way to join",
+    ),
     "MULTI_JOIN": "leave it out",
     "OPTIONS": "write the options into WITH of the CREATE TABLE",
 }
-"""Flink's hints, and what to write instead."""
+"""Hints of Flink and of Spark, and what to write instead."""
 
 
 def _unknown(source: QueryText, pair: HintPair) -> QueryError:

@@ -85,7 +85,10 @@ def read_hints(source: QueryText) -> list[HintPair]:
 
 def _pairs(hint: lark.Tree[Any]) -> Iterator[HintPair]:
     name = str(_trees(hint, "name")[0].children[0])
-    for pair in _trees(hint, "hint_pair"):
+    pairs = _trees(hint, "hint_pair")
+    if not pairs:
+        yield HintPair(name.upper(), "", "", _span(hint))
+    for pair in pairs:
         key, _, value = pair.children
         yield HintPair(name.upper(), str(key), str(value), _span(pair))
 

@@ -157,7 +157,7 @@ Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | R
 
 @dataclass(frozen=True)
 class HintPair:
-    """`'name' = 'value'` of a hint."""
+    """`'name' = 'value'` of a hint; both are empty where it holds no such pair."""
 
     hint: str
     name: str

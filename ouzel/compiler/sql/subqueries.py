@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Protocol
 
 from sqlglot import exp
@@ -75,11 +76,11 @@ class _Correlated(Binder):
 
 @dataclass(frozen=True)
 class _Inner:
-    """A subquery's rows, and what it says of them and of the query around it; `item` is what it selects."""
+    """A subquery's rows, and what it says of them and of the query around it; `items` are what it selects."""
 
     relation: Relation
     parts: tuple[Expression, ...]
-    item: Expression
+    items: tuple[Expression, ...]
 
 
 def is_condition(part: exp.Expr) -> bool:
@@ -115,14 +116,56 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
         part, negated = _bare(part.this), not negated
     kind, at = JoinKind.ANTI if negated else JoinKind.SEMI, NodeLocation(place(part)[0])
     if isinstance(part, exp.Exists):
-        inner = _read(queries, part.this, relation, item=False)
+        inner = _read(queries, part.this, relation, 0)
         return joined(relation, inner.relation, kind, inner.parts, at)
-    query = part.args["query"]
-    value = Binder(queries.source, relation, queries.types).bind(part.this)
-    inner = _read(queries, query, relation)
-    same = _equal(queries.source, part, value, inner.item)
-    found = joined(relation, inner.relation, kind, [same, *inner.parts], at)
-    return _without_unknown(queries, found, value, inner, at) if negated else found
+    binder = Binder(queries.source, relation, queries.types)
+    values = [binder.bind(each) for each in _compared(part)]
+    inner = _read(queries, part.args["query"], relation, len(values))
+    same = [_equal(queries.source, part, value, item) for value, item in zip(values, inner.items, strict=True)]
+    found = joined(relation, inner.relation, kind, [*same, *inner.parts], at)
+    if not negated:
+        return found
+    if len(values) > 1:
+        return _without_unknown_tuples(queries, found, values, same, inner, at)
+    return _without_unknown(queries, found, values[0], inner, at)
+
+
+def _compared(node: exp.Expr) -> list[exp.Expr]:
+    """What stands before IN: a value, or those of a tuple."""
+    value = node.this
+    return list(value.expressions) if isinstance(value, exp.Tuple) else [value]
+
+
+def _without_unknown_tuples(
+    queries: Queries,
+    found: Relation,
+    values: Sequence[Expression],
+    same: Sequence[Expression],
+    inner: _Inner,
+    at: NodeLocation,
+) -> Relation:
+    """Tuples of which no comparison is unknown: a tuple with a NULL is compared with all, one without only with those that have one.
+
+    A comparison of tuples is unknown where each of their values is equal or unknown, and one is unknown.
+    """
+    may_be = [resolve_call("coalesce", [part, Literal(BOOLEAN, True)]) for part in same]
+    names = frozenset(inner.relation.node.schema.names)
+    read = {name for part in (*same, *inner.parts) for name in columns_of(part)} & names
+    kept = [OutputColumn(each.name, each) for each in columns(inner.relation.node.schema) if each.name in read]
+    true = fresh("$true", [*names, *found.node.schema.names])
+    every = distinct_rows(
+        project(inner.relation, [*kept, OutputColumn(true, Literal(BOOLEAN, True))]), queries.emission
+    )
+    with_null = resolve_call("eq", [_any_null(values), Column(BOOLEAN, true)])
+    found = joined(found, every, JoinKind.ANTI, [with_null, *may_be, *inner.parts], at)
+    nulls = replace(inner.relation, node=Filter(inner.relation.node, _any_null(inner.items), written=at))
+    few = distinct_rows(project(nulls, kept), queries.emission)
+    return joined(found, few, JoinKind.ANTI, [*may_be, *inner.parts], at)
+
+
+def _any_null(values: Sequence[Expression]) -> Expression:
+    first, *others = (resolve_call("is_null", [value]) for value in values)
+    return reduce(lambda one, other: resolve_call("or", [one, other]), others, first)
 
 
 def _without_unknown(queries: Queries, found: Relation, value: Expression, inner: _Inner, at: NodeLocation) -> Relation:
@@ -131,7 +174,7 @@ def _without_unknown(queries: Queries, found: Relation, value: Expression, inner
     read = {name for part in inner.parts for name in columns_of(part)}
     kept = [name for name in inner.relation.node.schema.names if name in read]
     outputs = [OutputColumn(name, Column(inner.relation.node.schema[name].type, name)) for name in kept]
-    outputs.append(OutputColumn(nulls, resolve_call("is_null", [inner.item])))
+    outputs.append(OutputColumn(nulls, resolve_call("is_null", [inner.items[0]])))
     few = distinct_rows(project(inner.relation, outputs), queries.emission)
     unknown = resolve_call("or", [Column(BOOLEAN, nulls), resolve_call("is_null", [value])])
     return joined(found, few, JoinKind.ANTI, [*inner.parts, unknown], at)
@@ -209,9 +252,12 @@ def _membership(queries: Queries, node: exp.In, relation: Relation) -> tuple[Exp
         problem = "IN (SELECT ...) inside another expression than AND and OR is not supported"
         raise queries.source.error(problem, place(node), advice, NotSupported)
     tree = _plain(queries.source, node.args["query"])
-    if len(tree.expressions) != 1:
-        raise _several(queries.source, tree, len(tree.expressions))
-    return _find_match(queries, node, tree, relation, [(strip_alias(tree.expressions[0]), node.this)])
+    values = _compared(node)
+    if len(tree.expressions) != len(values):
+        raise _several(queries.source, tree, len(tree.expressions), len(values))
+    return _find_match(
+        queries, node, tree, relation, list(zip(map(strip_alias, tree.expressions), values, strict=True))
+    )
 
 
 def _find_match(
@@ -313,21 +359,21 @@ def _of_no_rows(queries: Queries, item: exp.Expr) -> exp.Expr:
     return item.copy().transform(change)
 
 
-def _read(queries: Queries, query: exp.Expr, outer: Relation, item: bool = True) -> _Inner:
-    """A subquery's rows under names of their own; what it selects, if that is asked for, as an expression over them."""
+def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _Inner:
+    """A subquery's rows under names of their own; what it selects, so many values, as expressions over them."""
     tree = _select_of(query)
     alone = _alone(queries, query)
     if not isinstance(alone, QueryError):
-        if item and len(alone.columns) != 1:
-            raise _several(queries.source, query, len(alone.columns))
-        if not item:
+        if items and len(alone.columns) != items:
+            raise _several(queries.source, query, len(alone.columns), items)
+        if not items:
             alone = project(alone, [OutputColumn("$any", Literal(BOOLEAN, True))])
         inner = apart(alone, outer.node.schema.names)
-        return _Inner(inner, (), inner.column(inner.columns[0]))
+        return _Inner(inner, (), tuple(map(inner.column, inner.columns)))
     if not isinstance(tree, exp.Select) or is_grouped(tree, queries.source.functions):
         raise alone
-    if item and len(tree.expressions) != 1:
-        raise _several(queries.source, tree, len(tree.expressions))
+    if items and len(tree.expressions) != items:
+        raise _several(queries.source, tree, len(tree.expressions), items)
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
     inner = apart(queries.relation_of_from(tree), outer.node.schema.names)
     binder = _Correlated(queries, inner, outer)
@@ -341,12 +387,9 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, item: bool = True)
         raise alone
     for part in local:
         inner = replace(inner, node=Filter(inner.node, part, written=NodeLocation(place(where)[0])))
-    value = (
-        Binder(queries.source, inner, queries.types).bind(strip_alias(tree.expressions[0]))
-        if item
-        else Literal(NULL, None)
-    )
-    return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), value)
+    own = Binder(queries.source, inner, queries.types)
+    values = tuple(own.bind(strip_alias(each)) for each in tree.expressions[:items])
+    return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), values)
 
 
 def _alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
@@ -401,12 +444,11 @@ def _equal(source: QueryText, node: exp.Expr, value: Expression, other: Expressi
     return resolve_call("eq", [cast_to(value, common), cast_to(other, common)])
 
 
-def _several(source: QueryText, node: exp.Expr, columns: int) -> QueryError:
+def _several(source: QueryText, node: exp.Expr, columns: int, wanted: int = 1) -> QueryError:
     is_in = isinstance(node.parent, exp.In) or (node.parent is not None and isinstance(node.parent.parent, exp.In))
-    problem = (
-        f"{'IN compares with one column' if is_in else 'a value is one column'}, and this subquery gives {columns}"
-    )
-    return source.error(problem, place(node), "select one")
+    number = "one column" if wanted == 1 else f"{wanted} columns"
+    problem = f"{f'IN compares with {number}' if is_in else 'a value is one column'}, and this subquery gives {columns}"
+    return source.error(problem, place(node), "select one" if wanted == 1 else f"select {wanted}")
 
 
 def _many_rows(source: QueryText, node: exp.Expr) -> QueryError:

@@ -127,3 +127,10 @@ SELECT id, SUBSTRING(CASE WHEN kind IS NOT DISTINCT FROM 'buy' THEN 'abc' ELSE k
   POSITION(CASE WHEN kind IN ('buy', 'view') THEN 'u' ELSE 'i' END IN kind) AS place,
   TRIM(LEADING CASE WHEN kind IS DISTINCT FROM 'buy' THEN 'c' ELSE 'b' END FROM kind) AS rest
 FROM events;
+
+-- query: tuples_in_lists
+SELECT id, (user_id, quantity) IN ((1, 3), (2, 4), (1, NULL), (NULL, 7)) AS among FROM events
+WHERE (kind, flag) IN (('click', true), ('buy', false)) OR (user_id, quantity) NOT IN ((1, 2), (1, 5), (NULL, 8));
+-- duckdb:
+SELECT id, (user_id = 1 AND quantity = 3) OR (user_id = 2 AND quantity = 4) OR (user_id = 1 AND quantity = NULL) OR (user_id = NULL AND quantity = 7) AS among FROM events
+WHERE (kind = 'click' AND flag) OR (kind = 'buy' AND NOT flag) OR NOT ((user_id = 1 AND quantity = 2) OR (user_id = 1 AND quantity = 5) OR (user_id = NULL AND quantity = 8));

@@ -42,3 +42,20 @@ WHERE L.user_id NOT IN (SELECT quantity FROM (SELECT quantity, window_start, win
 -- duckdb:
 SELECT id, user_id, s AS window_start, s + INTERVAL 5 MINUTE AS window_end FROM (SELECT *, tumble(ts, INTERVAL 5 MINUTE) AS s FROM events) L
 WHERE user_id NOT IN (SELECT quantity FROM events R WHERE id % 3 = 0 AND tumble(R.ts, INTERVAL 5 MINUTE) = L.s);
+
+-- query: tuples_in_subqueries
+SELECT id, user_id FROM events AS e
+WHERE ((user_id, quantity) IN (SELECT id, points FROM profiles) OR kind = 'buy')
+AND (kind, user_id) IN (SELECT kind, user_id FROM events WHERE quantity > 15 AND id <> e.id)
+AND (quantity, user_id) NOT IN (SELECT points, id FROM profiles WHERE points < 8);
+-- duckdb:
+SELECT id, user_id FROM events AS e
+WHERE (EXISTS (SELECT 1 FROM profiles p WHERE e.user_id = p.id AND e.quantity = p.points) OR kind = 'buy')
+AND EXISTS (SELECT 1 FROM events f WHERE f.kind = e.kind AND f.user_id = e.user_id AND f.quantity > 15 AND f.id <> e.id)
+AND NOT EXISTS (SELECT 1 FROM profiles p WHERE p.points < 8 AND coalesce(e.quantity = p.points, true) AND coalesce(e.user_id = p.id, true));
+
+-- query: tuples_not_in_with_nulls
+SELECT p.id, p.owner FROM profiles p WHERE (p.owner, p.points) NOT IN (SELECT o.customer, o.order_id - 250 FROM orders o WHERE o.order_id % 3 = 0 AND o.discount IS NOT NULL);
+-- duckdb:
+SELECT p.id, p.owner FROM profiles p WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.order_id % 3 = 0 AND o.discount IS NOT NULL
+AND coalesce(p.owner = o.customer, true) AND coalesce(p.points = o.order_id - 250, true));
