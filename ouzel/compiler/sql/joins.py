@@ -76,7 +76,7 @@ def bind_join(
     if on is not None:
         every = Relation(_make_join(sides, JoinKind.INNER, ()), (*left.columns, *right.columns))
         parts = conjuncts(Binder(source, every, types).condition(on, "ON"))
-    parts = () if on is not None and _is_true(on) else parts
+    parts = () if on is not None and is_true(on) else parts
     node = _make_join(sides, made, (*parts, *kept), written)
     return of_join(node, Relation(node, both, undated=UNDATED))
 
@@ -150,7 +150,8 @@ def _is_comma(source: QueryText, join: exp.Join) -> bool:
     return not any(is_word(token, "JOIN") for token in source.tokens() if begin <= token.start < end)
 
 
-def _is_true(on: exp.Expr) -> bool:
+def is_true(on: exp.Expr) -> bool:
+    """Whether a condition is the word TRUE."""
     return isinstance(on, exp.Boolean) and bool(on.this)
 
 

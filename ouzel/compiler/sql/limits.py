@@ -58,8 +58,8 @@ class FirstRows:
         self.items = [self._item(item) for item in (order.expressions if order is not None else [])]
         self._keys = [self._item(exp.Ordered(this=key)) for key in self.on]
 
-    def above(self, relation: Relation) -> Relation:
-        """The first rows of the query.
+    def above(self, relation: Relation, partition: tuple[str, ...] = ()) -> Relation:
+        """The first rows of the query, or of each `partition` of it.
 
         Raises:
             QueryError: there is nothing to order by, or no bound.
@@ -70,7 +70,7 @@ class FirstRows:
         if self.on:
             relation = self._first_of_each(relation, items)
         if self.limit is not None:
-            relation = self._top(relation, (), items, self.limit + self.skip, self.skip)
+            relation = self._top(relation, partition, items, self.limit + self.skip, self.skip)
         if self.limit is None and not self.on:
             self._note_endless()
         relation = self._without_hidden(relation)

@@ -63,6 +63,8 @@ class NamedTables:
         if name not in functions:
             *others, last = (*_WINDOWS, *functions)
             advice = near(name, functions, f"the table functions are {', '.join(others)} and {last}")
+            if name.upper() in ("GENERATE_SERIES", "SEQUENCE"):
+                advice = "write UNNEST(SEQUENCE(1, 10)) AS s (n)"
             raise self._source.error(f"{name.upper()} is not a table function", place(node), advice)
         path, *more = node.expressions or [exp.Null()]
         if not path.is_string:

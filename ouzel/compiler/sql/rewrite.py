@@ -25,7 +25,7 @@ LITERAL = "literal "
 
 _STRUCTURE_LIST = (
     "SELECT FROM WHERE GROUP HAVING AS AND OR NOT IN IS NULL TRUE FALSE LIKE ILIKE BETWEEN CASE WHEN THEN ELSE END DISTINCT UNION "
-    "INTERSECT EXCEPT ALL CROSS LEFT RIGHT FULL INNER OUTER JOIN ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE "
+    "INTERSECT EXCEPT ALL CROSS LEFT RIGHT FULL INNER OUTER JOIN LATERAL ON WITH ESCAPE EXISTS UNNEST FILTER BY ORDINALITY DIV IGNORE "
     "RESPECT NULLS ANY SOME"
 )
 _STRUCTURE = frozenset(_STRUCTURE_LIST.split())
@@ -53,7 +53,8 @@ _REFUSED = {
     "LIMIT": "LIMIT of anything but a whole number is not supported: write LIMIT 10",
     "FETCH": "FETCH without FIRST n ROWS ONLY is not supported: write LIMIT 10",
     "RECURSIVE": "WITH RECURSIVE is not supported: write each step as a view, as many as there can be",
-    "LATERAL": "LATERAL is not supported: write CROSS JOIN UNNEST(array), or the subquery as a JOIN",
+    "LATERAL": "LATERAL of anything but a subquery or UNNEST is not supported: have the function give an ARRAY, and write CROSS JOIN "
+    "UNNEST(f(x))",
     "MATCH_RECOGNIZE": "MATCH_RECOGNIZE is not supported: compare a row with that before by LAG(...) OVER (PARTITION BY ... ORDER BY ts)",
     "TABLESAMPLE": "TABLESAMPLE is not supported: write a condition such as MOD(id, 10) = 0",
     "SIMILAR": "SIMILAR TO is not supported: write REGEXP_LIKE or LIKE",
@@ -161,6 +162,10 @@ class _Rewriter:
             problem = problem if self._word_at(index + 1) in ("TUMBLING", "HOPPING", "SESSION") else None
         elif word == "TOP":
             problem = problem if self._next_is(index, TokenType.NUMBER) else None
+        elif word == "LATERAL" and self._next_word(index, "UNNEST"):
+            problem, self.edits[index] = None, []
+        elif word == "LATERAL":
+            problem = None if self._next_is(index, TokenType.L_PAREN) else problem
         elif word == "NATURAL":
             problem = problem if self._word_at(index + 1) in _BEFORE_JOIN else None
         if problem:

@@ -14,6 +14,7 @@ from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.joins import bind_join, with_filter
+from ouzel.compiler.sql.laterals import bind_lateral
 from ouzel.compiler.sql.limits import FirstRows
 from ouzel.compiler.sql.named import NamedTables
 from ouzel.compiler.sql.over import bind_select
@@ -152,10 +153,15 @@ class QueryBinder:
         if clause is None:
             return no_table()
         refuse_version(self.source, clause.this)
-        relation = self._table(clause.this)
+        if isinstance(clause.this, exp.Unnest):
+            relation = bind_unnest(self.source, exp.Join(this=clause.this.copy()), no_table(), self.types)
+        else:
+            relation = self._table(clause.this)
         for join in tree.args.get("joins") or ():
             if isinstance(join.this, exp.Unnest):
                 relation = bind_unnest(self.source, join, relation, self.types)
+            elif isinstance(join.this, exp.Lateral):
+                relation = bind_lateral(self, join, relation)
             elif is_asof(join):
                 relation = bind_asof(self.source, join, relation, self._table(join.this), self.types)
             else:
@@ -163,13 +169,6 @@ class QueryBinder:
         return relation
 
     def _table(self, node: exp.Expr) -> Relation:
-        if isinstance(node, exp.Unnest):
-            raise self.source.error(
-                "UNNEST without a table before it is not supported",
-                place(node),
-                "write FROM t CROSS JOIN UNNEST(t.array) AS u(x)",
-                NotSupported,
-            )
         alias, names = self._alias(node)
         if isinstance(node, exp.Query) and not isinstance(node, exp.Subquery):
             raise self.source.error("a subquery in FROM stands in parentheses", place(node), "write FROM (SELECT ...)")

@@ -53,7 +53,7 @@ class Queries(Protocol):
         """The relation of a query's FROM."""
 
 
-class _Correlated(Binder):
+class Correlated(Binder):
     """Binds a subquery's expressions: a name that its own tables have not is looked for in the query around it."""
 
     def __init__(self, queries: Queries, inner: Relation, outer: Relation) -> None:
@@ -121,7 +121,7 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
     binder = Binder(queries.source, relation, queries.types)
     values = [binder.bind(each) for each in _compared(part)]
     inner = _read(queries, part.args["query"], relation, len(values))
-    same = [_equal(queries.source, part, value, item) for value, item in zip(values, inner.items, strict=True)]
+    same = [equal(queries.source, part, value, item) for value, item in zip(values, inner.items, strict=True)]
     found = joined(relation, inner.relation, kind, [*same, *inner.parts], at)
     if not negated:
         return found
@@ -238,7 +238,7 @@ def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Exp
     if isinstance(node, exp.In):
         return _membership(queries, node, relation)
     if isinstance(node, exp.Exists):
-        return _find_match(queries, node, _plain(queries.source, node.this), relation, ())
+        return _find_match(queries, node, plain_select(queries.source, node.this), relation, ())
     return _scalar(queries, node, relation)
 
 
@@ -251,7 +251,7 @@ def _membership(queries: Queries, node: exp.In, relation: Relation) -> tuple[Exp
         advice = "write [NOT] EXISTS (SELECT ... WHERE a = b), which is never unknown"
         problem = "IN (SELECT ...) inside another expression than AND and OR is not supported"
         raise queries.source.error(problem, place(node), advice, NotSupported)
-    tree = _plain(queries.source, node.args["query"])
+    tree = plain_select(queries.source, node.args["query"])
     values = _compared(node)
     if len(tree.expressions) != len(values):
         raise _several(queries.source, tree, len(tree.expressions), len(values))
@@ -268,7 +268,7 @@ def _find_match(
     compared: Sequence[tuple[exp.Expr, exp.Expr]],
 ) -> tuple[Expression, Relation]:
     """A column that says whether a subquery gives a row: its distinct keys, joined to the rows that have them."""
-    local, pairs = _split(queries, tree, relation)
+    local, pairs = split_correlation(queries, tree, relation)
     pairs += compared
     if pairs and is_grouped(tree, queries.source.functions):
         problem = "a subquery that aggregates is not supported here"
@@ -286,10 +286,10 @@ def _find_match(
 
 def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
     """The value of a subquery that gives one row: of an aggregate without keys, or of one by the keys that it compares."""
-    tree = _plain(queries.source, node)
+    tree = plain_select(queries.source, node)
     if len(tree.expressions) != 1:
         raise _several(queries.source, tree, len(tree.expressions))
-    alone = _alone(queries, tree)
+    alone = bind_alone(queries, tree)
     if not isinstance(alone, QueryError):
         if len(alone.columns) != 1:
             raise _several(queries.source, tree, len(alone.columns))
@@ -299,7 +299,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
         kind = JoinKind.INNER if _always_a_row(queries, tree) else JoinKind.LEFT
         both = joined(relation, right, kind, (), NodeLocation(place(node)[0]))
         return right.column(right.columns[0]), replace(both, columns=relation.columns)
-    local, pairs = _split(queries, tree, relation)
+    local, pairs = split_correlation(queries, tree, relation)
     if not pairs:
         raise alone
     if not is_grouped(tree, queries.source.functions) or tree.args.get("group") or tree.args.get("having"):
@@ -307,7 +307,7 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     item = strip_alias(tree.expressions[0])
     keys, both = _by_keys(queries, node, tree, relation, local, pairs, [item])
     value = keys.pop()
-    nothing = Binder(queries.source, replace(relation, columns=()), queries.types).bind(_of_no_rows(queries, item))
+    nothing = Binder(queries.source, replace(relation, columns=()), queries.types).bind(of_no_rows(queries, item))
     if nothing == Literal(NULL, None):
         return value, both
     found = resolve_call("is_not_null", [keys[0]])
@@ -339,14 +339,14 @@ def _by_keys(
     values: list[Expression] = [right.column(column) for column in right.columns]
     binder = Binder(queries.source, relation, queries.types)
     parts = [
-        _equal(queries.source, node, binder.bind(outer), column)
+        equal(queries.source, node, binder.bind(outer), column)
         for (_, outer), column in zip(pairs, values, strict=False)
     ]
     both = joined(relation, right, JoinKind.LEFT, parts, NodeLocation(place(node)[0]))
     return values, replace(both, columns=relation.columns)
 
 
-def _of_no_rows(queries: Queries, item: exp.Expr) -> exp.Expr:
+def of_no_rows(queries: Queries, item: exp.Expr) -> exp.Expr:
     """An expression over aggregates as it is without rows: a count is 0, all else NULL."""
 
     def change(node: exp.Expr) -> exp.Expr:
@@ -362,7 +362,7 @@ def _of_no_rows(queries: Queries, item: exp.Expr) -> exp.Expr:
 def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _Inner:
     """A subquery's rows under names of their own; what it selects, so many values, as expressions over them."""
     tree = _select_of(query)
-    alone = _alone(queries, query)
+    alone = bind_alone(queries, query)
     if not isinstance(alone, QueryError):
         if items and len(alone.columns) != items:
             raise _several(queries.source, query, len(alone.columns), items)
@@ -376,11 +376,11 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
         raise _several(queries.source, tree, len(tree.expressions), items)
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
     inner = apart(queries.relation_of_from(tree), outer.node.schema.names)
-    binder = _Correlated(queries, inner, outer)
+    binder = Correlated(queries, inner, outer)
     where = tree.args.get("where")
     if where is None:
         raise alone
-    bound = [binder.condition(part, "WHERE") for part in _conjuncts(where.this)]
+    bound = [binder.condition(part, "WHERE") for part in conjuncts_of(where.this)]
     names = set(inner.node.schema.names)
     local = [part for part in bound if columns_of(part) <= names]
     if len(local) == len(bound):
@@ -392,7 +392,7 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
     return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), values)
 
 
-def _alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
+def bind_alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
     """The relation of a subquery that needs nothing of the query around it; else what it lacks."""
     ctes, aggregates = len(queries.ctes), queries.emission.aggregates
     try:
@@ -405,12 +405,12 @@ def _alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
         return error
 
 
-def _split(
-    queries: Queries, tree: exp.Select, outer: Relation
+def split_correlation(
+    queries: Queries, tree: exp.Select, outer: Relation, what: str = "a subquery as a value"
 ) -> tuple[list[exp.Expr], list[tuple[exp.Expr, exp.Expr]]]:
     """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first."""
     where = tree.args.get("where")
-    parts = _conjuncts(where.this) if where else []
+    parts = conjuncts_of(where.this) if where else []
     inner = queries.relation_of_from(tree.copy())
     local, pairs = [], []
     for part in parts:
@@ -420,9 +420,9 @@ def _split(
         sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
         ours = [_binds(queries, side, inner) for side in sides]
         if ours not in ([True, False], [False, True]) or not _binds(queries, sides[ours.index(False)], outer):
-            _Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
+            Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
             advice = "compare with = what is of the subquery and what is of the query around it"
-            problem = "a subquery as a value with another correlation than equality is not supported"
+            problem = f"{what} with another correlation than equality is not supported"
             raise queries.source.error(problem, place(part), advice, NotSupported)
         pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
     return local, pairs
@@ -436,7 +436,7 @@ def _binds(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
     return True
 
 
-def _equal(source: QueryText, node: exp.Expr, value: Expression, other: Expression) -> Expression:
+def equal(source: QueryText, node: exp.Expr, value: Expression, other: Expression) -> Expression:
     common = common_type(value.type, other.type)
     if common is None:
         sign = "IN" if isinstance(node, exp.In) else "a subquery"
@@ -462,7 +462,7 @@ def _select_of(query: exp.Expr) -> exp.Expr:
     return query
 
 
-def _plain(source: QueryText, query: exp.Expr) -> exp.Select:
+def plain_select(source: QueryText, query: exp.Expr) -> exp.Select:
     tree = _select_of(query)
     if not isinstance(tree, exp.Select):
         problem = f"{type(tree).__name__.upper()} in a subquery inside an expression is not supported"
@@ -476,6 +476,6 @@ def _bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
     node = _bare(node)
-    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
+    return [*conjuncts_of(node.this), *conjuncts_of(node.expression)] if isinstance(node, exp.And) else [node]

@@ -34,3 +34,10 @@ FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) CROSS JO
 GROUP BY window_start, window_end, tag;
 -- duckdb:
 SELECT tumble(ts, INTERVAL 10 MINUTE) AS window_start, tag, COUNT(*) AS n FROM (SELECT ts, unnest(tags) AS tag FROM events) GROUP BY 1, 2;
+
+-- query: lateral_elements
+SELECT e.id, v.t, v.two, d
+FROM events AS e CROSS JOIN LATERAL (SELECT t, t || kind AS two FROM UNNEST(e.tags) AS u (t) WHERE t <> 'a' OR e.quantity > 10) AS v
+CROSS JOIN LATERAL (SELECT e.quantity * 2 AS d) AS w WHERE d > 3;
+-- duckdb:
+SELECT e.id, t, t || kind AS two, e.quantity * 2 AS d FROM (SELECT *, unnest(tags) AS t FROM events) AS e WHERE (t <> 'a' OR e.quantity > 10) AND e.quantity * 2 > 3;

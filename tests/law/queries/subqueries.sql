@@ -59,3 +59,23 @@ SELECT p.id, p.owner FROM profiles p WHERE (p.owner, p.points) NOT IN (SELECT o.
 -- duckdb:
 SELECT p.id, p.owner FROM profiles p WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.order_id % 3 = 0 AND o.discount IS NOT NULL
 AND coalesce(p.owner = o.customer, true) AND coalesce(p.points = o.order_id - 250, true));
+
+-- query: lateral_first_rows
+SELECT o.order_id, o.customer, p.number, p.points
+FROM (SELECT * FROM orders WHERE order_id < 60) AS o
+LEFT JOIN LATERAL (SELECT q.id, q.points FROM profiles AS q WHERE q.owner = o.customer AND q.id > 3 ORDER BY q.points DESC, q.seq LIMIT 2) AS p (number) ON TRUE;
+
+-- query: lateral_aggregates
+SELECT o.order_id, s.n, s.total, s.most + o.order_id AS most
+FROM orders AS o CROSS JOIN LATERAL (SELECT COUNT(*) AS n, SUM(p.points) AS total, MAX(p.points) AS most FROM profiles AS p WHERE p.owner = o.customer AND p.points > 40) AS s;
+
+-- query: lateral_rows
+SELECT e.id, m.* FROM events AS e
+LEFT JOIN LATERAL (SELECT p.twice, p.points - e.quantity AS gap, 1 AS mark FROM profiles AS p WHERE p.id = e.user_id AND p.points < e.quantity AND p.owner <> 'bob') AS m ON TRUE
+WHERE e.id % 2 = 0;
+
+-- query: lateral_groups
+SELECT o.order_id, g.k, g.n, d.owner, u.x FROM orders AS o
+JOIN LATERAL (SELECT p.points % 3 AS k, COUNT(*) AS n FROM profiles AS p WHERE p.owner = o.customer GROUP BY p.points % 3 HAVING COUNT(*) > 1) AS g ON g.n > o.order_id % 5,
+LATERAL (SELECT DISTINCT p.owner FROM profiles AS p WHERE p.points = o.order_id) AS d,
+(SELECT x FROM UNNEST(ARRAY['a', 'b']) AS t (x)) AS u;
