@@ -14,6 +14,7 @@ from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
 from ouzel.planner.rules.fuse_projections import fuse_projections
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
+from ouzel.planner.rules.order_joins import order_joins
 from ouzel.planner.rules.prune_columns import prune_columns
 from ouzel.planner.rules.push_filters_to_sources import push_filters_to_sources
 from ouzel.planner.rules.remove_trivial_projects import remove_trivial_projects
@@ -25,6 +26,7 @@ Rule = Callable[[Dag], Dag]
 RULES: tuple[Rule, ...] = (
     drop_unused_watermarks,
     align_union_branches,  # by name from here on
+    order_joins,  # before filters come down into them
     push_filters_to_sources,
     keep_first_rows,  # of a filter that has come down to what it filters by
     distribute_over_unions,

@@ -93,3 +93,8 @@ AND customer IN (SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) >
 -- query: join_by_comma_of_subqueries
 SELECT a.id, b.customer FROM (SELECT id, user_id FROM events WHERE quantity > 14) AS a, (SELECT order_id, customer FROM orders) AS b
 WHERE a.user_id = b.order_id;
+
+-- query: joins_in_another_order
+SELECT e.id, w.word, o.order_id, p.points
+FROM events AS e, (SELECT DISTINCT word FROM words) AS w, orders AS o, profiles AS p
+WHERE o.order_id = e.id AND p.owner = o.customer AND p.id = e.user_id AND length(w.word) = p.id AND e.quantity > 2 AND p.points > -e.quantity;
