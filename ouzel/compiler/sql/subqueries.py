@@ -437,6 +437,11 @@ def _binds(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
 
 
 def equal(source: QueryText, node: exp.Expr, value: Expression, other: Expression) -> Expression:
+    """Whether two values are equal, in the type in which theirs meet.
+
+    Raises:
+        QueryError: there is none.
+    """
     common = common_type(value.type, other.type)
     if common is None:
         sign = "IN" if isinstance(node, exp.In) else "a subquery"
@@ -463,6 +468,11 @@ def _select_of(query: exp.Expr) -> exp.Expr:
 
 
 def plain_select(source: QueryText, query: exp.Expr) -> exp.Select:
+    """The SELECT that a subquery is, without its parentheses.
+
+    Raises:
+        NotSupported: it is another query.
+    """
     tree = _select_of(query)
     if not isinstance(tree, exp.Select):
         problem = f"{type(tree).__name__.upper()} in a subquery inside an expression is not supported"
@@ -477,5 +487,6 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 
 def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of nested ANDs, without their parentheses."""
     node = _bare(node)
     return [*conjuncts_of(node.this), *conjuncts_of(node.expression)] if isinstance(node, exp.And) else [node]
