@@ -1,3 +1,3 @@
--- error: there is no hint STREAMTABLE; the hints are PARALLELISM and GROUPING
+-- error: there is no hint STREAMTABLE; the hints are PARALLELISM, GROUPING and STATE_TTL
 -- at: STREAMTABLE(f)
 SELECT /*+ STREAMTABLE(f) */ f.id FROM flights AS f JOIN words AS w ON f.origin = w.word;

@@ -14,7 +14,7 @@ from ouzel.errors import NotSupported, QueryError
 _GROUPINGS = ("shuffle", "fields", "all", "global", "local", "none", "partial-key")
 
 
-_KNOWN = {"PARALLELISM": "2", "GROUPING": "shuffle"}
+_KNOWN = {"PARALLELISM": "2", "GROUPING": "shuffle", "STATE_TTL": "1d"}
 """Our hints, and a value of each."""
 
 Places = dict[tuple[str, str], Span]
