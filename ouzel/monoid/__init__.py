@@ -24,17 +24,23 @@ Rows come in no order, so topologies take monoids that are `commutative`. What d
 Your own is a `UserDefined` of two functions, or a class like those here; `ouzel.testing.check_laws` tells whether it is one:
 
     longest = monoid.UserDefined("longest", "", lambda a, b: max(a, b, key=lambda text: (len(text), text)), VARCHAR, commutative=True)
+
+SQL calls one that Python computes by the name that `as_function` gives it:
+
+    ouzel.query("... SELECT LONGEST(word) AS w FROM words", functions=[monoid.as_function(longest)])
 """
 
 from ouzel.monoid.base import Monoid
 from ouzel.monoid.composed import MapOf, TupleOf
 from ouzel.monoid.extremes import Max, Min
 from ouzel.monoid.logic import And, Or
-from ouzel.monoid.python import UserDefined
-from ouzel.monoid.ranked import Bag, First, Last, ListOf, MaxBy, MinBy, SetOf, TopK
+from ouzel.monoid.python import UserDefined, as_function
+from ouzel.monoid.ranked import Bag, First, Last, ListOf, MaxBy, MinBy, Quantile, SetOf, TopK
+from ouzel.monoid.summaries import BloomFilter, CountMinSketch, DecayedValue, Moments, Product, Reservoir, Theta
 from ouzel.monoid.totals import Count, Mean, Sum
 
 __all__ = [
-    "And", "Bag", "Count", "First", "Last", "ListOf", "MapOf", "Max", "MaxBy", "Mean", "Min", "MinBy", "Monoid", "Or", "SetOf", "Sum",
-    "TopK", "TupleOf", "UserDefined",
+    "And", "Bag", "BloomFilter", "Count", "CountMinSketch", "DecayedValue", "First", "Last", "ListOf", "MapOf", "Max", "MaxBy", "Mean",
+    "Min", "MinBy", "Moments", "Monoid", "Or", "Product", "Quantile", "Reservoir", "SetOf", "Sum", "Theta", "TopK", "TupleOf",
+    "UserDefined", "as_function",
 ]  # fmt: skip

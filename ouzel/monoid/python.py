@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-from ouzel.compiler.functions.aggregate_function import AggregateFunction, Columns
+from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns
 from ouzel.compiler.functions.aggregates import AggregateSignature
 from ouzel.compiler.types import BYTES, DataType
 from ouzel.errors import NotSupported, QueryError
@@ -24,7 +24,7 @@ class InPython(Monoid[V, T, R]):
     """Base: what it says in Python is also what the topology runs, value by value, with totals that are pickled between batches.
 
     Such a monoid is commutative, for rows come in no order; what depends on an order has to make a time or a number part of its values.
-    Spark refuses it when the job is written.
+    In Spark it adds up what `collect_list` gives.
     """
 
     commutative = True
@@ -35,10 +35,13 @@ class InPython(Monoid[V, T, R]):
         """The type of what `present` gives, of values of this type; None if there are no such values."""
 
     def aggregate(self, value_type: DataType) -> AggregateFunction:
-        result = self._result(value_type)
+        return self.row(self.label, partial(_only, value_type, self._result(value_type)), str(value_type))
+
+    def row(self, name: str, resolve: AggregateTypeRule, takes: str) -> AggregateFunction:
+        """The aggregate under this name."""
         return AggregateFunction(
-            self.label, partial(_only, value_type, result), str(value_type), (self.__doc__ or "").split("\n")[0], f"{self.label}(value)",
-            _state, "ouzel.runtime.operators.python_totals:make_python_total", partial(_no_spark, self.label), None,
+            name, resolve, takes, (self.__doc__ or "").split("\n")[0], f"{name.upper()}(value)",
+            _state, "ouzel.runtime.operators.python_totals:make_python_total", _no_spark, None,
             variant="python", takes_back=self.inverse is not None, merges_changes=self.inverse is not None, counts=False, distinct=True,
             over=False, python=self,
         )  # fmt: skip
@@ -56,12 +59,20 @@ class InPython(Monoid[V, T, R]):
         """What makes it compute what it computes, in words that are the same in every process."""
         return repr(self)
 
-    def _result(self, value_type: DataType) -> DataType:
+    def check_order(self) -> None:
+        """See that no order of values matters.
+
+        Raises:
+            NotSupported: it does.
+        """
         if not self.commutative:
             raise NotSupported(
                 f"{self.name} depends on the order of its values, and rows come in none",
                 instead="make a time or a number part of the values, as First and Last do",
             )
+
+    def _result(self, value_type: DataType) -> DataType:
+        self.check_order()
         result = self.result_type(value_type)
         if result is None:
             raise QueryError(f"{self.name} takes no {value_type}", instead="map the values to what it takes")
@@ -76,8 +87,33 @@ def _state(argument: DataType | None, result: DataType, changes: bool) -> Column
     return (("total", BYTES, True),)
 
 
-def _no_spark(name: str, *_: object) -> str:
-    raise NotSupported(f"{name} is computed in Python, which Spark is not asked for", instead="use --engine heron")
+def _no_spark(value: str, *parameters: object) -> str:
+    raise AssertionError("a job's text holds the monoid itself")
+
+
+def as_function(monoid: Monoid[Any, Any, Any], name: str = "") -> AggregateFunction:
+    """Make a monoid an aggregate that SQL may call, `ouzel.query(text, functions=[as_function(TopK(3), "top_three")])`.
+
+    Args:
+        monoid: one that Python computes; the others have names in SQL already.
+        name: what SQL calls it; its own name if none is given.
+
+    Raises:
+        QueryError: SQL has a name for it.
+        NotSupported: it depends on the order of its values.
+    """
+    if not isinstance(monoid, InPython):
+        raise QueryError(
+            f"SQL has an aggregate for {monoid} already", instead="call it by its name in docs/functions.md"
+        )
+    monoid.check_order()
+    called = (name or monoid.name).lower()
+    return monoid.row(called, partial(_any_taken, monoid), f"values that {called} adds up")
+
+
+def _any_taken(monoid: InPython[Any, Any, Any], kind: DataType) -> tuple[DataType, DataType] | None:
+    result = monoid.result_type(kind)
+    return None if result is None else (kind, result)
 
 
 @dataclass(frozen=True)

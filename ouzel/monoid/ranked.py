@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -138,6 +139,51 @@ class SetOf(_Listed[A]):
 
     def call(self, name: str, column: str, value_type: DataType) -> AggregateCall:
         return replace(super().call(name, column, value_type), distinct=True)
+
+
+@dataclass(frozen=True)
+class Quantile(OfRegistry["float | None", "Counter[float]", "float | None"]):
+    """The value at a fraction of the way through all, about: SQL's APPROX_PERCENTILE. None of no values.
+
+    Args:
+        fraction: from 0 to 1.
+        error: by how much of itself a value may be rounded.
+    """
+
+    fraction: float
+    error: float = 0.01
+    sql = "approx_percentile"
+    commutative = True
+
+    @property
+    def zero(self) -> Counter[float]:
+        return Counter()
+
+    def prepare(self, value: float | None) -> Counter[float]:
+        if value is None:
+            return Counter()
+        part, exponent = math.frexp(value)
+        digits = 2.0 ** math.ceil(-math.log2(self.error))
+        return Counter([math.ldexp(round(part * digits) / digits, exponent) + 0.0 if math.isfinite(part) else part])
+
+    def plus(self, a: Counter[float], b: Counter[float]) -> Counter[float]:
+        return Bag[float]().plus(a, b)
+
+    @property
+    def inverse(self) -> Callable[[Counter[float]], Counter[float]]:
+        return _take_back
+
+    def present(self, total: Counter[float]) -> float | None:
+        values = sorted(total.elements(), key=rank)
+        if not values:
+            return None
+        place = (len(values) - 1) * self.fraction
+        low, high = values[math.floor(place)], values[math.ceil(place)]
+        return low if low == high else (math.ceil(place) - place) * low + (place - math.floor(place)) * high
+
+    def call(self, name: str, column: str, value_type: DataType) -> AggregateCall:
+        made = super().call(name, column, value_type)
+        return replace(made, parameters=((ValueOrder(),), self.fraction, self.error))
 
 
 @dataclass(frozen=True)

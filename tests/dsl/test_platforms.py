@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 MEMORY, TOPOLOGY, BATCH, STREAMS = range(4)
 
 WHY: dict[tuple[str, int], str] = {
-    ("sum_by_key with monoids of Python", BATCH): "computed in Python, which Spark is not asked for",
-    ("sum_by_key with monoids of Python", STREAMS): "computed in Python, which Spark is not asked for",
     ("left_join", STREAMS): "cannot take Join",
     ("join", STREAMS): "cannot take Join",
     ("lookup", STREAMS): "cannot take Join",

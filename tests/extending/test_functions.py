@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Iterable
+from functools import partial, reduce
 from operator import xor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import ouzel
+from ouzel import monoid
 from ouzel.compiler.types import VARCHAR
 from ouzel.errors import NotSupported, OuzelError, QueryError
 from ouzel.session import Job, load_text
@@ -22,10 +24,17 @@ from tests.law.engines import folded, run_to_end
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OWN = (shout, halved, XOR)
+LONGEST = monoid.UserDefined("longest", "", partial(max, key=lambda text: (len(text), text)), VARCHAR, commutative=True)
+EACH = monoid.TupleOf((monoid.Sum(), monoid.TopK(2)))
+OWN = (shout, halved, XOR, monoid.as_function(LONGEST), monoid.as_function(EACH, "each"))
 WORDS = "CREATE TABLE words (n BIGINT, word VARCHAR) WITH ('connector' = 'file', 'path' = 'words.json', 'format' = 'json');\n"
 SHOUTED = "SELECT n, SHOUT(word, n) AS loud, Halved(n * 2) + 1 AS next FROM words WHERE SHOUT(word, 0) <> 'B';"
 GROUPED = "SELECT word, TOY_XOR(n) AS bits, COUNT(*) AS rows, TOY_XOR(n) FILTER (WHERE n > 2) AS large FROM words GROUP BY word;"
+ADDED = (
+    "SELECT n < 4 AS small, LONGEST(word) AS longest, LONGEST(word) FILTER (WHERE n > 9) AS none, EACH(ROW(n, word)) AS each "
+    "FROM words GROUP BY n < 4;"
+)
+ONCE = "SELECT n < 4 AS small, EACH(DISTINCT ROW(n / 3, word)) AS once FROM words GROUP BY n < 4;"
 ROWS = [(1, "a"), (2, "b"), (3, None), (4, "c"), (5, "a"), (None, "a"), (7, "c")]
 
 
@@ -57,12 +66,41 @@ def grouped() -> list[tuple[object, ...]]:
     return in_order((word, bits(some[word]), len(of[word]), bits([n for n in some[word] if n > 2])) for word in of)
 
 
+def each(rows: Iterable[tuple[int | None, str | None]]) -> tuple[object, ...]:
+    rows = list(rows)
+    numbers = [n for n, _ in rows if n is not None]
+    return sum(numbers) if numbers else None, sorted((word for _, word in rows if word), reverse=True)[:2]
+
+
+def small(wanted: bool | None) -> list[tuple[int | None, str | None]]:
+    return [(n, word) for n, word in ROWS if (None if n is None else n < 4) is wanted]
+
+
+def added() -> list[tuple[object, ...]]:
+    return in_order(
+        (way, max(word or "" for _, word in small(way)), "", each(small(way))) for way in (True, False, None)
+    )
+
+
+def once() -> list[tuple[object, ...]]:
+    return in_order(
+        (way, each({(n if n is None else n // 3, word) for n, word in small(way)})) for way in (True, False, None)
+    )
+
+
 def in_order(rows: object) -> list[tuple[object, ...]]:
-    return sorted(rows, key=repr)  # type: ignore[call-overload, no-any-return]
+    return sorted((tuple(map(plain, row)) for row in rows), key=repr)  # type: ignore[attr-defined]
+
+
+def plain(value: object) -> object:
+    """A ROW as the tuple of its fields, however an engine gives it."""
+    return tuple(value.values()) if isinstance(value, dict) else tuple(value) if isinstance(value, tuple) else value
 
 
 CASES = pytest.mark.parametrize(
-    ("query", "expected"), [(SHOUTED, shouted()), (GROUPED, grouped())], ids=["function", "aggregate"]
+    ("query", "expected"),
+    [(SHOUTED, shouted()), (GROUPED, grouped()), (ADDED, added())],
+    ids=["function", "aggregate", "monoid"],
 )
 
 
@@ -81,6 +119,14 @@ def test_a_batch_job_computes_them(
 ) -> None:
     text = spark_job(job(query, tmp_path).program, tmp_path)
     assert in_order(tuple(row) for row in run_job(text, spark).collect()) == expected
+
+
+@pytest.mark.spark
+def test_distinct_values_add_up_in_python(tmp_path: Path, spark: SparkSession) -> None:
+    made = job(ONCE, tmp_path)
+    frames, _ = run_to_end(made, "memory")
+    assert in_order(folded(made, frames).rows()) == once()
+    assert in_order(run_job(spark_job(made.program, tmp_path), spark).collect()) == once()
 
 
 @pytest.mark.spark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from ouzel import monoid
 from ouzel.compiler.plan import WEIGHT, Aggregate
 from ouzel.compiler.plan.aggregates import is_combinable
-from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, VARCHAR, ArrayType, DataType, MapType, RowType
+from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, TIMESTAMP, VARCHAR, ArrayType, DataType, MapType, RowType
 from ouzel.errors import NotSupported, QueryError
 from ouzel.monoid import Monoid
 from ouzel.runtime.operators.python_totals import from_storage, to_storage
@@ -32,6 +33,7 @@ LONGEST = monoid.UserDefined("longest", "", longer, VARCHAR, commutative=True)
 BALANCE = monoid.UserDefined("balance", 0, int.__add__, BIGINT, commutative=True, take_back=int.__neg__)
 PAIR = RowType((("by", BIGINT), ("value", VARCHAR)))
 PAIRS = [(3, "c"), (1, "b"), (1, "a"), (None, "z"), (9, None), (9, "y"), None]
+TIMED, AT = (RowType((("at", kind), ("value", DOUBLE))) for kind in (DOUBLE, TIMESTAMP))
 NUMBERS = [3, -7, 3, None, 1 << 40]
 MAPS = [{"a": 1, "b": 2}, {"a": -1}, None, {}]
 CASES: list[tuple[Monoid[Any, Any, Any], DataType, list[Any]]] = [
@@ -58,6 +60,17 @@ CASES: list[tuple[Monoid[Any, Any, Any], DataType, list[Any]]] = [
         RowType((("f0", BIGINT), ("f1", VARCHAR))),
         [(1, "a"), (2, None), None],
     ),
+    (monoid.Quantile(0.4), DOUBLE, [0.1, -1234.5678, 1e-9, None, 12.34, 129.0]),
+    (monoid.Product(), DOUBLE, [0.5, -3.0, 1e200, 1e-200, 0.0, None]),
+    (monoid.Product(), BIGINT, [3, -7, None]),
+    (monoid.Moments(), DOUBLE, [0.1, 1e6, -2.5, None, 3.0]),
+    (monoid.Moments(), DOUBLE, [0.1, math.nan, math.inf, None]),
+    (monoid.DecayedValue(60), TIMED, [(0.0, 3), (30.0, -1), (600.0, 2), (None, 1), None]),
+    (monoid.DecayedValue(60), AT, [(datetime(2024, 1, 1, 0, minute), 1.5) for minute in (3, 0, 2)]),
+    (monoid.Reservoir(2), VARCHAR, ["a", "b", "c", None, "d"]),
+    (monoid.Theta(4), BIGINT, [*range(7), None]),
+    (monoid.BloomFilter(64), VARCHAR, ["a", "b", None]),
+    (monoid.CountMinSketch(8), VARCHAR, ["a", "b", "a", None, "c"]),
     (LONGEST, VARCHAR, ["aa", "b", None, "bb"]),
     (BALANCE, BIGINT, NUMBERS),
 ]
@@ -157,10 +170,33 @@ def test_what_cannot_be_is_refused_with_a_way_out() -> None:
     with pytest.raises(QueryError, match="top_k takes no MAP"):
         monoid.TopK(3).aggregate(MapType(VARCHAR, BIGINT))
     assert not LONGEST.aggregate(VARCHAR).takes_back
-    with pytest.raises(NotSupported, match="is computed in Python, which Spark is not asked for; use --engine heron"):
-        LONGEST.aggregate(VARCHAR).spark('"value"')
+    with pytest.raises(NotSupported, match="joined depends on the order of its values"):
+        monoid.as_function(joined)
+    with pytest.raises(QueryError, match=r"SQL has an aggregate for Sum\(\) already; call it by its name"):
+        monoid.as_function(monoid.Sum())
     assert monoid.TopK(3).signature(BIGINT).result == ArrayType(BIGINT)
 
 
 def test_decimals_add_up_exactly() -> None:
     check_laws(monoid.Sum(), [Decimal("0.10"), Decimal("-99999999999999999999999999999999.99"), None])
+
+
+def test_summaries_are_as_right_as_they_say() -> None:
+    words = [f"word{number % 3000}" for number in range(9000)]
+    theta = monoid.Theta(1024)
+    first, second = theta.total(words), theta.total([f"word{number}" for number in range(2000, 5000)])
+    assert theta.present(first) == pytest.approx(3000, rel=0.1)
+    assert theta.intersection(first, second) == pytest.approx(1000, rel=0.25)
+    bloom = monoid.BloomFilter(30_000)
+    bits = bloom.sum(words)
+    assert all(bloom.contains(bits, word) for word in words)
+    assert sum(bloom.contains(bits, f"other{number}") for number in range(2000)) < 60
+    counts = monoid.CountMinSketch(500)
+    shown = counts.sum(words)
+    assert all(3 <= counts.count(shown, word) <= 3 + 3 * 9000 / 500 for word in words[:300])
+    assert len(set(monoid.Reservoir(20).sum(words))) == 20 == len(set(words) & set(monoid.Reservoir(20).sum(words)))
+    assert monoid.Reservoir(20, seed=1).sum(words) != monoid.Reservoir(20).sum(words)
+    assert monoid.DecayedValue(10).sum([(0, 8.0), (20, 1.0)]) == 3.0
+    assert monoid.Moments().sum([1.0, 2.0, 3.0, 6.0]) == pytest.approx((4, 3.0, 3.5, 0.687243, -1.0), rel=1e-4)
+    assert monoid.Product().sum([1e200, 1e200, 1e-200, 1e-190]) == pytest.approx(1e10)
+    assert monoid.Product().sum([1e200, -1e200]) == -math.inf

@@ -28,7 +28,7 @@ IS_XOR = {"bit_and": False, "bit_or": False, "bit_xor": True}
 
 def make_moments(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
     """The number of values, their mean and their squares around it."""
-    return SpreadOfBag(call, DOUBLE) if retracting else Moments(call)
+    return SpreadOfBag(call, DOUBLE) if retracting else Spread(call)
 
 
 def make_bits(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
@@ -37,7 +37,7 @@ def make_bits(call: AggregateCall, argument: DataType | None, retracting: bool) 
     return BitsOfBag(call, argument) if retracting else Bits(call)
 
 
-class Moments(Accumulators):
+class Spread(Accumulators):
     """VAR and STDDEV of rows that are never taken back (Chan, Golub and LeVeque, "Updating Formulae", COMPSTAT 1982)."""
 
     def __init__(self, call: AggregateCall) -> None:

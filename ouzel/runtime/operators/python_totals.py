@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,12 +85,22 @@ class PythonTotals(Accumulators):
         plus, inverse = self._monoid.plus, self._monoid.inverse
         touched = np.unique(slots)
         totals = dict(zip(touched.tolist(), self._read(touched), strict=True))
+        added: dict[int, list[Any]] = {slot: [] for slot in totals}
         for slot, part, weight in zip(slots.tolist(), parts, weights, strict=True):
-            part = inverse(part) if weight < 0 else part
-            for _ in range(abs(weight)):
-                totals[slot] = plus(totals[slot], part)
+            added[slot] += [inverse(part) if weight < 0 else part] * abs(weight)
+        for slot, of_slot in added.items():
+            if of_slot:
+                totals[slot] = plus(totals[slot], _sum_neighbours(plus, of_slot))
         packed = [pickle.dumps(totals[slot], protocol=5) for slot in touched.tolist()]
         self._totals.put(touched, pl.DataFrame({"total": pl.Series(packed, dtype=pl.Binary)}))
+
+
+def _sum_neighbours(plus: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+    """The total of parts, neighbours first, so that a large one is not copied for each small one."""
+    while len(parts) > 1:
+        pairs = [plus(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(pairs) * 2 :]
+    return parts[0]
 
 
 def from_storage(value: Any, kind: DataType) -> Any:

@@ -11,6 +11,7 @@ from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import Column
 
     from ouzel.runtime.operators.python_steps import PythonSteps
 
@@ -28,6 +29,35 @@ def python_steps(text: str) -> Batches:
             yield from _compute(operator, batch)
 
     return compute
+
+
+def python_total(text: str, result: str, values: Column) -> Column:
+    """What the monoid that the text holds makes of each array of values; `result` is its type in Spark's DDL."""
+    from pyspark.sql import functions as F
+
+    def compute(lists: pa.Array) -> pa.Array:
+        return total_lists(text, lists)
+
+    called: Column = F.arrow_udf(compute, result, F.ArrowUDFType.SCALAR)(values)
+    return called
+
+
+def total_lists(text: str, lists: pa.Array) -> pa.Array:
+    """In a worker: the total of each list."""
+    import polars as pl
+    import pyarrow as pa
+
+    from ouzel.compiler.types import Field, Schema, from_arrow
+    from ouzel.runtime.operators.python_totals import from_storage, to_storage
+    from ouzel.spark.io.arrow import arrow_schema, record_batches
+
+    monoid, kind = pickle.loads(b64decode(text)), from_arrow(lists.type.value_type)
+    schema = Schema((Field("total", monoid.signature(kind).result),))
+    groups = pl.Series(pl.from_arrow(lists)).to_list()
+    totals = [monoid.sum(from_storage(value, kind) for value in group) for group in groups]
+    rows = [[to_storage(total, schema["total"].type) for total in totals]]
+    frame = pl.DataFrame(rows, schema=schema.polars(), strict=False)
+    return pa.concat_arrays([batch.column(0) for batch in record_batches(frame, arrow_schema(schema))])
 
 
 def _compute(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

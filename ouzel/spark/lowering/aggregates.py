@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ouzel.compiler.functions.lowering import backtick, column_name, quote
+from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan.aggregates import AggregateCall, is_distinct, row_of
 from ouzel.errors import NotSupported
+from ouzel.spark.lowering.python_steps import STEPS
 
 
 def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None) -> str:
@@ -20,8 +22,10 @@ def spark_aggregate(call: AggregateCall, values: Mapping[str, str] | None = None
 def names_columns(call: AggregateCall) -> bool:
     """Whether its text is SQL that names its columns: DISTINCT calls without a function; there FILTER is much faster than WHEN."""
     row = row_of(call)
-    return is_distinct(call) and (
-        row.spark_distinct is None or (call.filter is not None and row.sql_distinct is not None)
+    return (
+        row.python is None
+        and is_distinct(call)
+        and (row.spark_distinct is None or (call.filter is not None and row.sql_distinct is not None))
     )
 
 
@@ -38,7 +42,7 @@ def aggregate_call(call: AggregateCall, values: Mapping[str, str] | None = None)
     said = (row.spark_distinct if is_distinct(call) else None) or row.spark
 
     def spark(value: str) -> str:
-        return said(value, *call.parameters)
+        return said(value, *call.parameters) if row.python is None else _python_total(call, value)
 
     if call.filter and not call.argument:
         return f"F.count_if({column(call.filter)})"  # Spark computes its condition below, faster than WHEN
@@ -48,6 +52,12 @@ def aggregate_call(call: AggregateCall, values: Mapping[str, str] | None = None)
     if call.argument is None or call.argument in values:
         return spark(values[call.argument] if call.argument else ALL_ROWS)
     return spark(quote(column_name(call.argument)))
+
+
+def _python_total(call: AggregateCall, value: str) -> str:
+    """The text of a total that Python computes of all values of a group."""
+    gather = "F.collect_set" if is_distinct(call) else "F.collect_list"
+    return f"python_total({STEPS}[{quote(call.function)}], {quote(to_spark_type(call.type))}, {gather}({value}))"
 
 
 ALL_ROWS = '"*"'

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 JobRanges = Mapping[str, Range]
 """Table -> partition id -> [first offset, offset to stop before)."""
 
-PROVIDED = ("BadRecords", "python_function", "python_steps", "read_table", "write_table")
+PROVIDED = ("BadRecords", "python_function", "python_steps", "python_total", "read_table", "write_table")
 """What a job imports of Ouzel, if it needs it."""
 
 STANDARD = {

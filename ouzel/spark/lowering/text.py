@@ -71,6 +71,7 @@ RESERVED = frozenset(
         "parser",
         "python_function",
         "python_steps",
+        "python_total",
         "query",
         "read_stream",
         "read_table",

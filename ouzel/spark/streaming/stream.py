@@ -13,7 +13,7 @@ from ouzel.errors import OuzelError, TopologyError
 from ouzel.job import Job
 from ouzel.spark.io.bad_records import BadRecords
 from ouzel.spark.io.functions import python_function
-from ouzel.spark.io.python_steps import python_steps
+from ouzel.spark.io.python_steps import python_steps, python_total
 from ouzel.spark.lowering.streaming import StreamingQuery
 from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.gate import MicroBatchGate
@@ -73,7 +73,7 @@ class Stream:
         read = partial(read_stream, rows=job.settings.trigger_rows, query=job.topology.name, bad_records=self._bad)
         names: dict[str, Any] = {
             "__name__": "job", "spark": spark, "folder": str(job.directory), "F": F, "T": T, "read_stream": read,
-            "python_function": python_function, "python_steps": python_steps,
+            "python_function": python_function, "python_steps": python_steps, "python_total": python_total,
         }  # fmt: skip
         exec(compile(self.plan.functions, "job.py", "exec"), names)
         exec(compile(self.plan.text, "job.py", "exec"), names)
