@@ -111,6 +111,7 @@ def _troubles(status: Status) -> list[tuple[str, str]]:
         ("replayed", status.rows_failed, "yellow"),
         ("late", status.rows_late, "yellow"),
         ("bad", status.rows_bad, "red"),
+        ("shed", status.rows_shed, "red"),
         ("restarts", status.restarts, "yellow"),
     ]
     return [(f"{name} {count:,}", style) for name, count, style in counts if count]

@@ -12,6 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ouzel.connectors.shedding import Shedding
+
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
@@ -304,11 +306,6 @@ def never(options: Options) -> bool:
     return False
 
 
-def remove_rate(options: Options) -> dict[str, str]:
-    """The options without 'rate': as fast as possible."""
-    return {name: value for name, value in options.items() if name != "rate"}
-
-
 class Replay(Enum):
     """What a source can deliver again after a crash."""
 
@@ -397,6 +394,7 @@ class Reads:
         seeks: a reading that starts in the middle of a partition costs no more than one from its start.
         shared: other processes than the user's own can read it.
         at_rest: reading it twice gives the same rows and costs little, so a batch job need not keep them.
+        sheds: what its options say of shedding load; its readers are SkippingReaders then. None if nothing is shed.
         filters: the source applies the request's `predicate`.
         upserts: how tables are read whose records replace each other by key; None if they cannot be.
         metadata: metadata keys a table may ask for, with their types.
@@ -426,6 +424,7 @@ class Reads:
     shared: bool
     at_rest: bool
     kept: Trait = never
+    sheds: Callable[[Options], Shedding | None] = lambda options: None
     filters: bool = False
     upserts: Upserts | None = None
     metadata: Mapping[str, pl.DataType] = field(default_factory=dict)

@@ -25,7 +25,6 @@ from ouzel.connectors.base import (
     always,
     before,
     never,
-    remove_rate,
 )
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import TableOptions
@@ -39,6 +38,11 @@ def _check(options: Mapping[str, str]) -> None:
             FieldOptions.check(name, setting, value)
         elif name.startswith("fields."):
             raise QueryError(f"'{name}' names no field", instead="write 'fields.<column>.<setting>'")
+
+
+def remove_rate(options: Mapping[str, str]) -> dict[str, str]:
+    """The options without 'rate': as fast as possible."""
+    return {name: value for name, value in options.items() if name != "rate"}
 
 
 CONNECTOR = Connector(

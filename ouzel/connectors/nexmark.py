@@ -35,8 +35,8 @@ from ouzel.connectors.base import (
     always,
     before,
     never,
-    remove_rate,
 )
+from ouzel.connectors.datagen import remove_rate
 from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 

@@ -51,6 +51,7 @@ def answer_twice(job: Job, online: str, table: str, record: str | Path | None) -
     from ouzel.reconcile import check, reconcile, record_run
     from ouzel.reconcile.answers import batch_answer, choose_sink, stream_answer
     from ouzel.reconcile.recorder import record_in
+    from ouzel.reconcile.shed import read_shed
     from ouzel.spark.session import require, start_spark
 
     check(job, table)
@@ -62,7 +63,7 @@ def answer_twice(job: Job, online: str, table: str, record: str | Path | None) -
         found = reconcile(job, home, spark, table=table)
         sink = choose_sink(job.program, table)
         names = (sink.columns or sink.input.schema).names
-        offline = batch_answer(job, sink, record_in(home).ranges, spark)
+        offline = batch_answer(job, sink, record_in(home).ranges, spark, read_shed(home))
         return BothAnswers(_fetch(stream_answer(job, sink, home, spark), names), _fetch(offline, names), found)
 
 

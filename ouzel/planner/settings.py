@@ -59,6 +59,7 @@ class Settings:
         state_lost: what becomes of a run in which a task died with what it kept in memory: fail (it goes on, but ends with exit code 4, or
             an error in Python) or accept.
         late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
+        shed_path: JSON lines file that the offsets of records that were shed are written to; empty: they are only counted.
         batch_rows: most rows a source reads into one batch.
         max_pending_rows: most rows of a source task that may be on their way, unacked.
         max_pending_tuning: `off`, or a source finds a better `max.pending.rows` while it runs: by the table of the Storm paper (`paper`) or
@@ -91,6 +92,7 @@ class Settings:
     dead_letter_path: str = "dead-letters.jsonl"
     state_lost: StateLoss = StateLoss.FAIL
     late_path: str = ""
+    shed_path: str = ""
     batch_rows: int = 10_000
     max_pending_rows: int = 40_000
     max_pending_tuning: PendingTuning = PendingTuning.OFF

@@ -19,6 +19,7 @@ from ouzel.reconcile.forms import comparable_form
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.reconcile.parts import can_be_read_back, find_weight, parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, read_record
+from ouzel.reconcile.shed import NOTHING_SHED, Shed, leave_out
 from ouzel.spark.batch.run import BatchRun, batch_run
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.io.changelog import rows_left
@@ -55,15 +56,17 @@ def _check_readable(sink: Sink) -> None:
         )
 
 
-def batch_of(job: Job, sink: Sink, ranges: Ranges) -> BatchRun:
-    """The batch job of one sink over exactly the offsets that the stream has read; without ranges, over all there is.
+def batch_of(job: Job, sink: Sink, ranges: Ranges, shed: Shed = NOTHING_SHED) -> BatchRun:
+    """The batch job of one sink over exactly the offsets that the stream has read, without what it has shed; without ranges, over all
+    there is.
 
     Raises:
         NotSupported: a table has no end, or something has no Spark form.
     """
     program = replace(job.program, sinks=(sink,))
     tables = {node.table for node in walk(sink) if isinstance(node, Scan)}
-    return batch_run(replace(job, program=program), {name: parts for name, parts in ranges.items() if name in tables})
+    made = batch_run(replace(job, program=program), {name: parts for name, parts in ranges.items() if name in tables})
+    return replace(made, offsets=leave_out(made.offsets, shed))
 
 
 def batch_text(made: BatchRun) -> str:
@@ -71,9 +74,9 @@ def batch_text(made: BatchRun) -> str:
     return spark_job(made.program, made.job.directory, made.job.topology.name, "", made.offsets)
 
 
-def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession) -> DataFrame:
+def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession, shed: Shed) -> DataFrame:
     """What the batch job returns, with the group keys carried along (see lineage.batch_sink)."""
-    made = batch_of(job, batch_sink(sink), ranges)
+    made = batch_of(job, batch_sink(sink), ranges, shed)
     return run_job(batch_text(made), spark, sink.table)
 
 

@@ -32,6 +32,7 @@ from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
+from ouzel.reconcile.shed import describe_shed, read_shed
 from ouzel.reconcile.timeline import Timeline, count_classes
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error
@@ -205,9 +206,10 @@ def _compare(
     lag_us = None if lags is None else max(lags.values(), default=0)
     proof = evidence(record, home, *find_maker(job.program, job.topology, sink), lag_us)
     proof = replace(proof, losses=()) if tampered else proof
+    shed = read_shed(home)
 
     def batch_rows(asked: Sink) -> DataFrame:
-        return rows_within(batch_answer(job, asked, record.ranges, spark), sink, cut)
+        return rows_within(batch_answer(job, asked, record.ranges, spark, shed), sink, cut)
 
     stream = rows_within(stream_answer(job, sink, home, spark), sink, cut)
     found = compare(stream, batch_rows(needed), facts, tolerance)
@@ -225,7 +227,8 @@ def _compare(
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _name(rows, facts),
         _samples(rows, facts, counts), times,
-        _topology(job), batch_text(batch_of(job, needed, record.ranges)), tolerance, tuple(_notes(record, facts)),
+        _topology(job), batch_text(batch_of(job, needed, record.ranges, shed)), tolerance,
+        (*_notes(record, facts), *describe_shed(record.ranges, shed)),
         cut, dropped, tampered,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from ouzel.spark.io.bounds import Ranges
 Times = Mapping[str, Mapping[str, int]]
 """Table -> partition id -> event time (us) at the end of its range: no row before that end has a greater value of the watermark."""
 
-RECORD, RESULTS, LATE, LIVE = "record.json", "results.parquet", "late.jsonl", "live.json"
+RECORD, RESULTS, LATE, SHED, LIVE = "record.json", "results.parquet", "late.jsonl", "shed.jsonl", "live.json"
 
 SENT_AGAIN = "rows were sent again, for they had not been wholly acked"
 """Text of the event `replayed` that counts rows; another is of a source that was started again, and counts how often."""
@@ -57,7 +57,8 @@ Marks = Mapping[str, Mark]
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One run. Lives in a directory: `record.json`, `results.parquet` (a trailing SELECT's table), `late.jsonl` (rows dropped as late).
+    """One run. Lives in a directory: `record.json`, `results.parquet` (a trailing SELECT's table), `late.jsonl` (rows dropped as late),
+    `shed.jsonl` (offsets of records that were shed).
     While the run goes on `live.json` says where it takes requests (see reconcile/live.py).
 
     Attributes:

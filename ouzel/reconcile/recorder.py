@@ -22,7 +22,7 @@ from ouzel.reconcile.live import LiveRecord, is_live
 from ouzel.reconcile.losses import Losses
 from ouzel.reconcile.marks import Marked, mark_of
 from ouzel.reconcile.parts import can_be_read_back, parts_written
-from ouzel.reconcile.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, RunRecord, read_record, replace_file
+from ouzel.reconcile.record import LATE, LIVE, RECORD, RESULTS, SENT_AGAIN, SHED, RunRecord, read_record, replace_file
 from ouzel.reconcile.topics import ids_of
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.run import Handle, RowIteration, RunState, Status, was_cut_short
@@ -57,12 +57,13 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
             f"{home} is the record of a run that goes on", instead="stop that run, or choose another directory"
         )
     home.mkdir(0o700, parents=True, exist_ok=True)
-    for name in (RECORD, RESULTS, LATE, LIVE):
+    for name in (RECORD, RESULTS, LATE, SHED, LIVE):
         (home / name).unlink(missing_ok=True)
     job = session.draw_seed(job)
-    if job.settings.late_path or engine == "spark":
+    if engine == "spark":
         return job
-    return session.with_settings(job, replace(job.settings, late_path=str(home.resolve() / LATE)))
+    late = job.settings.late_path or str(home.resolve() / LATE)
+    return session.with_settings(job, replace(job.settings, late_path=late, shed_path=str(home.resolve() / SHED)))
 
 
 class Recorder(RowIteration):

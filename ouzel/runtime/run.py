@@ -38,7 +38,8 @@ class RunState(Enum):
 class Status:
     """Totals since the start, over all tasks.
 
-    `rows_in` counts rows that sources read; `rows_acked` and `rows_failed` those wholly handled and replayed; `watermark_us` is the lowest
+    `rows_in` counts rows that sources read; `rows_acked` and `rows_failed` those wholly handled and replayed, `rows_shed` the
+    records that sources passed over; `watermark_us` is the lowest
     of the sinks' inputs, None before the first; latencies are complete ones (emit to ack) in milliseconds over the last seconds;
     `restarts` counts processes started again; `reason` is why the run failed; `ranges` says of each spout what it has read and what of that
     is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
@@ -54,6 +55,7 @@ class Status:
     rows_out: int = 0
     rows_late: int = 0
     rows_bad: int = 0
+    rows_shed: int = 0
     watermark_us: int | None = None
     p50_ms: float | None = None
     p99_ms: float | None = None

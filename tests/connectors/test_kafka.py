@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka.admin import AdminClient
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import (
@@ -27,7 +27,6 @@ from ouzel.connectors.base import (
     SourceRequest,
     Unreachable,
 )
-from ouzel.connectors.kafka.discovery import Discovery
 from ouzel.connectors.kafka.identity import topic_ids
 from ouzel.errors import ConnectorError, QueryError
 
@@ -277,63 +276,6 @@ def test_the_lag_is_what_is_behind_what_was_read(kafka: KafkaBroker) -> None:
     source.close()
 
 
-def grow_topic(kafka: KafkaBroker, topic: str, partitions: int) -> None:
-    """Add partitions to a topic, and wait until it has so many."""
-    admin = AdminClient({"bootstrap.servers": kafka.address})
-    for grown in admin.create_partitions([NewPartitions(topic, partitions)]).values():
-        grown.result(30)
-
-
-def until_known(source: Source, names: set[str]) -> None:
-    """Until these are the partitions, which is asked in the background."""
-    deadline = time.monotonic() + 30
-    while {partition.id for partition in source.partitions()} != names:
-        assert time.monotonic() < deadline, [*source.partitions()]
-        time.sleep(0.05)
-
-
-@pytest.mark.server
-def test_partitions_and_topics_that_appear_are_read_from_their_beginning(kafka: KafkaBroker) -> None:
-    kafka.create_topic("grows-a", 1)
-    kafka.produce("grows-a", events(0, 10))
-    options = {**request_for(kafka.address, "", start="latest", discovery_interval_ms="50").options}
-    options["topic.pattern"] = "grows-.*"
-    options.pop("topic")
-    request = SourceRequest("events", options, COLUMNS, Path("."), name="grows")
-    source = open_source("kafka", request)
-    (first,) = source.partitions()
-    assert (first.id, source.reader(first, None).pinned) == ("grows-a-0", 10)  # type: ignore[attr-defined]
-    grow_topic(kafka, "grows-a", 2)
-    kafka.create_topic("grows-b", 1)
-    kafka.produce("grows-b", events(10, 20))
-    until_known(source, {"grows-a-0", "grows-a-1", "grows-b-0"})
-    starts = {part.id: source.reader(part, None).pinned for part in source.partitions()[1:]}  # type: ignore[attr-defined]
-    assert starts == {"grows-a-1": 0, "grows-b-0": 0}
-    source.close()
-    again = open_source("kafka", replace(request, again=True))
-    reader = again.reader(again.partitions()[-1], None)
-    assert reader.pinned == 0, "it has no place, so it came after the run began"  # type: ignore[attr-defined]
-    again.close()
-
-
-def test_where_there_is_no_answer_partitions_stay_known() -> None:
-    answers: list[list[str] | None] = [["a-0"], None, ["a-1"], []]
-
-    def ask(seconds: float, first: bool) -> list[str]:
-        answer = answers.pop(0)
-        if answer is None:
-            raise ConnectorError("away")
-        return answer
-
-    discovery, seen = Discovery(ask, 10, 0), []
-    assert discovery.names() == ("a-0",)
-    while answers:
-        discovery.look()
-        seen.append(discovery.names())
-    assert seen == [("a-0",), ("a-0", "a-1"), ("a-0", "a-1")]
-    assert (discovery.appeared("a-0"), discovery.appeared("a-1")) == (False, True)
-
-
 def test_start_and_end_may_be_given_offsets(kafka: KafkaBroker) -> None:
     kafka.create_topic("ranged")
     kafka.produce("ranged", events(0, 100))
@@ -439,6 +381,16 @@ def test_secrets_are_read_late_and_never_shown(monkeypatch: pytest.MonkeyPatch) 
         ({"topic": "a", "end.offsets": "a-0:5"}, "'end.offsets' has no effect here"),
         ({"topic": "a", "end": "offsets", "end.offsets": "a:x"}, "'end.offsets' cannot hold 'a:x'"),
         ({"topic": "a", "start": "middle"}, "'start' cannot be 'middle'; write 'committed-or-earliest'"),
+        ({"topic": "a", "shed.lag": "5"}, "'shed.lag' has no effect alone; write both 'shed.lag' and 'shed.rows'"),
+        (
+            {"topic": "a", "shed.lag": "5", "shed.rows": "5", "format": "debezium-json"},
+            "'shed.lag' cannot be given for a log of",
+        ),
+        ({"topic": "a", "shed.lag": "5", "shed.rows": "0"}, "'shed.rows' cannot be '0'"),
+        (
+            {"topic": "a", "shed.lag": "5", "shed.rows": "5", "end": "latest"},
+            "'shed.lag' has no effect on a table that ends",
+        ),
         ({"topik": "a"}, "no option 'topik'; did you mean 'topic'"),
     ],
 )

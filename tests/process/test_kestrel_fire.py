@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,10 +14,11 @@ import pytest
 from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.connectors.items import KeptItems
 from ouzel.runtime.cluster.client import HeronHandle
-from ouzel.runtime.run import RunState, Status
-from ouzel.session import Job, load_text, start
+from ouzel.runtime.run import RunState
+from ouzel.session import load_text, start
 from tests.effort import seeds
-from tests.process.topologies import pid_of, wait_until
+from tests.process.fire import run_under_fire
+from tests.process.topologies import wait_until
 from tests.servers.kestrel import KestrelServer, Talk
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
@@ -56,36 +54,6 @@ def fill(server: KestrelServer, numbers: range) -> None:
             assert all(replies.readline() == b"STORED\r\n" for _ in items)
 
 
-def shoot(random: Random, job: Job, handle: HeronHandle, servers: list[KestrelServer]) -> str:
-    """Kill one of those who take part."""
-    tasks = [f"{job.packing.container_of(task.id).id}/instance-{task.id}" for task in job.topology.tasks()]
-    victim = random.choice([*tasks, "1/stream-manager", "2/stream-manager", *servers])
-    if isinstance(victim, KestrelServer):
-        victim.kill()
-        time.sleep(random.random())
-        victim.start()
-        return f"server {servers.index(victim)}"
-    os.kill(pid_of(handle, victim), signal.SIGKILL)
-    return victim
-
-
-def run_under_fire(job: Job, servers: list[KestrelServer], random: Random) -> tuple[Status, list[str]]:
-    """The run's last status, and who was killed."""
-    handle = start(job)
-    assert isinstance(handle, HeronHandle)
-    story: list[str] = []
-    try:
-        for kill in range(KILLS):
-            wait_until(lambda: handle.status().rows_acked >= (kill + 1) * ITEMS // (KILLS + 4) or handle.wait(0), 60)  # noqa: B023
-            if handle.wait(0):
-                break
-            story.append(shoot(random, job, handle, servers))
-        wait_until(lambda: handle.wait(0.1), 90)
-        return handle.status(), story
-    finally:
-        handle._scheduler.on_kill()
-
-
 def kept(directory: Path) -> set[int]:
     """The items that the run has written down as handled."""
     request = SourceRequest("numbers", {}, {"n": pl.Int64()}, directory)
@@ -103,7 +71,7 @@ def kept(directory: Path) -> set[int]:
 def test_nothing_is_lost_under_fire(seed: int, servers: list[KestrelServer], tmp_path: Path) -> None:
     text = QUERY.format(servers=",".join(server.address for server in servers))
     job = load_text(text, tmp_path, "fire", SETTINGS)
-    status, story = run_under_fire(job, servers, Random(seed))
+    status, story = run_under_fire(job, servers, Random(seed), ITEMS, KILLS)
     assert (status.state, status.reason) == (RunState.FINISHED, ""), story
     found = pl.read_parquet(tmp_path / "out" / "*.parquet")["n"]
     lost = ITEMS - found.n_unique()

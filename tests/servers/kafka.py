@@ -81,14 +81,29 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+USER, PASSWORD = "ouzel", "hunter2"
+_LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+
+
+def _certify(directory: Path) -> Path:
+    """Make a key for the broker, and the certificate that a client trusts."""
+    key, certificate = directory / "key.pem", directory / "certificate.pem"
+    request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=broker"]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*request, *names], check=True, capture_output=True)
+    (directory / "broker.pem").write_text(key.read_text() + certificate.read_text())
+    return certificate
+
+
 class KafkaBroker:
-    """One broker with its data under `directory`."""
+    """One broker with its data under `directory`. It also listens at a port that demands TLS, and the name and password of a user."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory, self.port, self._controller = directory, free_port(), free_port()
+        self.directory, self.port, self._controller, self._secure = directory, free_port(), free_port(), free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._classpath = str(jars() / "*")
         directory.mkdir(parents=True, exist_ok=True)
+        self.certificate = _certify(directory)
         self._properties = directory / "server.properties"
         self._properties.write_text(self._settings())
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
@@ -104,6 +119,11 @@ class KafkaBroker:
         """host:port for 'bootstrap.servers'."""
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def secure_address(self) -> str:
+        """The same for who has `certificate`, USER and PASSWORD."""
+        return f"127.0.0.1:{self._secure}"
+
     def _java(self, *arguments: str) -> list[str]:
         return ["java", *_JVM, "-cp", self._classpath, *arguments]
 
@@ -113,10 +133,14 @@ class KafkaBroker:
         return f"""process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{self._controller}
-listeners=PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{self._controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{self.port}
+listeners=PLAINTEXT://127.0.0.1:{self.port},SASL_SSL://127.0.0.1:{self._secure},CONTROLLER://127.0.0.1:{self._controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{self.port},SASL_SSL://127.0.0.1:{self._secure}
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+listener.name.sasl_ssl.plain.sasl.jaas.config={_LOGIN} required user_{USER}="{PASSWORD}";
+ssl.keystore.type=PEM
+ssl.keystore.location={self.directory}/broker.pem
 log.dirs={self.directory}/log
 num.partitions=2
 transaction.state.log.min.isr=1

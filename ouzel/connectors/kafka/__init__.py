@@ -22,6 +22,7 @@ from ouzel.connectors.base import (
 )
 from ouzel.connectors.formats import check_format, takes_rows_back
 from ouzel.connectors.options import replaces_by_key
+from ouzel.connectors.shedding import Shedding
 from ouzel.errors import QueryError
 
 ENDS = ("none", "latest", "timestamp", "offsets")
@@ -34,6 +35,7 @@ def _check(options: Mapping[str, str]) -> None:
     for end in ("start", "end"):
         _check_end(options, end)
     check_format(options)
+    _check_shedding(options)
     if replaces_by_key(options):
         _check_upserts(options)
 
@@ -73,6 +75,28 @@ def _check_end(options: Mapping[str, str], end: str) -> None:
 def resumes(options: Mapping[str, str]) -> bool:
     """Whether reading goes on where the consumer group was."""
     return options.get("start", STARTS[0]).startswith("committed")
+
+
+def _sheds(options: Mapping[str, str]) -> Shedding | None:
+    return Shedding(int(options["shed.lag"]), int(options["shed.rows"])) if "shed.lag" in options else None
+
+
+def _check_shedding(options: Mapping[str, str]) -> None:
+    given = [name for name in ("shed.lag", "shed.rows") if name in options]
+    if len(given) == 1:
+        raise QueryError(
+            f"'{given[0]}' has no effect alone", instead="write both 'shed.lag' and 'shed.rows', or neither"
+        )
+    if given and options.get("end", "none") != "none":
+        raise QueryError("'shed.lag' has no effect on a table that ends", instead="leave it out")
+    if given and (takes_rows_back(options) or replaces_by_key(options)):
+        raise QueryError(
+            "'shed.lag' cannot be given for a log of changes: what is passed over might be taken back later",
+            instead="leave it out",
+        )
+    for name in given:
+        if int(options[name]) < 1:
+            raise QueryError(f"'{name}' cannot be '{options[name]}'", instead="write a number from 1 on")
 
 
 def _from_first_to_last(options: Mapping[str, str]) -> dict[str, str]:
@@ -190,6 +214,13 @@ CONNECTOR = Connector(
             "10000",
             kind="integer",
         ),
+        Option(
+            "shed.lag",
+            "Load shedding: where more records wait in a partition, the next `shed.rows` are passed over, and again until fewer "
+            "wait. What is shed is counted, and left out of the batch that a recorded run is compared with. Only topologies shed.",
+            kind="integer",
+        ),
+        Option("shed.rows", "How many records are passed over at a time.", kind="integer"),
         Option("properties.*password", "A password of librdkafka's, as `${env:NAME}` or `${file:/path}`.", secret=True),
         Option("properties.*secret", "Another secret of librdkafka's, as `${env:NAME}` or `${file:/path}`.", secret=True),
         Option("properties.ssl.key.pem", "The private key itself, as `${env:NAME}` or `${file:/path}`.", secret=True),
@@ -206,6 +237,7 @@ CONNECTOR = Connector(
         replay=Replay.OFFSET,
         changelog=takes_rows_back,
         ordered=never,
+        sheds=_sheds,
         grows=lambda options: options.get("end", "none") == "none",
         resumes=resumes,
         seeks=always,

@@ -17,7 +17,7 @@ from ouzel.errors import ConnectorError
 LOG = logging.getLogger("ouzel.kafka")
 LOG.addHandler(logging.NullHandler())  # librdkafka repeats itself on stderr otherwise; what matters comes as an error
 
-_AGAIN_S = 0.1
+_AGAIN_S, _PATIENCE_S = 0.1, 2.0
 _PORT = 9092
 _Answer = TypeVar("_Answer")
 
@@ -36,6 +36,8 @@ FINAL = frozenset(
     }
 )
 """Errors that no retry of librdkafka's mends."""
+
+_NO_ANSWER = frozenset({KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN})
 
 _NEW_TOPIC = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})
 
@@ -112,17 +114,28 @@ def _address(server: str) -> tuple[str, int]:
         ) from None
 
 
-def topics_of(client: Any, failure: Failure, timeout_s: float) -> dict[str, Any]:
-    """All topics of the cluster by name.
+def topics_of(client: Any, failure: Failure, timeout_s: float, alone: bool = True) -> dict[str, Any]:
+    """All topics of the cluster by name. Who is `alone` with a client that reads nothing yet hears why a broker refuses it.
 
     Raises:
-        ConnectorError: no broker answers in time.
+        ConnectorError: no broker answers in time, or one refuses us.
     """
+    deadline = time.monotonic() + timeout_s
     try:
-        return dict(client.list_topics(timeout=timeout_s).topics)
+        while True:
+            left_s = deadline - time.monotonic()
+            try:
+                return dict(client.list_topics(timeout=max(0.1, min(left_s, _PATIENCE_S) if alone else left_s)).topics)
+            except KafkaException as error:
+                if alone:
+                    client.poll(
+                        0
+                    )  # this calls back with the reason; with partitions assigned it might take a record as well
+                failure.raise_if_any()
+                if time.monotonic() >= deadline or error.args[0].code() not in _NO_ANSWER:
+                    raise
     except KafkaException as error:
-        failure.raise_if_any()
-        if error.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
+        if error.args[0].code() in _NO_ANSWER:
             raise ConnectorError(
                 f"no Kafka broker answers at {failure.servers} within {timeout_s:g} s; is it running, and is 'bootstrap.servers' right?"
             ) from None

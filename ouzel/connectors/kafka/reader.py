@@ -31,6 +31,9 @@ class Fetches(Protocol):
     def away(self, place: tuple[str, int]) -> str:
         """Why the partition cannot be reached; empty if it can."""
 
+    def seek(self, place: tuple[str, int], offset: int) -> None:
+        """Fetch a partition from there."""
+
     def forget(self, place: tuple[str, int]) -> None:
         """A reader is done with its partition."""
 
@@ -53,12 +56,27 @@ class KafkaReader:
         self._held = False
 
     @property
+    def position(self) -> int:
+        """The offset that is read next."""
+        return self._at
+
+    def skip(self, end: int) -> None:
+        """Pass over all records before that offset: those that have come, and those that would."""
+        rest = [message for message in self._queue[self._taken :] if message.offset() >= end]
+        self._queue, self._taken, self._at, self._reached = rest, 0, end, max(end, self._reached)
+        if not rest:
+            self._source.seek(self._place, end)
+            self._held = False
+
+    @property
     def finished(self) -> bool:
         """Whether everything before the end has been read."""
         return self._end is not None and self._at >= self._end
 
     def take(self, messages: Sequence[Any]) -> None:
-        """Records of this partition, in order."""
+        """Records of this partition, in order; those that have been passed over meanwhile may still come."""
+        if messages and messages[0].offset() < self._at:
+            messages = [message for message in messages if message.offset() >= self._at]
         self._queue = self._queue[self._taken :] + list(messages)
         self._taken = 0
         if len(self._queue) > _QUEUE_ROWS_MAX and not self._held:

@@ -95,7 +95,7 @@ class KafkaSource:
     def _list_partitions(self, timeout_s: float, first: bool) -> list[str]:
         if first and not self._again:
             refuse_unreachable(self._failure.servers, timeout_s)
-        known = topics_of(self._consumer, self._failure, timeout_s)
+        known = topics_of(self._consumer, self._failure, timeout_s, alone=first)
         ids = [f"{topic}-{number}" for topic in self._topics(known) for number in sorted(known[topic].partitions)]
         if self._options.text("end") == "offsets":
             ids = [name for name in ids if name in self._read_offsets("end")]
@@ -227,6 +227,11 @@ class KafkaSource:
         """Stop or go on fetching a partition whose reader lags behind the others."""
         change = self._consumer.pause if paused else self._consumer.resume
         change([TopicPartition(*place)])
+
+    def seek(self, place: tuple[str, int], offset: int) -> None:
+        """Fetch a partition from there; what comes from before is not taken."""
+        self._consumer.incremental_unassign([TopicPartition(*place)])
+        self._consumer.incremental_assign([TopicPartition(*place, offset)])
 
     def forget(self, place: tuple[str, int]) -> None:
         """A reader is done with its partition."""

@@ -303,6 +303,7 @@ class Heard:
             rows_out=message.rows_out,
             rows_late=message.rows_late,
             rows_bad=message.rows_bad,
+            rows_shed=message.rows_shed,
             watermark_us=message.watermark_us if message.HasField("watermark_us") else None,
             lag=message.lag if message.HasField("lag") else None,
             p50_ms=message.p50_ms if message.HasField("p50_ms") else None,

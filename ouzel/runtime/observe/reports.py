@@ -85,7 +85,7 @@ def add_up(lives: Iterable[TaskReport]) -> TaskReport:
 
 
 _COUNTS = (
-    "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "batches_in", "busy_seconds",
+    "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "rows_shed", "batches_in", "busy_seconds",
 )  # fmt: skip
 
 

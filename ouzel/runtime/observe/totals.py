@@ -113,6 +113,7 @@ class Totals:
             rows_out=sum(report.rows_out for report in sinks),
             rows_late=sum(report.rows_late for report in everyone),
             rows_bad=sum(report.rows_bad for report in everyone),
+            rows_shed=sum(report.rows_shed for report in spouts),
             events=islice(self._events.values(), known.events, None),
             ranges=self._spans.since(known.ranges),
         )

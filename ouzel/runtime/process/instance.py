@@ -59,6 +59,7 @@ _COUNTS = (
     "rows_failed",
     "rows_late",
     "rows_bad",
+    "rows_shed",
     "pending_rows",
     "batches_in",
 )

@@ -49,6 +49,7 @@ REPEAT_MS = 500
 class TaskMetrics:
     """Counts since the start; `latency_us` holds log buckets (see observe.histogram) of complete latency, by rows.
 
+    `rows_shed` counts records that a source passed over.
     `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
     event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
     `lag` how many records wait in the source behind what was read, None if that is not known;
@@ -62,6 +63,7 @@ class TaskMetrics:
     rows_failed: int = 0
     rows_late: int = 0
     rows_bad: int = 0
+    rows_shed: int = 0
     pending_rows: int = 0
     batches_in: int = 0
     watermark_us: int | None = None

@@ -72,6 +72,7 @@ class MemoryHandle(RowIteration):
             rows_out=self._rows_out,
             rows_late=sum(count.rows_late for count in counts),
             rows_bad=sum(count.rows_bad for count in counts),
+            rows_shed=sum(count.rows_shed for count in spouts),
             watermark_us=self._watermark(),
             p50_ms=None if p50 is None else p50 / 1000,
             p99_ms=None if p99 is None else p99 / 1000,

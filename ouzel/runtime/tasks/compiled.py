@@ -11,6 +11,7 @@ from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark
 from ouzel.connectors import open_sink, open_source, reads_of
 from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
+from ouzel.connectors.shedding import Shedding
 from ouzel.planner.settings import BadRecordPolicy, Delivery
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
@@ -23,6 +24,7 @@ from ouzel.runtime.tasks.partitions import Partitions, Ways
 from ouzel.runtime.tasks.queue import QueueSpout
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
+from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
 from ouzel.runtime.tasks.source import SourceSpout
 
 
@@ -34,6 +36,13 @@ def make_compiled_task(task: Task, context: TaskContext, component: Component, l
     """
     make = _source_spout if isinstance(component.chain[0], Scan) else _chain_bolt
     return make(task, context, component, links)
+
+
+def _shedder(table: str, limits: Shedding | None, context: TaskContext) -> Shedder:
+    path = context.topology.settings.shed_path
+    if limits is None:
+        return NoShedding()
+    return LagShedder(limits, table, context.directory / path if path else None)
 
 
 def _source_spout(task: Task, context: TaskContext, component: Component, links: Links) -> SourceSpout:
@@ -56,6 +65,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
         component.keeps,
         ways,
         beside_us,
+        _shedder(scan.table, reads.sheds(options), context),
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)

@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source, Unreachable
+from ouzel.connectors.shedding import SkippingReader
 from ouzel.errors import ConnectorError
 from ouzel.planner.keeping import NOTHING, Keeps
 from ouzel.planner.topology import Task
@@ -21,6 +22,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
 from ouzel.runtime.tasks.journal import BatchBoundaries, Journal
 from ouzel.runtime.tasks.resuming import StatelessPrefix, past_of
+from ouzel.runtime.tasks.shedding import SHED, NoShedding, Passed, Shedder
 
 
 @dataclass(slots=True)
@@ -70,6 +72,7 @@ class PartitionProgress:
     resumed: bool = False
     replays: bool = False
     at: int = -1
+    shedder: Shedder = field(default_factory=NoShedding)
     _part: ReadBatch | None = None
 
     @property
@@ -91,19 +94,38 @@ class PartitionProgress:
             moved = True
         return moved
 
-    def read(self, rows: int) -> ReadBatch | ReadState | Unreachable:
-        """The next batch: one that was cut before, exactly so again, else at most `rows` rows, noted in the journal.
+    def read(self, rows: int) -> ReadBatch | ReadState | Unreachable | Passed:
+        """The next batch: one that was cut before, exactly so again, else at most `rows` rows, noted in the journal; or what is shed.
 
         Raises:
             ConnectorError: what was cut before holds other rows now.
         """
         self.replays = bool(self.cuts)
+        if passed := self._pass_over():
+            return passed
         batch = self._read_again(self.cuts[0]) if self.cuts else self._read_on(rows)
         if isinstance(batch, ReadBatch):
             self.at = batch.end
             if self.marks.offset is None and not self.resumed:
                 self.marks.offset = batch.start
         return batch
+
+    def _pass_over(self) -> Passed | None:
+        """Shed what was shed before a crash, or what lags too far behind now; nothing that an earlier run had read."""
+        if self.cuts:
+            cut = self.cuts[0]
+            passed = Passed(cut.start, cut.end) if cut.rows == SHED else None
+        else:
+            passed = self.shedder.decide(self.reader) if self.at >= self.read_before else None
+        if passed:
+            if not self.cuts:
+                self.journal.note(BatchBoundaries(self.partition.id, passed.start, passed.end, SHED))
+            else:
+                self.cuts.popleft()
+            self.shedder.note(self.partition.id, passed)
+            cast(SkippingReader, self.reader).skip(passed.end)
+            self.at = passed.end
+        return passed
 
     def _read_on(self, rows: int) -> ReadBatch | ReadState | Unreachable:
         batch = self.reader.read(rows, self.read_before if self.at < self.read_before else None)
@@ -219,7 +241,9 @@ class Partitions:
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
+        shedder: Shedder | None = None,
     ) -> None:  # fmt: skip
+        self._shedder = shedder or NoShedding()
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
         self._committed = committed = source.committed()
@@ -270,7 +294,14 @@ class Partitions:
             self.journal.note(BatchBoundaries(name, pinned, pinned, 0))
         lag = Lag(1000 * (self.idle_after_ms or 0))
         progress = PartitionProgress(
-            partition, reader, name_id(name), self.journal, lag, self.past.closed_us, cuts=deque(cuts)
+            partition,
+            reader,
+            name_id(name),
+            self.journal,
+            lag,
+            self.past.closed_us,
+            cuts=deque(cuts),
+            shedder=self._shedder,
         )
         progress.read_before, progress.at = self.past.read.get(name, -1), -1 if start is None else start
         progress.marks.offset = self._committed[name].offset if name in self._committed else None

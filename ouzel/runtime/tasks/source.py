@@ -39,6 +39,7 @@ from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
 from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption, lasting
+from ouzel.runtime.tasks.shedding import Passed
 
 COMMIT_MS = 1_000
 """How often offsets are committed."""
@@ -169,6 +170,9 @@ class SourceSpout(TaskMachine):
             for progress in in_turn:
                 with self.outside():
                     batch = progress.read(self.settings.batch_rows)
+                if isinstance(batch, Passed):
+                    self._shed(progress, batch)
+                    return
                 if isinstance(batch, ReadBatch):
                     check_weights(batch, progress.partition.id, self._partitions.ways.changelog)
                     self._emit(progress, batch)
@@ -204,6 +208,16 @@ class SourceSpout(TaskMachine):
         emitted = Emitted(batch.start, batch.end, time_us, newest_us, read, batch.frame.height, bad)
         progress.emitted.append(emitted)
         self.emit_root(made, batch.frame.height, (progress, emitted), frame_id)
+
+    def _shed(self, progress: PartitionProgress, passed: Passed) -> None:
+        """Records are passed over, as if they had been handled at once; of event time they say nothing."""
+        progress.silence.broken()
+        self.counts.rows_shed += passed.end - passed.start
+        if progress.first < 0:
+            progress.first = passed.start
+        emitted = Emitted(passed.start, passed.end, progress.watermark_us, progress.newest_us, 0, 0, 0)
+        progress.emitted.append(emitted)
+        self.emit_root([], 0, (progress, emitted), mix(progress.id, *passed))
 
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id

@@ -15,7 +15,7 @@ from ouzel.job import Job
 from ouzel.spark.batch.offsets import as_run, select_needed
 from ouzel.spark.batch.period import Period, program_within, widen_period
 from ouzel.spark.io.bounds import Ranges, check_ends
-from ouzel.spark.lowering.job import job_endings, load_job, spark_job
+from ouzel.spark.lowering.job import JobRanges, job_endings, load_job, spark_job
 from ouzel.spark.lowering.text import URI
 from ouzel.spark.session import translate_error
 from ouzel.traits import sink_traits
@@ -37,7 +37,7 @@ class BatchRun:
 
     job: Job
     program: Program
-    offsets: Ranges
+    offsets: JobRanges
     note: str = ""
 
     @property

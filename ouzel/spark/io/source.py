@@ -40,7 +40,7 @@ ROWS = 1 << 16
 WAIT_S = 0.005
 
 OffsetBounds = Mapping[str, Sequence[int]]
-"""Partition id -> first offset, offset to stop before."""
+"""Partition id -> first offset, offset to stop before; and so on where parts between are left out."""
 
 
 def read_table(
@@ -185,7 +185,12 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> Sequence[TaskRange]:
         """The partitions and their offsets, settled now."""
         if self._table.offsets is not None:
-            return [TaskRange(name, *span) for name, span in self._table.offsets.items() if span[0] < span[1]]
+            return [
+                TaskRange(name, start, end)
+                for name, bounds in self._table.offsets.items()
+                for start, end in zip(bounds[::2], bounds[1::2], strict=True)
+                if start < end
+            ]
         source = self._open()
         try:
             return [_settle(source, partition) for partition in source.partitions()]

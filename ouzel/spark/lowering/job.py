@@ -278,9 +278,7 @@ def _lower(ours: JobRanges, node: Node, names: FrameNames) -> list[str]:
 
 def _ranges(offsets: JobRanges) -> str:
     tables = (
-        f"{quote(table)}: {{"
-        + ", ".join(f"{quote(part)}: ({first}, {end})" for part, (first, end) in parts.items())
-        + "}"
+        f"{quote(table)}: {{" + ", ".join(f"{quote(part)}: {tuple(span)}" for part, span in parts.items()) + "}"
         for table, parts in offsets.items()
     )
     return "{" + ", ".join(tables) + "}"

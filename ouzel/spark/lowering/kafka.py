@@ -33,6 +33,11 @@ def read_kafka(scan: Scan, parts: Range | None) -> list[str] | None:
     if options.get("spark.source") != "jvm":
         return None
     _check(scan, options)
+    if any(len(span) > 2 for span in (parts or {}).values()):
+        raise NotSupported(
+            f"table '{scan.table}': records were shed, and Spark's own source reads no part of a partition without what is between",
+            instead="leave out 'spark.source' = 'jvm'",
+        )
     given = {"kafka.bootstrap.servers": options["bootstrap.servers"]}
     given |= {**_topics(options), **_span(options)} if parts is None else _offsets(parts)
     if "headers" in dict(scan.metadata).values():
@@ -101,7 +106,7 @@ def _milliseconds(text: str) -> str:
 
 def _offsets(parts: Range) -> dict[str, str]:
     """Exactly these partitions, each from its first offset to the one to stop before."""
-    spans: dict[str, dict[int, tuple[int, int]]] = {}
+    spans: dict[str, dict[int, tuple[int, ...]]] = {}
     for name, span in parts.items():
         topic, _, number = name.rpartition("-")
         spans.setdefault(topic, {})[int(number)] = span

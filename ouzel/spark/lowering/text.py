@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from ouzel.compiler.functions.lowering import quote as quote
 
-Range = Mapping[str, tuple[int, int]]
-"""Partition id -> first offset, offset to stop before."""
+Range = Mapping[str, tuple[int, ...]]
+"""Partition id -> first offset, offset to stop before; and so on where parts between are left out."""
 
 
 def comment(text: str) -> str:
