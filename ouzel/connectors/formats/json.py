@@ -178,10 +178,9 @@ class JsonEncoder:
     def lines(self, frame: pl.DataFrame) -> bytes:
         """All rows, one object a line: those that hold NaN or Infinity one by one, the others all at once."""
         unwritable = find_unwritable(frame)
-        common = write_objects(frame.filter(~unwritable), self._nulls)
         if not unwritable.any():
-            return common
-        others = iter(common.splitlines(keepends=True))
+            return write_objects(frame, self._nulls)
+        others = iter(write_objects(frame.filter(~unwritable), self._nulls).splitlines(keepends=True))
         odd = (self._write_one(row, frame.schema) for row in frame.filter(unwritable).iter_rows())
         return b"".join(next(odd if one else others) for one in unwritable)
 
