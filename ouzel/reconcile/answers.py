@@ -35,7 +35,7 @@ def choose_sink(program: Program, table: str = "") -> Sink:
 
     Raises:
         QueryError: there is no such sink, or several and none was named.
-        NotSupported: its rows cannot be had again.
+        NotSupported: its rows cannot be had again, or several statements write them.
     """
     sinks = {sink.table: sink for sink in program.sinks}
     sink = sinks.get(table or RESULT)
@@ -45,6 +45,11 @@ def choose_sink(program: Program, table: str = "") -> Sink:
         problem = f"no table '{table}' is written" if table else "this query writes several tables"
         raise QueryError(problem, instead=f"choose one of {', '.join(sinks)} with --table")
     _check_readable(sink)
+    if sum(other.table == sink.table for other in program.sinks) > 1:
+        raise NotSupported(
+            f"table '{sink.table}' is written by several statements, and nothing in its rows tells whose they are",
+            instead="write it by one INSERT INTO with UNION ALL, or each part into a table of its own",
+        )
     return sink
 
 

@@ -196,8 +196,11 @@ def test_each_join_is_found_in_the_component_that_makes_it() -> None:
          NotSupported, "what connector 'print' has been given cannot be read back; end the query with a SELECT"),
         ("CREATE TABLE d (i BIGINT) WITH ('connector' = 'datagen'); SELECT i FROM d;",
          NotSupported, "has no end"),
+        ("CREATE TABLE a (o VARCHAR) WITH ('connector' = 'file', 'path' = 'a', 'format' = 'parquet');"
+         "INSERT INTO a SELECT origin FROM flights; INSERT INTO a SELECT UPPER(origin) FROM flights;",
+         NotSupported, "table 'a' is written by several statements, .* write it by one INSERT INTO with UNION ALL"),
     ],
-    ids=["sink", "endless source"],
+    ids=["sink", "endless source", "two statements"],
 )  # fmt: skip
 def test_what_cannot_be_reconciled_is_refused_before_the_run(
     statements: str, kind: type[Exception], words: str
