@@ -52,7 +52,11 @@ def test_results_are_sparks(name: str, argument: DataType | None, result: DataTy
         ),
         ("every", INT, "EVERY takes a BOOLEAN, not INT"),
         ("sum", None, "SUM takes no *; write SUM(value)"),
-        ("mediane", INT, "there is no aggregate MEDIANE; write one of ANY, ANY_VALUE, APPROX_COUNT_DISTINCT, APPROX_DISTINCT,"),
+        (
+            "mediane",
+            INT,
+            "there is no aggregate MEDIANE; write one of ANY, ANY_VALUE, APPROX_COUNT_DISTINCT, APPROX_DISTINCT,",
+        ),
         ("corr", INT, "CORR takes two numbers, not INT"),
         ("histogram", MapType(INT, INT), "HISTOGRAM takes a value that has an order, no MAP, not MAP<INT, INT>"),
     ],
