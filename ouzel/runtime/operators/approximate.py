@@ -174,7 +174,7 @@ def _bias(raw: Floats, bits: int) -> Floats:
 
 @cache
 def _measured() -> dict[int, tuple[Floats, Floats]]:
-    """Estimates and their biases, measured by the authors of HyperLogLog++ (its appendix, "Empirical bias correction")."""
+    """Estimates and their biases: the figures that HyperLogLog++'s authors measured ("Empirical bias correction"), as Spark has them."""
     frame = pl.read_csv(Path(__file__).with_name("distinct_bias.csv"))
     parts = frame.partition_by("precision", as_dict=True)
     return {int(bits[0]): (part["estimate"].to_numpy(), part["bias"].to_numpy()) for bits, part in parts.items()}
