@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, AggregateTypeRule, Columns
 from ouzel.compiler.functions.aggregates import AggregateSignature
+from ouzel.compiler.records import Hint, type_of
 from ouzel.compiler.types import BYTES, DataType
 from ouzel.errors import NotSupported, QueryError
 from ouzel.monoid.base import Monoid
@@ -124,7 +125,7 @@ class UserDefined(InPython[Any, Any, Any]):
         name: what it is called, in plans and errors; another function is to have another name.
         empty: the total of no values.
         add: two totals -> their total; associative, and it changes neither.
-        result: the type of the result.
+        result: the type of the result, as Python or as SQL writes it: `int`, `list[str]`, `BIGINT`.
         commutative: whether `add` gives the same with its arguments exchanged; topologies take no other.
         lift: a value that is not None -> its total; the value itself if None.
         take_back: a total -> the one that takes it back; None if there is none, and rows that change are refused.
@@ -134,7 +135,7 @@ class UserDefined(InPython[Any, Any, Any]):
     name: str  # type: ignore[misc]  # each has its own
     empty: Any
     add: Callable[[Any, Any], Any]
-    result: DataType
+    result: DataType | Hint
     commutative: bool = False
     lift: Callable[[Any], Any] | None = None
     take_back: Callable[[Any], Any] | None = None
@@ -160,7 +161,7 @@ class UserDefined(InPython[Any, Any, Any]):
         return self.finish(total) if self.finish else total
 
     def result_type(self, value_type: DataType) -> DataType:
-        return self.result
+        return self.result if isinstance(self.result, DataType) else type_of(self.result)
 
     @property
     def described(self) -> str:

@@ -24,7 +24,11 @@ from tests.house.source import ROOT, package
 
 PROSE = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")})
 QUERIES = ROOT / "sql_examples"
-TESTED_APART = {"sql.md": "tests/sql/test_documentation.py", "stores.md": "tests/stores/test_hybrid.py"}
+TESTED_APART = {
+    "sql.md": "tests/sql/test_documentation.py",
+    "stores.md": "tests/stores/test_hybrid.py",
+    "tutorial.md": "tests/dsl/test_tutorial.py",
+}
 EXAMPLES = sorted([*QUERIES.glob("*.sql"), *QUERIES.glob("nexmark/*.sql")])
 
 

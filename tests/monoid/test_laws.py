@@ -29,7 +29,7 @@ def longer(a: str, b: str) -> str:
     return max(a, b, key=lambda text: (len(text), text))
 
 
-LONGEST = monoid.UserDefined("longest", "", longer, VARCHAR, commutative=True)
+LONGEST = monoid.UserDefined("longest", "", longer, str, commutative=True)
 BALANCE = monoid.UserDefined("balance", 0, int.__add__, BIGINT, commutative=True, take_back=int.__neg__)
 PAIR = RowType((("by", BIGINT), ("value", VARCHAR)))
 PAIRS = [(3, "c"), (1, "b"), (1, "a"), (None, "z"), (9, None), (9, "y"), None]
