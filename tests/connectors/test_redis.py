@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ import ouzel
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import ItemReader, ReadBatch, ReadState, SinkRequest, Source, SourceRequest, Unreachable
 from ouzel.connectors.redis import KEPT
-from ouzel.connectors.redis.hands import Hands
+from ouzel.connectors.redis.hands import Hands, StreamEntry
 from ouzel.errors import ConnectorError, QueryError
 from tests.servers.redis import RedisServer
 
@@ -233,12 +234,19 @@ def test_a_password_is_asked_for_and_never_shown(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.server
-def test_a_field_that_is_not_there_is_named(redis: RedisServer) -> None:
+def test_an_entry_without_the_field_is_a_bad_record_and_loses_no_other(redis: RedisServer) -> None:
     redis.client.xadd("other", {"payload": "{}"})
+    fill(redis, "other", 0, 2)
     source = open_source("redis", request_for(redis, "other"))
     reader = reader_of(source)
-    with pytest.raises(ConnectorError, match=r"entry \d+-\d+ of stream 'other' has no field 'value'; say with 'field'"):
-        read(reader, 1)
+    batches = read(reader, 2)
+    assert ids(batches) == [0, 1]
+    (bad,) = (one for batch in batches for one in batch.bad)
+    assert re.fullmatch(r"stream 'other', entry \d+-\d+", bad.where)
+    assert bad.reason == "it has no field 'value'; say with 'field' which one holds the row"
+    assert b"payload" in bad.raw
+    reader.acknowledge(0, 3)
+    assert (batches[-1].end, reader.held(0, 3)) == (3, 0)
     source.close()
 
 
@@ -271,18 +279,18 @@ def test_wrong_options_are_refused_when_the_query_is_planned(options: dict[str, 
 
 def test_what_comes_twice_is_taken_once_and_what_is_given_back_is_new() -> None:
     hands = Hands(tracked=True)
-    assert hands.take([(b"1", b"a"), (b"2", b"b")]) == 2
-    assert hands.take([(b"2", b"b"), (b"3", b"c")]) == 1, (
+    assert hands.take([StreamEntry(b"1", b"a"), StreamEntry(b"2", b"b")]) == 2
+    assert hands.take([StreamEntry(b"2", b"b"), StreamEntry(b"3", b"c")]) == 1, (
         "an answer that was lost with its connection is asked for again"
     )
-    assert hands.give_out(2) == (0, [(b"1", b"a"), (b"2", b"b")])
+    assert hands.give_out(2) == (0, [StreamEntry(b"1", b"a"), StreamEntry(b"2", b"b")])
     hands.give_back(0, 1)
     assert (hands.held(0, 2), hands.data(0, 2)) == (1, [b"b"])
     hands.acknowledge(0, 2)
     assert list(hands.handled) == [b"2"]
-    assert hands.take([(b"2", b"b")]) == 0, "the server does not know yet"
+    assert hands.take([StreamEntry(b"2", b"b")]) == 0, "the server does not know yet"
     hands.acknowledged(1)
-    assert hands.give_out(9) == (2, [(b"3", b"c"), (b"1", b"a")])
+    assert hands.give_out(9) == (2, [StreamEntry(b"3", b"c"), StreamEntry(b"1", b"a")])
     assert not hands.is_empty
     hands.acknowledge(2, 4)
     hands.acknowledged(2)
@@ -291,7 +299,7 @@ def test_what_comes_twice_is_taken_once_and_what_is_given_back_is_new() -> None:
 
 def test_at_most_once_nothing_stays_in_our_hands() -> None:
     hands = Hands(tracked=False)
-    hands.take([(b"1", b"a")])
+    hands.take([StreamEntry(b"1", b"a")])
     hands.give_out(1)
     hands.acknowledge(0, 1)
     assert hands.is_empty

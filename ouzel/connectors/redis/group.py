@@ -13,7 +13,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from ouzel.connectors.redis.client import AWAY, FORBIDDEN, Endpoint
-from ouzel.connectors.redis.hands import Hands
+from ouzel.connectors.redis.hands import Hands, StreamEntry
 from ouzel.errors import ConnectorError
 
 _PORTION = 5_000
@@ -117,20 +117,19 @@ class Consumer:
 
     def _take(self, entries: Sequence[tuple[bytes, dict[bytes, bytes] | None]]) -> None:
         """Take in entries; one that was trimmed away meanwhile is there no more, and is acknowledged."""
-        field = self._reading.field
         gone = [number for number, fields in entries if not fields]
         if gone:
             self._client.xack(self._reading.stream, self._reading.group, *gone)
-        lacking = next((number for number, fields in entries if fields and field not in fields), None)
-        if lacking is not None:
-            self.failure = ConnectorError(
-                f"Redis at {self._server.name}: entry {lacking.decode()} of stream '{self._reading.stream}' has no field "
-                f"'{field.decode()}'; say with 'field' which one holds the row"
-            )
-            self._stopped.set()
-            return
         with self.lock:
-            self._hands.take((number, fields[field]) for number, fields in entries if fields)
+            self._hands.take(self._entry(number, fields) for number, fields in entries if fields)
+
+    def _entry(self, number: bytes, fields: dict[bytes, bytes]) -> StreamEntry:
+        data, field = fields.get(self._reading.field), self._reading.field.decode()
+        if data is not None:
+            return StreamEntry(number, data)
+        return StreamEntry(
+            number, repr(fields).encode(), f"it has no field '{field}'; say with 'field' which one holds the row"
+        )
 
     def _acknowledge(self) -> None:
         while True:

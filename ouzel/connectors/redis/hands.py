@@ -8,6 +8,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class StreamEntry(NamedTuple):
+    """An entry of a stream: its id, what its field holds, and why it cannot be a row, if it cannot."""
+
+    number: bytes
+    data: bytes
+    fault: str = ""
 
 
 class Hands:
@@ -15,8 +24,8 @@ class Hands:
 
     def __init__(self, tracked: bool) -> None:
         self._tracked = tracked
-        self._waiting: deque[tuple[bytes, bytes]] = deque()
-        self._out: dict[int, tuple[bytes, bytes]] = {}
+        self._waiting: deque[StreamEntry] = deque()
+        self._out: dict[int, StreamEntry] = {}
         self._known: set[bytes] = set()
         self._handed = 0
         self.handled: deque[bytes] = deque()
@@ -36,15 +45,15 @@ class Hands:
         """How many entries are in our hands."""
         return len(self._waiting) + len(self._out)
 
-    def take(self, entries: Iterable[tuple[bytes, bytes]]) -> int:
-        """Take in entries, id and data, unless they are here already; how many were not."""
-        fresh = [entry for entry in entries if entry[0] not in self._known]
+    def take(self, entries: Iterable[StreamEntry]) -> int:
+        """Take in entries unless they are here already; how many were not."""
+        fresh = [entry for entry in entries if entry.number not in self._known]
         if self._tracked:
-            self._known.update(entry[0] for entry in fresh)
+            self._known.update(entry.number for entry in fresh)
         self._waiting.extend(fresh)
         return len(fresh)
 
-    def give_out(self, most: int) -> tuple[int, list[tuple[bytes, bytes]]]:
+    def give_out(self, most: int) -> tuple[int, list[StreamEntry]]:
         """At most so many entries, and the number of the first of them."""
         start = self._handed
         entries = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
@@ -54,12 +63,13 @@ class Hands:
         return start, entries
 
     def data(self, start: int, end: int) -> list[bytes]:
-        """The data of those of these numbers that are out."""
-        return [self._out[number][1] for number in range(start, end) if number in self._out]
+        """The data of those of these numbers that are out and can be rows."""
+        out = (self._out[number] for number in range(start, end) if number in self._out)
+        return [entry.data for entry in out if not entry.fault]
 
     def acknowledge(self, start: int, end: int) -> int:
         """These are handled, and none of them comes again."""
-        self.handled.extend(self._out.pop(number)[0] for number in range(start, end) if number in self._out)
+        self.handled.extend(self._out.pop(number).number for number in range(start, end) if number in self._out)
         return 0
 
     def acknowledged(self, count: int) -> None:

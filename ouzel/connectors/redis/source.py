@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ouzel.connectors.base import (
+    BadRow,
     Partition,
     ReadBatch,
     ReadState,
@@ -19,7 +21,7 @@ from ouzel.connectors.queues import QueueReader, QueueSource
 from ouzel.connectors.redis import CONNECTOR, KEPT
 from ouzel.connectors.redis.client import Endpoint
 from ouzel.connectors.redis.group import Consumer, GroupReading
-from ouzel.connectors.redis.hands import Hands
+from ouzel.connectors.redis.hands import Hands, StreamEntry
 from ouzel.errors import ConnectorError
 
 
@@ -103,10 +105,13 @@ class RedisReader(QueueReader):
         if not entries:
             away = self._consumer.away
             return ReadState.END if ended else Unreachable(away) if away else ReadState.WAIT
-        stream = self._reading.stream
-        return self._decoder.decode(
-            [data for _, data in entries], start, lambda row: f"stream '{stream}', entry {entries[row][0].decode()}"
-        )
+        good = [entry for entry in entries if not entry.fault]
+        batch = self._decoder.decode([entry.data for entry in good], start, lambda row: self._place(good[row]))
+        bad = [BadRow(self._place(entry), entry.fault, entry.data) for entry in entries if entry.fault]
+        return replace(batch, end=start + len(entries), bad=[*batch.bad, *bad])
+
+    def _place(self, entry: StreamEntry) -> str:
+        return f"stream '{self._reading.stream}', entry {entry.number.decode()}"
 
     def lag(self) -> int | None:
         """How many entries wait here; the first task adds those that the group has not read."""
