@@ -14,6 +14,8 @@ from ouzel.runtime.run import RunState, Status
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from ouzel.connectors.backlog import Backlog
+
 RATE_SECONDS = 2.0
 """The rate shown is the average of the last so many seconds."""
 
@@ -118,7 +120,15 @@ def _troubles(status: Status) -> list[tuple[str, str]]:
 
 
 def _lag(status: Status) -> str:
-    return f"lag {status.lag:,}" if status.lag else ""
+    if not status.lag:
+        return ""
+    places = [
+        (backlog.records, _place_name(spout, backlog.place))
+        for spout, known in status.backlogs.items()
+        for backlog in known
+    ]
+    most = max(places, default=(0, ""))
+    return f"lag {status.lag:,}" + (f", {most[0]:,} of it in {most[1]}" if len(places) > 1 and most[0] else "")
 
 
 def _latency(status: Status) -> str:
@@ -151,15 +161,34 @@ def waiting_texts(status: Status, now_s: float) -> list[str]:
 
 
 def _waiting(waiting: Waiting, now_us: float) -> str:
-    place = (
-        waiting.partition
-        if waiting.partition.startswith(waiting.component)
-        else f"{waiting.component} {waiting.partition}"
-    )
+    place = _place_name(waiting.component, waiting.partition)
     more = f" and {waiting.others:,} more" if waiting.others else ""
     since = f" for {_seconds(now_us - waiting.since_us)}" if waiting.since_us else ""
     until = f", IDLE in {_seconds(waiting.until_us - now_us)}" if waiting.until_us else ""
     return f"{place}{more}: {waiting.reason}{since}{until}"
+
+
+def _place_name(component: str, place: str) -> str:
+    return place if place.startswith(component) else f"{component} {place}"
+
+
+def _lags(status: Status) -> list[str]:
+    return [
+        f"lag of {_place_name(spout, backlog.place)}: {_backlog(backlog)}"
+        for spout, known in status.backlogs.items()
+        for backlog in known
+        if backlog.records
+    ]
+
+
+def _backlog(backlog: Backlog) -> str:
+    parts = [
+        f"{backlog.records:,} records",
+        "" if backlog.bytes is None else f"{backlog.bytes:,} bytes",
+        "" if backlog.journal_bytes is None else f"{backlog.journal_bytes:,} bytes of journal",
+        "" if backlog.age_ms is None else f"the last one read had waited {_seconds(backlog.age_ms * 1e3)}",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def _seconds(us: float) -> str:
@@ -168,13 +197,14 @@ def _seconds(us: float) -> str:
 
 
 def live_text(status: Status, now_s: float) -> str:
-    """How a run stands, in lines: its rows, how far time is at the result and at each source, and what it waits for."""
+    """How a run stands, in lines: its rows, how far time is at the result and at each source, what it waits for, and what waits for it."""
     reached = BEGINNING_OF_TIME if status.watermark_us is None else status.watermark_us
     lines = [
         f"{status.state.value} · {status.rows_in:,} rows in · {status.rows_out:,} rows out",
         f"event time at the result: {watermark_text(reached)}",
         *(f"event time at '{name}': {watermark_text(time_us)}" for name, time_us in status.watermarks.items()),
         *(f"waiting: {text}" for text in waiting_texts(status, now_s)),
+        *_lags(status),
     ]
     if status.rows_late:
         lines.append(f"late: {status.rows_late:,} rows were older than the watermark when they were read")

@@ -88,8 +88,9 @@ class OffsetRange:
 class Reader(Protocol):
     """Reads one partition.
 
-    One that can tell may have a `lag()`: how many records wait in the source behind what it has read, None if it does not know now. One
-    that was opened where the options say, which may be elsewhere tomorrow ("latest"), says in `pinned` at which offset that is.
+    One that can tell may have a `lag()`: how many records wait in the source behind what it has read, None if it does not know now. If
+    these lie in several places it is backlog.Backlogged. One that was opened where the options say, which may be elsewhere tomorrow
+    ("latest"), says in `pinned` at which offset that is.
     """
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:

@@ -22,6 +22,7 @@ from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
 from threading import Thread
 from typing import Any, Protocol
 
+from ouzel.connectors.backlog import Backlog
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.reconcile.record import LIVE, RunRecord, read_record, replace_file
 from ouzel.runtime.process.job import check_room
@@ -139,12 +140,23 @@ def _request(line: bytes) -> Any:
 def _tell(status: Status) -> dict[str, object]:
     """The part of a status that a mere observer is told."""
     whole = asdict(replace(status, events=(), ranges={}, times={}))
-    kept = ("rows_in", "rows_out", "rows_late", "rows_bad", "watermark_us", "back_pressure", "watermarks", "waiting")
+    kept = (
+        "rows_in",
+        "rows_out",
+        "rows_late",
+        "rows_bad",
+        "watermark_us",
+        "back_pressure",
+        "watermarks",
+        "waiting",
+        "lag",
+        "backlogs",
+    )
     return {"state": status.state.value, **{name: whole[name] for name in kept}}
 
 
 def status(home: Path) -> Status:
-    """How the run that is recorded in `home` stands: its state, rows, watermarks, and what they wait for.
+    """How the run that is recorded in `home` stands: its state, rows, watermarks, what they wait for, and what waits to be read.
 
     Raises:
         TopologyError: no run that goes on is recorded there, or it ended while it was asked.
@@ -152,7 +164,8 @@ def status(home: Path) -> Status:
     with _Line(home) as line:
         told = line.ask(do="status")
     waiting = tuple(Waiting(**each) for each in told.pop("waiting"))
-    return Status(RunState(told.pop("state")), waiting=waiting, **told)
+    backlogs = {spout: [Backlog(**each) for each in places] for spout, places in told.pop("backlogs").items()}
+    return Status(RunState(told.pop("state")), waiting=waiting, backlogs=backlogs, **told)
 
 
 def is_live(home: Path) -> bool:

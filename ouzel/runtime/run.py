@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
@@ -18,6 +18,7 @@ from ouzel.runtime.protocol.messages import Event, Waiting
 if TYPE_CHECKING:
     import polars as pl
 
+    from ouzel.connectors.backlog import Backlog
     from ouzel.planner.topology import Topology
 
 _EPOCH = datetime(1970, 1, 1)
@@ -45,7 +46,8 @@ class Status:
     is wholly acked: component -> partition id -> (first offset, end); `times` how far event time has come at those ends, in microseconds,
     for partitions whose rows have one; `watermarks` how far each spout's event time is, and `waiting` why it does not go on;
     `began` up to when a run before had closed the windows of a spout that goes on from it; `lag` how many records wait in the sources
-    behind what was read, as far as these can tell; `counters` are the user's own: component and name with a dot between them -> count.
+    behind what was read, as far as these can tell, `backlogs` where most of them wait: spout -> partitions, or servers of a queue, the
+    largest first; `counters` are the user's own: component and name with a dot between them -> count.
     """
 
     state: RunState
@@ -69,6 +71,7 @@ class Status:
     waiting: tuple[Waiting, ...] = ()
     began: Mapping[str, int] = field(default_factory=dict)
     lag: int | None = None
+    backlogs: Mapping[str, Sequence[Backlog]] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
 
 

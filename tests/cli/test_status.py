@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ouzel.cli.status import RunProgress, live_text, waiting_texts
+from ouzel.connectors.backlog import Backlog
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME, Waiting
 from ouzel.runtime.run import RunState, Status
 
@@ -44,6 +45,21 @@ def test_the_line_says_how_far_reading_is_behind() -> None:
     line = RunProgress(Clock()).line(Status(RunState.RUNNING, rows_in=5, lag=12_345), 200).plain
     assert "lag 12,345" in line
     assert "lag" not in RunProgress(Clock()).line(Status(RunState.RUNNING, rows_in=5, lag=0), 200).plain
+
+
+def test_where_most_of_the_lag_is_is_said() -> None:
+    backlogs = {
+        "t": [Backlog("t-3", 9_000), Backlog("t-1", 0)],
+        "q": [Backlog("q at host:22133", 3_345, bytes=7_000, age_ms=2_400, journal_bytes=8_192)],
+    }
+    status = Status(RunState.RUNNING, lag=12_345, backlogs=backlogs)
+    assert "lag 12,345, 9,000 of it in t-3" in RunProgress(Clock()).line(status, 200).plain
+    assert live_text(status, NOW_S).splitlines()[-2:] == [
+        "lag of t-3: 9,000 records",
+        "lag of q at host:22133: 3,345 records, 7,000 bytes, 8,192 bytes of journal, the last one read had waited 2 s",
+    ]
+    alone = Status(RunState.RUNNING, lag=9, backlogs={"t": [Backlog("t-3", 9)]})
+    assert " in t-3" not in RunProgress(Clock()).line(alone, 200).plain
 
 
 def test_the_line_says_that_the_run_is_paused() -> None:

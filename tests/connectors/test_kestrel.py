@@ -160,6 +160,11 @@ def test_the_lag_is_what_waits_at_the_server_and_here(server: KestrelServer, wai
     read_until(reader, 1, wait)
     while reader.lag() != 4:
         wait()
+    (backlog,) = reader.backlogs()
+    assert (backlog.place, backlog.records) == (f"q at {server.address}", 4)
+    assert backlog.bytes == 4
+    assert (backlog.age_ms or 0) >= 0
+    assert (backlog.journal_bytes or 0) > 4
     source.close()
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from ouzel.connectors.backlog import BACKLOGS_MAX, Backlog
+from ouzel.runtime.cluster.client import Heard
 from ouzel.runtime.observe.reports import LIVES_KEPT, Reports
 from ouzel.runtime.observe.totals import LATENCY_WINDOW_MS, Totals
 from ouzel.runtime.protocol.messages import END_OF_TIME
+from ouzel.runtime.run import RunState
+from ouzel.runtime.wire.wire_pb2 import Backlog as WireBacklog
 from ouzel.runtime.wire.wire_pb2 import Event, Range, TaskReport
 
 SPOUT, SINK = 1, 2
@@ -182,3 +186,18 @@ def test_the_lag_is_what_those_know_who_live() -> None:
     assert not total.status(0).HasField("lag")
     total.take(TaskReport(task=SPOUT, incarnation=1, rows_in=1, lag=0))
     assert total.status(0).HasField("lag")
+
+
+def test_of_each_spout_those_places_are_told_where_most_waits() -> None:
+    total = totals()
+    total.take(TaskReport(task=SPOUT, lag=9, backlogs=[WireBacklog(component="t", place="gone", records=9)]))
+    places = [WireBacklog(component="t", place=f"t-{number}", records=number) for number in range(2 * BACKLOGS_MAX)]
+    other = WireBacklog(component="u", place="u at one", age_ms=0)
+    total.take(TaskReport(task=SPOUT, incarnation=1, lag=5, backlogs=[*places, other]))
+    message = total.status(0)
+    message.state = RunState.RUNNING.value
+    status = Heard().status(message)
+    assert status is not None
+    assert status.lag == 5
+    assert [backlog.records for backlog in status.backlogs["t"]] == [*range(2 * BACKLOGS_MAX)][: BACKLOGS_MAX - 1 : -1]
+    assert [*status.backlogs["u"]] == [Backlog("u at one", 0, age_ms=0)], "no age, and the age 0, are two"

@@ -14,11 +14,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ouzel.connectors.backlog import Backlog
 from ouzel.errors import QueryError, TopologyError
-from ouzel.reconcile.live import LiveRecord, is_live, paused, snapshot
+from ouzel.reconcile.live import LiveRecord, is_live, paused, snapshot, status
 from ouzel.reconcile.record import LIVE, RESULTS, RunRecord, read_record
 from ouzel.reconcile.recorder import Recorder, recordable
-from ouzel.runtime.run import RunState
+from ouzel.runtime.run import RunState, Status
 from ouzel.session import Job, load_text, start
 
 COUNTS = """
@@ -37,6 +38,10 @@ class FakeRun:
         record = RunRecord("q", "", "", "memory", "at-least-once", {}, closed_us=len(self.asked))
         record.save(self.home)
         return record
+
+    def status(self) -> Status:
+        backlogs = {"q": [Backlog("q at one", 9, age_ms=20), Backlog("q at other", 0)]}
+        return Status(RunState.RUNNING, rows_in=5, lag=9, backlogs=backlogs)
 
     def pause(self, timeout_s: float) -> None:
         self._note(f"pause {timeout_s:g}")
@@ -72,6 +77,10 @@ def test_a_snapshot_is_written_when_it_is_asked_for(run: FakeRun) -> None:
     assert is_live(run.home)
     assert [snapshot(run.home).closed_us for _ in range(3)] == [1, 2, 3]
     assert run.asked == ["snapshot"] * 3
+
+
+def test_whoever_asks_how_it_stands_is_told_where_most_waits(run: FakeRun) -> None:
+    assert status(run.home) == run.status()
 
 
 def test_a_pause_lasts_as_long_as_whoever_wanted_it(run: FakeRun) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Watermark
+from ouzel.connectors.backlog import Backlog
 from ouzel.connectors.base import Committed, Partition, ReadBatch, ReadState, Unreachable
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
@@ -249,3 +250,15 @@ def test_the_lag_is_that_of_the_partitions_that_know_theirs() -> None:
     second.lag = lambda: None  # type: ignore[attr-defined]
     machine.tick(2_000)
     assert machine.metrics().lag == 5
+    assert machine.metrics().backlogs == [Backlog("a", 5)]
+
+
+def test_a_partition_that_lies_in_several_places_tells_what_waits_in_each() -> None:
+    machine = spout(Hand("a", "b"))
+    first, second = (progress.reader for progress in machine._progress)
+    places = [Backlog("a at one", 3, bytes=30, age_ms=2_000), Backlog("a at other", 9)]
+    first.lag, first.backlogs = lambda: 14, lambda: places  # type: ignore[attr-defined]
+    second.lag = lambda: 5  # type: ignore[attr-defined]
+    machine.tick(1_000)
+    assert machine.metrics().lag == 19, "two of the first are here already"
+    assert machine.metrics().backlogs == [places[1], Backlog("b", 5), places[0]]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock, Thread
 
+from ouzel.connectors.backlog import Backlog
 from ouzel.connectors.kestrel.custody import Blacklist, Custody, OpenItems
 from ouzel.connectors.kestrel.protocol import (
     STATS,
@@ -101,15 +102,17 @@ class KestrelConnection:
         line = (await self.replies(self._reading.timeout_s))[0]
         return line if isinstance(line, str) else ""
 
-    async def statistic(self, queue: str, name: str) -> int:
-        """A number that the server tells of a queue; 0 if it does not know the queue."""
+    async def backlog(self, queue: str) -> Backlog:
+        """What the server says of a queue; nothing waits in one that it does not know."""
         self.send(STATS)
         lines: list[str] = []
         while "END" not in lines[-1:]:
             lines += [line for line in await self.replies(self._reading.timeout_s) if isinstance(line, str)]
             if lines[0] in ("ERROR", "CLIENT_ERROR", "NOT_FOUND") or len(lines) > _LINES_MAX:
                 raise ConnectionResetError("it tells no statistics that can be read")
-        return statistics_of(lines, queue).get(name, 0)
+        told = statistics_of(lines, queue)
+        place = f"{queue} at {self.host}"
+        return Backlog(place, told.get("items", 0), told.get("bytes"), told.get("age"), told.get("logsize"))
 
     def close(self) -> None:
         """Let go of it; what is open goes back."""
@@ -129,7 +132,7 @@ class Client(Thread):
         self._connected = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._decided = asyncio.Event()
-        self.waits: dict[str, int] = {}
+        self.waits: dict[str, Backlog] = {}
         self._used: dict[OpenItems, asyncio.Task[None]] = {}
         self.start()
 
@@ -185,13 +188,13 @@ class Client(Thread):
             task.cancel()
 
     async def _watch(self, host: str) -> None:
-        """Ask a host again and again how many items wait in its queue."""
+        """Ask a host again and again what waits in its queue."""
         while self._runs:
             connection = KestrelConnection(host, self._reading)
             try:
                 await connection.open()
                 while self._runs:
-                    self.waits[host] = await connection.statistic(self._reading.queue, "items")
+                    self.waits[host] = await connection.backlog(self._reading.queue)
                     await asyncio.sleep(WATCH_S)
             except (OSError, EOFError, ConnectorError):
                 self.waits.pop(host, None)

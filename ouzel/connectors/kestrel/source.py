@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ouzel.connectors.backlog import Backlog
 from ouzel.connectors.base import (
     Partition,
     ReadBatch,
@@ -128,7 +129,11 @@ class KestrelReader(QueueReader):
 
     def lag(self) -> int | None:
         """How many items wait at the servers that this task watches, and here."""
-        waits = self._client.waits
+        waits = self.backlogs()
         with self._client.lock:
             here = self._custody.waiting
-        return sum(list(waits.values())) + here if waits else None
+        return sum(backlog.records for backlog in waits) + here if waits else None
+
+    def backlogs(self) -> list[Backlog]:
+        """What waits in the queue at each server that this task watches."""
+        return list(self._client.waits.values())

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Condition, Thread
@@ -15,6 +15,7 @@ from typing import Protocol, cast
 import grpc
 import polars as pl
 
+from ouzel.connectors.backlog import Backlog
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.job import RunDescription, remove_home
 from ouzel.runtime.process.master_client import MasterFinder
@@ -318,11 +319,20 @@ class Heard:
             waiting=tuple(map(_waiting_of, message.waiting)),
             began=dict(self._began),
             counters=dict(sorted(message.counters.items())),
+            backlogs=_backlogs_of(message.backlogs),
         )
 
 
 def _waiting_of(told: wire_pb2.Waiting) -> Waiting:
     return Waiting(told.component, told.partition, told.others, told.reason, told.since_us, told.until_us)
+
+
+def _backlogs_of(told: Iterable[wire_pb2.Backlog]) -> dict[str, tuple[Backlog, ...]]:
+    found: dict[str, tuple[Backlog, ...]] = {}
+    for each in told:
+        known = {name: getattr(each, name) for name in ("bytes", "age_ms", "journal_bytes") if each.HasField(name)}
+        found[each.component] = (*found.get(each.component, ()), Backlog(each.place, each.records, **known))
+    return dict(sorted(found.items()))
 
 
 def _forget_old_logs(parent: Path) -> None:

@@ -8,6 +8,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
+from ouzel.connectors.backlog import largest
 from ouzel.runtime.observe.histogram import Histogram
 from ouzel.runtime.observe.reports import LIVES_KEPT, Spans, add_up, supersedes
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
@@ -117,9 +118,7 @@ class Totals:
             events=islice(self._events.values(), known.events, None),
             ranges=self._spans.since(known.ranges),
         )
-        lags = [report.lag for report in self._current() if report.HasField("lag")]
-        if lags:
-            status.lag = sum(lags)
+        self._put_lag(status)
         for report in everyone:
             for name, count in report.counters.items():
                 status.counters[f"{report.component}.{name}"] += count
@@ -165,6 +164,17 @@ class Totals:
                 known_us = status.watermarks.get(report.component, END_OF_TIME)
                 status.watermarks[report.component] = min(time_us, known_us)
                 status.waiting.extend(report.waiting)
+
+    def _put_lag(self, status: wire_pb2.TopologyStatus) -> None:
+        """That of all spouts together, and of each where most waits."""
+        backlogs: dict[str, list[wire_pb2.Backlog]] = {}
+        for report in self._current():
+            if report.HasField("lag"):
+                status.lag += report.lag
+            for backlog in report.backlogs:
+                backlogs.setdefault(backlog.component, []).append(backlog)
+        for known in backlogs.values():
+            status.backlogs.extend(largest(known))
 
     def _put_latency(self, status: wire_pb2.TopologyStatus, spouts: list[wire_pb2.TaskReport], now_ms: float) -> None:
         histogram = Histogram()

@@ -145,6 +145,7 @@ def _put_counts(report: wire_pb2.TaskReport, paused: int, metrics: TaskMetrics) 
         report.watermark_us = metrics.watermark_us
     if metrics.lag is not None:
         report.lag = metrics.lag
+    report.backlogs.extend(wire_pb2.Backlog(component=report.component, **asdict(each)) for each in metrics.backlogs)
     report.latency_us.update(metrics.latency_us)
     report.counters.update(metrics.counters)
     report.waiting.extend(wire_pb2.Waiting(**asdict(waiting)) for waiting in metrics.waiting)

@@ -39,6 +39,7 @@ from ouzel.runtime.protocol.pieces import pieces
 from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
 
 if TYPE_CHECKING:
+    from ouzel.connectors.backlog import Backlog
     from ouzel.connectors.base import SinkWriter
 
 REPEAT_MS = 500
@@ -52,7 +53,7 @@ class TaskMetrics:
     `rows_shed` counts records that a source passed over.
     `ranges` says of a source's partitions what has been read and wholly acked: partition id -> (first offset, end); `times` how far
     event time has come at that end, in microseconds; `waiting` what a source's event time waits for;
-    `lag` how many records wait in the source behind what was read, None if that is not known;
+    `lag` how many records wait in the source behind what was read, None if that is not known; `backlogs` where most of them wait;
     `began_us` is how far a run before had closed windows, when this one goes on from it. If it `carries`, rows_in, rows_acked and rows_bad
     are not those since the start but of all lives of the task: what is read again is counted once. `counters` are the user's own.
     """
@@ -72,6 +73,7 @@ class TaskMetrics:
     times: dict[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     lag: int | None = None
+    backlogs: Sequence[Backlog] = ()
     began_us: int | None = None
     carries: bool = False
     counters: dict[str, int] = field(default_factory=dict)

@@ -6,13 +6,14 @@ import contextlib
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
+from ouzel.connectors.backlog import Backlog, largest
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
@@ -85,7 +86,15 @@ class MemoryHandle(RowIteration):
             began=self._began(),
             counters=self._counters(),
             lag=sum(lags) if (lags := [count.lag for count in spouts if count.lag is not None]) else None,
+            backlogs=self._backlogs(),
         )
+
+    def _backlogs(self) -> dict[str, Sequence[Backlog]]:
+        found: dict[str, list[Backlog]] = {}
+        for host in list(self._world.hosts.values()):
+            if backlogs := host.machine.metrics().backlogs:
+                found.setdefault(host.task.component, []).extend(backlogs)
+        return {component: largest(backlogs) for component, backlogs in sorted(found.items())}
 
     def _counters(self) -> dict[str, int]:
         found = Counter[str]()

@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
+from ouzel.connectors.backlog import Backlog, largest
 from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
 from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.errors import OuzelError
@@ -268,7 +269,8 @@ class SourceSpout(TaskMachine):
         self._say_time()
         if self.now_ms >= self._look_round_at:
             self._look_round_at = self.now_ms + LOOK_ROUND_MS
-            self.counts.waiting, self.counts.lag = self._waiting(), self._lag()
+            self.counts.waiting = self._waiting()
+            self._measure_lag()
         if self._grows and not self._pause and self.now_ms >= self._look_at:
             self._look_for_more()
         if self.now_ms >= self._commit_at:
@@ -354,11 +356,16 @@ class SourceSpout(TaskMachine):
         alive = [progress for progress in self._progress if not progress.ended]
         return self._awaited.of(alive, self.now_ms, self.wall_zero_us)
 
-    def _lag(self) -> int | None:
-        """How many records wait behind what was read, of the partitions whose readers can tell."""
-        asked = (getattr(progress.reader, "lag", None) for progress in self._progress if not progress.ended)
-        known = [lag for ask in asked if ask is not None and (lag := ask()) is not None]
-        return sum(known) if known else None
+    def _measure_lag(self) -> None:
+        """How many records wait behind what was read, of the partitions whose readers can tell, and where."""
+        lag, backlogs = None, list[Backlog]()
+        for progress in self._progress:
+            ask = None if progress.ended else getattr(progress.reader, "lag", None)
+            if ask is not None and (waits := ask()) is not None:
+                lag = (lag or 0) + waits
+                places = getattr(progress.reader, "backlogs", None)
+                backlogs += [Backlog(progress.partition.id, waits)] if places is None else places()
+        self.counts.lag, self.counts.backlogs = lag, largest(backlogs)
 
     def _is_idle(self, progress: PartitionProgress) -> bool:
         return progress.silence.is_idle(self.now_ms, self._partitions.idle_after_ms)

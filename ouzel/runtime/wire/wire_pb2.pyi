@@ -143,7 +143,7 @@ class Event(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., text: _Optional[str] = ..., count: _Optional[int] = ..., task: _Optional[int] = ..., since_us: _Optional[int] = ...) -> None: ...
 
 class TaskReport(_message.Message):
-    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed")
+    __slots__ = ("task", "incarnation", "finished", "failed", "rows_in", "rows_out", "rows_acked", "rows_failed", "rows_late", "rows_bad", "pending_rows", "batches_in", "watermark_us", "latency_us", "events", "busy_seconds", "ranges", "plan", "pause", "waiting", "component", "former", "carries", "lag", "counters", "rows_shed", "backlogs")
     class LatencyUsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -184,6 +184,7 @@ class TaskReport(_message.Message):
     LAG_FIELD_NUMBER: _ClassVar[int]
     COUNTERS_FIELD_NUMBER: _ClassVar[int]
     ROWS_SHED_FIELD_NUMBER: _ClassVar[int]
+    BACKLOGS_FIELD_NUMBER: _ClassVar[int]
     task: int
     incarnation: int
     finished: bool
@@ -210,7 +211,24 @@ class TaskReport(_message.Message):
     lag: int
     counters: _containers.ScalarMap[str, int]
     rows_shed: int
-    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ...) -> None: ...
+    backlogs: _containers.RepeatedCompositeFieldContainer[Backlog]
+    def __init__(self, task: _Optional[int] = ..., incarnation: _Optional[int] = ..., finished: _Optional[bool] = ..., failed: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., pending_rows: _Optional[int] = ..., batches_in: _Optional[int] = ..., watermark_us: _Optional[int] = ..., latency_us: _Optional[_Mapping[int, int]] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., busy_seconds: _Optional[float] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., pause: _Optional[int] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., component: _Optional[str] = ..., former: _Optional[bool] = ..., carries: _Optional[bool] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ...) -> None: ...
+
+class Backlog(_message.Message):
+    __slots__ = ("component", "place", "records", "bytes", "age_ms", "journal_bytes")
+    COMPONENT_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    RECORDS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    AGE_MS_FIELD_NUMBER: _ClassVar[int]
+    JOURNAL_BYTES_FIELD_NUMBER: _ClassVar[int]
+    component: str
+    place: str
+    records: int
+    bytes: int
+    age_ms: int
+    journal_bytes: int
+    def __init__(self, component: _Optional[str] = ..., place: _Optional[str] = ..., records: _Optional[int] = ..., bytes: _Optional[int] = ..., age_ms: _Optional[int] = ..., journal_bytes: _Optional[int] = ...) -> None: ...
 
 class Waiting(_message.Message):
     __slots__ = ("component", "partition", "others", "reason", "since_us", "until_us")
@@ -305,7 +323,7 @@ class WatchRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class TopologyStatus(_message.Message):
-    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges", "plan", "deaths", "partial", "watermarks", "waiting", "lag", "counters", "rows_shed")
+    __slots__ = ("state", "rows_in", "rows_acked", "rows_failed", "rows_out", "rows_late", "rows_bad", "watermark_us", "p50_ms", "p99_ms", "restarts", "back_pressure", "reason", "events", "ranges", "plan", "deaths", "partial", "watermarks", "waiting", "lag", "counters", "rows_shed", "backlogs")
     class WatermarksEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -343,6 +361,7 @@ class TopologyStatus(_message.Message):
     LAG_FIELD_NUMBER: _ClassVar[int]
     COUNTERS_FIELD_NUMBER: _ClassVar[int]
     ROWS_SHED_FIELD_NUMBER: _ClassVar[int]
+    BACKLOGS_FIELD_NUMBER: _ClassVar[int]
     state: str
     rows_in: int
     rows_acked: int
@@ -366,4 +385,5 @@ class TopologyStatus(_message.Message):
     lag: int
     counters: _containers.ScalarMap[str, int]
     rows_shed: int
-    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., deaths: _Optional[_Iterable[str]] = ..., partial: _Optional[bool] = ..., watermarks: _Optional[_Mapping[str, int]] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ...) -> None: ...
+    backlogs: _containers.RepeatedCompositeFieldContainer[Backlog]
+    def __init__(self, state: _Optional[str] = ..., rows_in: _Optional[int] = ..., rows_acked: _Optional[int] = ..., rows_failed: _Optional[int] = ..., rows_out: _Optional[int] = ..., rows_late: _Optional[int] = ..., rows_bad: _Optional[int] = ..., watermark_us: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ..., restarts: _Optional[int] = ..., back_pressure: _Optional[bool] = ..., reason: _Optional[str] = ..., events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., ranges: _Optional[_Iterable[_Union[Range, _Mapping]]] = ..., plan: _Optional[int] = ..., deaths: _Optional[_Iterable[str]] = ..., partial: _Optional[bool] = ..., watermarks: _Optional[_Mapping[str, int]] = ..., waiting: _Optional[_Iterable[_Union[Waiting, _Mapping]]] = ..., lag: _Optional[int] = ..., counters: _Optional[_Mapping[str, int]] = ..., rows_shed: _Optional[int] = ..., backlogs: _Optional[_Iterable[_Union[Backlog, _Mapping]]] = ...) -> None: ...

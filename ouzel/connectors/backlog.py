@@ -1,0 +1,46 @@
+"""What waits in a source behind what was read, told place by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Protocol, TypeVar
+
+BACKLOGS_MAX = 10
+"""Of each source so many places are told, those where most waits: a topic may have thousands of partitions."""
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What waits in one place: a partition, or a queue on one of its servers.
+
+    `records` wait there, of `bytes` together; the last one that the server handed out had waited for `age_ms`; `journal_bytes` is what the
+    server keeps of them on its disk. None is not known.
+    """
+
+    place: str
+    records: int
+    bytes: int | None = None
+    age_ms: int | None = None
+    journal_bytes: int | None = None
+
+
+class Backlogged(Protocol):
+    """What the reader of a partition that lies in several places has beside `lag()`."""
+
+    def backlogs(self) -> Sequence[Backlog]:
+        """What waits in each place of which this reader is to tell."""
+
+
+class _Counted(Protocol):
+    @property
+    def records(self) -> int: ...
+
+
+B = TypeVar("B", bound=_Counted)
+
+
+def largest(backlogs: Iterable[B]) -> list[B]:
+    """Those where most waits, the largest first."""
+    return nlargest(BACKLOGS_MAX, backlogs, key=lambda backlog: backlog.records)
