@@ -86,6 +86,9 @@ class Binder:
         consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
         function, sign = _BINARY[type(node)]
         self._refuse_mixed_bits(node)
+        if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.this, exp.Tuple):
+            same = self._equal_tuple([self.bind(part) for part in node.this.expressions], node.expression)
+            return same if isinstance(node, exp.EQ) else self.resolve(node, "not", [same])
         left, right = self.bind(node.this), self.bind(node.expression)
         try:
             return self._locate(node, lambda: resolve_call(function, [left, right]))
@@ -222,22 +225,23 @@ class Binder:
     def _tuple_member(self, node: exp.Expr) -> Expression:
         """(a, b) IN ((1, 2), (3, 4)): whether all values of a tuple are equal, and unknown where that is."""
         values = [self.bind(part) for part in node.this.expressions]
-        rows: list[Expression] = []
-        for row in node.expressions:
-            parts = row.expressions if isinstance(row, exp.Tuple) else [row]
-            if len(parts) != len(values):
-                problem = f"IN compares {len(values)} values, and this is {len(parts)}"
-                raise self.source.error(problem, place(row), "write as many in parentheses")
-            same = [
-                self.resolve(row, "eq", [value, self.bind(part)]) for value, part in zip(values, parts, strict=True)
-            ]
-            rows.append(conjunction(same))
+        rows = [self._equal_tuple(values, row) for row in node.expressions]
         while len(rows) > 1:
             rows = [
                 self.resolve(node, "or", rows[at : at + 2]) if rows[at + 1 :] else rows[at]
                 for at in range(0, len(rows), 2)
             ]
         return rows[0]
+
+    def _equal_tuple(self, values: Sequence[Expression], row: exp.Expr) -> Expression:
+        """Whether each value is equal to that of a tuple in its place."""
+        parts = row.expressions if isinstance(row, exp.Tuple) else [row]
+        if len(parts) != len(values):
+            problem = f"{len(values)} values are compared, and this is {len(parts)}"
+            raise self.source.error(problem, place(row), "write as many in parentheses")
+        return conjunction(
+            [self.resolve(row, "eq", [value, self.bind(part)]) for value, part in zip(values, parts, strict=True)]
+        )
 
     def like(self, node: exp.Expr, escape: exp.Expr | None = None) -> Expression:
         """LIKE, ILIKE, with NOT and ESCAPE."""

@@ -129,8 +129,10 @@ SELECT id, SUBSTRING(CASE WHEN kind IS NOT DISTINCT FROM 'buy' THEN 'abc' ELSE k
 FROM events;
 
 -- query: tuples_in_lists
-SELECT id, (user_id, quantity) IN ((1, 3), (2, 4), (1, NULL), (NULL, 7)) AS among FROM events
+SELECT id, (user_id, quantity) IN ((1, 3), (2, 4), (1, NULL), (NULL, 7)) AS among, (user_id, quantity) = (1, 3) AS same,
+  (user_id, quantity) <> (2, NULL) AS other FROM events
 WHERE (kind, flag) IN (('click', true), ('buy', false)) OR (user_id, quantity) NOT IN ((1, 2), (1, 5), (NULL, 8));
 -- duckdb:
-SELECT id, (user_id = 1 AND quantity = 3) OR (user_id = 2 AND quantity = 4) OR (user_id = 1 AND quantity = NULL) OR (user_id = NULL AND quantity = 7) AS among FROM events
+SELECT id, (user_id = 1 AND quantity = 3) OR (user_id = 2 AND quantity = 4) OR (user_id = 1 AND quantity = NULL) OR (user_id = NULL AND quantity = 7) AS among, user_id = 1 AND quantity = 3 AS same,
+  NOT (user_id = 2 AND quantity = NULL) AS other FROM events
 WHERE (kind = 'click' AND flag) OR (kind = 'buy' AND NOT flag) OR NOT ((user_id = 1 AND quantity = 2) OR (user_id = 1 AND quantity = 5) OR (user_id = NULL AND quantity = 8));

@@ -1,0 +1,3 @@
+-- error: a list of values in parentheses (only =, <> and IN compare such lists) is not supported
+-- at: id, delay
+SELECT id FROM flights WHERE (id, delay) < (1, 2);
