@@ -13,16 +13,21 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
 from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.avro_schema import write_varint
 from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.protobuf import message_class
 
 ROWS = 50_000
 PASSES = 5
 _START = datetime(2024, 1, 1)
+BID: dict[str, pl.DataType] = {"id": pl.Int64(), "price": pl.Float64(), "url": pl.String(), "ids": pl.List(pl.Int64())}
 
 
 def flat(rows: int) -> pl.DataFrame:
@@ -93,12 +98,38 @@ def bench_avro() -> None:
     """Read records of a schema: numbers, a text, a time and an array."""
     of = {"id": "long", "price": "double", "url": ["null", "string"], "ids": {"type": "array", "items": "long"}}
     schema = {"type": "record", "name": "bid", "fields": [{"name": name, "type": kind} for name, kind in of.items()]}
-    columns = {"id": pl.Int64(), "price": pl.Float64(), "url": pl.String(), "ids": pl.List(pl.Int64())}
     url = b"\2" + write_varint(44) + b"https://www.nexmark.com/item.html?query=1234"
     bodies = [write_varint(number) + struct.pack("<d", number / 4) + url + b"\4\2\4\0" for number in range(ROWS)]
-    decoder = open_decoder("avro", {"avro.schema": json.dumps(schema)}, columns)
+    decoder = open_decoder("avro", {"avro.schema": json.dumps(schema)}, BID)
     records = Records.of(bodies)
     report("avro read", ROWS, sum(map(len, bodies)), lambda: decoder.decode(records))
+
+
+def bench_protobuf(name: str, columns: dict[str, pl.DataType]) -> None:
+    """Read records of a message: numbers, a text and an array, or two of that in one."""
+    bid = {"id": 1234, "price": 12.5, "url": "https://www.nexmark.com/item.html?query=1234", "ids": [1, 0]}
+    with TemporaryDirectory() as directory:
+        path = Path(directory, "bench.desc")
+        path.write_bytes(_bench_descriptors().SerializeToString())
+        options = {"protobuf.descriptor-file": str(path), "protobuf.message": "Both"}
+        made, decoder = message_class(path, "Both"), open_decoder("protobuf", options, columns)
+    body = made(**bid, one=bid, many=[bid, bid]) if "one" in columns else made(**bid)
+    records = Records.of([body.SerializeToString()] * ROWS)
+    report(f"protobuf {name} read", ROWS, len(records.blob) - ROWS, lambda: decoder.decode(records))
+
+
+def _bench_descriptors() -> FileDescriptorSet:
+    """A message `Both` with a bid's fields, a bid, and a list of bids."""
+    file = FileDescriptorProto(name="bench.proto", syntax="proto3")
+    for message in (file.message_type.add(name="Bid"), file.message_type.add(name="Both")):
+        message.field.add(name="id", number=1, type="TYPE_INT64", label="LABEL_OPTIONAL")
+        message.field.add(name="price", number=2, type="TYPE_DOUBLE", label="LABEL_OPTIONAL")
+        message.field.add(name="url", number=3, type="TYPE_STRING", label="LABEL_OPTIONAL")
+        message.field.add(name="ids", number=4, type="TYPE_INT64", label="LABEL_REPEATED")
+    of = {"type": "TYPE_MESSAGE", "type_name": ".Bid"}
+    message.field.add(name="one", number=5, label="LABEL_OPTIONAL", **of)
+    message.field.add(name="many", number=6, label="LABEL_REPEATED", **of)
+    return FileDescriptorSet(file=[file])
 
 
 def bench_arrow() -> None:
@@ -130,6 +161,8 @@ WORKLOADS: dict[str, Callable[[], None]] = {
     "csv_typed": lambda: bench_text("csv", "typed", typed(ROWS)),
     "raw": lambda: bench_text("raw", "lines", flat(ROWS).select("url")),
     "avro": bench_avro,
+    "protobuf": lambda: bench_protobuf("flat", BID),
+    "protobuf_nested": lambda: bench_protobuf("nested", {"one": pl.Struct(BID), "many": pl.List(pl.Struct(BID))}),
     "arrow": bench_arrow,
     "parquet": lambda: bench_parquet("typed", typed(ROWS)),
     "parquet_nested": lambda: bench_parquet("nested", nested(ROWS)),

@@ -22,7 +22,7 @@ COMMON: tuple[Option, ...] = (
         "`dead-letter` writes it to `dead-letter.path`. Only the columns that a query reads are looked at.",
         default="fail",
         choices=("fail", "skip", "dead-letter"),
-        aliases=tuple(Alias(f"{form}.ignore-parse-errors", {"false": "fail"}) for form in ("csv", "json")),
+        aliases=tuple(Alias(f"{form}.ignore-parse-errors", {"false": "fail"}) for form in ("csv", "json", "protobuf")),
     ),
     Option(
         "dead-letter.path",
@@ -182,6 +182,9 @@ ELSEWHERE = {
     "key.fields-prefix": "the name of the column in 'key.fields'",
     "json.ignore-parse-errors": "'bad.record' = 'skip'",
     "csv.ignore-parse-errors": "'bad.record' = 'skip'",
+    "protobuf.ignore-parse-errors": "'bad.record' = 'skip'",
+    "protobuf.message-class-name": "'protobuf.message' = 'package.Message', and its 'protobuf.descriptor-file'",
+    "protobuf.read-default-values": "COALESCE(column, default) in the query",
     "csv.disable-quote-character": "'csv.quote' = '' for none",
     "csv.allow-comments": "'bad.record' = 'skip', for a comment is no record",
     "sink.parallelism": "SET 'parallelism' = '...', or the hint /*+ PARALLELISM('table' = '...') */ in the query",

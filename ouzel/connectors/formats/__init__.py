@@ -14,6 +14,7 @@ from ouzel.connectors.formats.csv import FORMAT as CSV
 from ouzel.connectors.formats.debezium import FORMAT as DEBEZIUM
 from ouzel.connectors.formats.json import FORMAT as JSON
 from ouzel.connectors.formats.parquet import FORMAT as PARQUET
+from ouzel.connectors.formats.protobuf import FORMAT as PROTOBUF
 from ouzel.connectors.formats.raw import FORMAT as RAW
 from ouzel.errors import QueryError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 FORMATS: dict[str, Format] = {
-    format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, AVRO, AVRO_CONFLUENT, ARROW, PARQUET)
+    format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, AVRO, AVRO_CONFLUENT, PROTOBUF, ARROW, PARQUET)
 }
 
 

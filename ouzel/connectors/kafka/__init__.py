@@ -155,7 +155,7 @@ CONNECTOR = Connector(
         ),
         Option(
             "format", "What a record's value holds.", required=True,
-            choices=("json", "debezium-json", "csv", "raw", "avro", "avro-confluent", "arrow"),
+            choices=("json", "debezium-json", "csv", "raw", "avro", "avro-confluent", "protobuf", "arrow"),
             aliases=(Alias("value.format"),),
         ),
         Option(
