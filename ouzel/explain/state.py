@@ -36,7 +36,7 @@ WAYS_OUT: dict[type[Node], tuple[str, str, str]] = {
     FinalAggregate: _GROUPS,
     Join: (
         "join within a span of time: AND b.ts BETWEEN a.ts - INTERVAL '1' HOUR AND a.ts",
-        "join windows with equal window_start and window_end",
+        "forget rows in event time: /*+ STATE_TTL('a' = '1d', 'b' = '1d') */",
         "let a table of versions be joined as of a time: ASOF JOIN",
     ),
     Over: _ROWS,
