@@ -10,7 +10,8 @@ from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import DataType, to_polars
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import LARGEST, Accumulators, MakeBag, SlottedRows
-from ouzel.runtime.operators.buffers import Ints, Mask, Values, valid_rows
+from ouzel.runtime.operators.buffers import Ints, Mask, Values
+from ouzel.runtime.operators.kept_row import KeptRow
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.table import SlotTable
 
@@ -42,48 +43,23 @@ class Distinct(Accumulators):
         return empty
 
 
-class ExtremeRows(Accumulators):
-    """MIN and MAX of text, bytes and decimals, of rows that are never taken back: the best value so far of each group."""
+class ExtremeRows(KeptRow):
+    """MIN and MAX of text, bytes and decimals, of rows that are never taken back."""
 
     def __init__(self, call: AggregateCall) -> None:
-        super().__init__(call)
+        super().__init__(call, call.type)
         self._largest = by_variant(call, LARGEST)
 
-    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
-        self._best = table.rows(f"of {self.call.name}", {"value": to_polars(self.call.type)})
-
-    def fold(self, batch: SlottedRows, weights: Ints) -> None:
-        self._keep(batch, self._series(batch), np.flatnonzero(weights))
-
-    def merge(self, batch: SlottedRows) -> None:
-        series = self._take_merged(batch, "value")
-        valid = valid_rows(series)
-        self._keep(batch, series, np.arange(len(series)) if valid is None else np.flatnonzero(valid))
-
-    def export(self, slots: Slots) -> list[pl.Series]:
-        data = self.result(slots).data
-        assert isinstance(data, pl.Series)
-        return [data.alias(f"{self.call.name}$value")]
-
-    def result(self, slots: Slots) -> Values:
-        return Values(self.call.type, self._best.take_with_gaps(slots).to_series())
-
-    def empty(self, slots: Slots) -> Mask:
-        return self._best.missing(slots)
-
-    def _keep(self, batch: SlottedRows, series: pl.Series, rows: Ints) -> None:
-        if not rows.size:
-            return
+    def keep(self, batch: SlottedRows, values: pl.Series, rows: Ints) -> None:
         value = pl.col("value").max() if self._largest else pl.col("value").min()
-        rows_frame = pl.DataFrame([pl.Series("group", batch.groups[rows]), series.alias("value")[rows]])
-        new = rows_frame.group_by("group").agg(value)
+        new = pl.DataFrame([pl.Series("group", batch.groups[rows]), values[rows]]).group_by("group").agg(value)
         slots, found = batch.touched[new["group"].to_numpy()], new.select("value")
-        better = self._best.missing(slots)
+        better = self._kept.missing(slots)
         held = np.flatnonzero(~better)
         if held.size:
-            old, ours = self._best.take(slots[held]).to_series(), found[held].to_series()
+            old, ours = self._kept.take(slots[held]).to_series(), found[held].to_series()
             better[held] = ((ours > old) if self._largest else (ours < old)).to_numpy()
-        self._best.put(slots[better], found.filter(better))
+        self._kept.put(slots[better], found.filter(better))
 
 
 class ExtremeBag(Accumulators):

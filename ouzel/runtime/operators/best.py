@@ -10,13 +10,13 @@ import polars as pl
 from ouzel.compiler.functions.gathering import Orders, orders_of
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
-from ouzel.compiler.types import DataType, to_polars
-from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
-from ouzel.runtime.operators.buffers import Ints, Mask, Values, valid_rows
+from ouzel.compiler.types import DataType
+from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
+from ouzel.runtime.operators.buffers import Ints, Values
+from ouzel.runtime.operators.kept_row import KeptRow
 from ouzel.runtime.operators.moments import OfBag
 from ouzel.runtime.operators.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
-from ouzel.runtime.state.table import SlotTable
 
 
 @dataclass(frozen=True)
@@ -57,46 +57,26 @@ def make_best(call: AggregateCall, argument: DataType | None, retracting: bool) 
     return BestOfBag(call, argument, best) if retracting else BestRow(call, argument, best)
 
 
-class BestRow(Accumulators):
+class BestRow(KeptRow):
     """The best row of rows that are never taken back."""
 
     def __init__(self, call: AggregateCall, kind: DataType, best: Best) -> None:
-        super().__init__(call)
-        self._kind, self._best = kind, best
-
-    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
-        self._rows = table.rows(f"of {self.call.name}", {"value": to_polars(self._kind)})
-
-    def fold(self, batch: SlottedRows, weights: Ints) -> None:
-        self._keep(batch, self._series(batch), np.flatnonzero(weights))
-
-    def merge(self, batch: SlottedRows) -> None:
-        series = self._take_merged(batch, "value")
-        valid = valid_rows(series)
-        self._keep(batch, series, np.arange(len(series)) if valid is None else np.flatnonzero(valid))
-
-    def export(self, slots: Slots) -> list[pl.Series]:
-        return [self._rows.take_with_gaps(slots).to_series().alias(f"{self.call.name}$value")]
+        super().__init__(call, kind)
+        self._best = best
 
     def result(self, slots: Slots) -> Values:
-        return self._best.result(self.call, self._kind, self._rows.take_with_gaps(slots).to_series())
+        return self._best.result(self.call, self._kind, self._values(slots))
 
-    def empty(self, slots: Slots) -> Mask:
-        return self._rows.missing(slots)
-
-    def _keep(self, batch: SlottedRows, series: pl.Series, rows: Ints) -> None:
-        """The best of these rows and of what is held of their groups."""
-        if not rows.size:
-            return
+    def keep(self, batch: SlottedRows, values: pl.Series, rows: Ints) -> None:
         new = batch.slots[rows]
         touched = np.unique(new)
-        held = touched[~self._rows.missing(touched)]
-        slots, values = np.append(held, new), series.alias("value").gather(rows)
+        held = touched[~self._kept.missing(touched)]
+        slots, values = np.append(held, new), values.gather(rows)
         if held.size:
-            values = pl.concat([self._rows.take(held).to_series(), values])
+            values = pl.concat([self._kept.take(held).to_series(), values])
         best = self._best.rows(slots, values)
         fresh = best[best >= len(held)]
-        self._rows.put(slots[fresh], values.gather(fresh).to_frame())
+        self._kept.put(slots[fresh], values.gather(fresh).to_frame())
 
 
 class BestOfBag(OfBag):
