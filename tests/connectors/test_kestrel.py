@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -14,6 +15,7 @@ import pytest
 from ouzel.connectors import open_sink, open_source
 from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SinkRequest, SourceRequest, Unreachable
 from ouzel.connectors.items import KeptItems
+from ouzel.connectors.kestrel import client, sink
 from ouzel.connectors.kestrel.client import Client
 from ouzel.connectors.kestrel.source import KestrelReader, KestrelSource
 from ouzel.errors import ConnectorError, QueryError
@@ -168,6 +170,42 @@ def test_the_lag_is_what_waits_at_the_server_and_here(server: KestrelServer, wai
     source.close()
 
 
+def test_servers_come_and_go_while_it_is_read_and_written(
+    server: KestrelServer, tmp_path: Path, wait: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.02)
+    monkeypatch.setattr(sink, "LOOK_AGAIN_S", 0)
+    other = KestrelServer(tmp_path / "other")
+    hosts, here, there = tmp_path / "hosts", Talk(server.port), Talk(other.port)
+    hosts.write_text(server.address)
+    here.put("q", *"abc")
+    source, reader = opened(request("file:hosts", tmp_path, connections="1"))
+    writer = open_sink(
+        "kestrel", SinkRequest("t", written("file:hosts").options, {"n": pl.Int64()}, "append", tmp_path)
+    )
+    first = read_until(reader, 1, wait)
+    hosts.write_text(f"{server.address}\n{other.address}")
+    there.put("q", "d")
+    batches = [*first, *read_until(reader, 4 - sum(batch.end - batch.start for batch in first), wait)]
+    assert sorted(lines(batches)) == [*"abcd"], "a server that came is read"
+    here.put("q", "e")
+    hosts.write_text(f"-{server.address}\n{other.address}")
+    for _ in range(2):
+        writer.write(0, pl.DataFrame({"n": [7]}))
+        writer.flush()
+    for batch in batches:
+        assert reader.acknowledge(batch.start, batch.end) == 0, "what is on its way is waited for"
+    places = [f"q at {other.address}"]
+    while [backlog.place for backlog in reader.backlogs()] != places or here.stats("q")["open_transactions"]:
+        wait()
+    left = [line for _ in range(2) if (line := here.say("get q")) != "END"]
+    found = lines(read_until(reader, 3 - len(left), wait))
+    assert sorted([*left, *found]) == ["e", '{"n":7}', '{"n":7}'], "nothing is lost, whoever was given it"
+    source.close()
+    writer.close()
+    other.kill()
+
+
 def test_a_child_queue_gets_copies(server: KestrelServer, wait: Callable[[], object]) -> None:
     talk = Talk(server.port)
     talk.put("q", "before")
@@ -302,6 +340,27 @@ def test_wrong_options_are_refused(options: str, says: str) -> None:
 
 def test_its_client_is_a_thread_that_ends(server: KestrelServer) -> None:
     source, reader = opened(request(server))
-    client: Client = reader._client
+    thread: Client = reader._client
     source.close()
-    assert not client.is_alive()
+    assert not thread.is_alive()
+
+
+def test_a_task_that_is_started_again_waits_for_the_list_of_servers(
+    server: KestrelServer, tmp_path: Path, wait: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.02)
+    asked = request("file:hosts", tmp_path, end="empty")
+    with pytest.raises(ConnectorError, match="the list of Kestrel's servers cannot be read"):
+        opened(asked)
+    Talk(server.port).put("q", "a")
+    source, reader = opened(replace(asked, again=True))
+    assert isinstance(reader.read(1), Unreachable), "its end is not known"
+    (tmp_path / "hosts").write_text(server.address)
+    assert lines(read_until(reader, 1, wait)) == ["a"]
+    (tmp_path / "hosts").unlink()
+    Talk(server.port).put("q", "b")
+    while not reader._client.servers.problem:
+        wait()
+    (batch,) = read_until(reader, 1, wait)
+    assert "cannot be read" in batch.notes[0]
+    source.close()

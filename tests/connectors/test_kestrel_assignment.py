@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ouzel.connectors.kestrel.assignment import Readers, assign_hosts, follows_rule, hosts_of, is_possible
+from ouzel.connectors.kestrel.assignment import (
+    Readers,
+    assign_hosts,
+    assign_in_order,
+    follows_rule,
+    hosts_of,
+    is_possible,
+)
 from tests.effort import examples
 
 
@@ -37,6 +44,23 @@ def test_the_rule_holds_wherever_it_can(hosts: int, tasks: int) -> None:
     if is_possible(hosts, tasks):
         loads = [len(hosts_of(readers, task)) for task in range(tasks)]
         assert max(loads) - min(loads) <= max(2, hosts // 4), "nobody reads much more than others"
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.integers(0, 14), st.integers(1, 8), st.data())
+def test_by_its_order_alone_a_list_gives_what_moves_the_fewest(hosts: int, tasks: int, data: st.DataObject) -> None:
+    listed = names(hosts)
+    readers = assign_in_order(listed, tasks)
+    assert list(readers) == listed
+    assert follows_rule(readers, tasks) or not is_possible(hosts, tasks)
+    assert assign_in_order([*listed, "new:1"], tasks) == assign_hosts([*listed, "new:1"], tasks, readers)
+    if listed:
+        place = data.draw(st.integers(0, hosts - 1))
+        others = listed[:place] + listed[place + 1 :]
+        replaced = assign_in_order([*listed[:place], "new:1", *listed[place + 1 :]], tasks)
+        assert [replaced[host] for host in others] == [readers[host] for host in others]
+        marked = [*listed[:place], f"-{listed[place]}", *listed[place + 1 :]]
+        assert assign_in_order(marked, tasks) == assign_hosts(others, tasks, readers)
 
 
 def test_where_it_is_said_to_be_impossible_it_is() -> None:

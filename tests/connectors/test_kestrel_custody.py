@@ -66,6 +66,9 @@ class World:
             self.disconnect(hand)
         return None
 
+    def leave(self) -> None:
+        self.custody.leave(self.random.choice(list(self.open)))
+
     def disconnect(self, hand: OpenItems | None = None) -> None:
         hand = hand or self.random.choice(list(self.open))
         back = self.open.pop(hand)
@@ -86,6 +89,8 @@ def test_each_item_is_closed_once_and_only_when_it_was_handled(seed: int) -> Non
         assert world.custody.bytes == sum(len(item.data) for hand in world.custody.hands for item in hand.waiting)
         if world.random.random() < 0.01:
             world.disconnect()
+        if world.random.random() < 0.01:
+            world.leave()
     for _ in range(20_000):
         if world.closed.total() == ITEMS and not world.batches:
             break
@@ -94,6 +99,18 @@ def test_each_item_is_closed_once_and_only_when_it_was_handled(seed: int) -> Non
     assert len(world.closed) == ITEMS
     assert world.custody.is_empty or any(not hand.is_empty for hand in world.custody.hands)
     assert not world.custody.numbered
+
+
+def test_what_was_taken_for_good_of_a_host_that_is_left_is_still_read() -> None:
+    custody, hand = Custody(tracked=False), OpenItems("a")
+    custody.hands.append(hand)
+    custody.take(hand, b"x")
+    custody.leave(hand)
+    assert hand.may_go
+    custody.end(hand)
+    _, items, _ = custody.read(8)
+    assert [item.data for item in items] == [b"x"]
+    assert not custody.hands, "and is no more waited for"
 
 
 def test_hosts_are_read_in_turn() -> None:

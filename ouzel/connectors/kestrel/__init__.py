@@ -17,6 +17,7 @@ from ouzel.connectors.base import (
     always,
     never,
 )
+from ouzel.connectors.kestrel.servers import FILE, is_address, split
 from ouzel.errors import QueryError
 
 KEPT = "$kept"
@@ -27,10 +28,11 @@ _NAME_MAX = 200
 
 
 def _check(options: Mapping[str, str]) -> None:
-    for server in options.get("servers", "").split(","):
-        host, _, port = server.strip().rpartition(":")
-        if not (host and port.isdecimal() and 0 < int(port) < 1 << 16):
-            raise QueryError(f"'servers' cannot hold '{server.strip()}'", instead="write 'host:22133, other:22133'")
+    servers = options.get("servers", "")
+    listed = [] if servers.startswith(FILE) and servers != FILE else split(servers) or [""]
+    for server in listed:
+        if not is_address(server):
+            raise QueryError(f"'servers' cannot hold '{server}'", instead="write 'host:22133, other:22133'")
     queue = options.get("queue", "")
     if _FORBIDDEN & set(queue) or not queue.strip("+") or queue.count("+") > 1 or len(queue) > _NAME_MAX:
         raise QueryError(
@@ -67,7 +69,12 @@ CONNECTOR = Connector(
     "`queue+child` is a queue of its own that gets a copy of each item from when it is first read. As a sink it takes new rows; a "
     "batch that comes again is written again, and a server that is full or away is waited for.",
     (
-        Option("servers", "All servers that have the queue, host:port separated by commas.", required=True),
+        Option(
+            "servers",
+            "All servers that have the queue, host:port separated by commas; or `file:PATH`, a file that lists them and is looked at again "
+            "every two seconds, see [servers that come and go](queues.md#servers-that-come-and-go).",
+            required=True,
+        ),
         Option("queue", "The queue, or `queue+child`.", required=True),
         Option("format", "What an item holds.", required=True, choices=("json", "csv", "raw")),
         Option("connections", "Source: how many connections a task keeps to each of its servers.", "2", kind="integer"),

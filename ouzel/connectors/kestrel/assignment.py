@@ -20,6 +20,9 @@ Readers = Mapping[str, frozenset[int]]
 LEAST = 3
 """With fewer hosts or tasks the rule cannot hold."""
 
+GONE = "-"
+"""Before a host in a list: it is read no more, and keeps its place, so that others keep theirs."""
+
 ATTEMPTS = 100
 """So many choices of the hosts that may move are tried, before all do."""
 
@@ -51,6 +54,19 @@ def assign_hosts(hosts: Sequence[str], tasks: int, before: Readers | None = None
         if found is not None:
             return {host: found[host] for host in hosts}
     raise AssertionError(f"no assignment of {len(hosts)} hosts to {tasks} tasks")
+
+
+def assign_in_order(listed: Sequence[str], tasks: int) -> Readers:
+    """The tasks of each host, by the order of the list alone: all tasks find the same, whatever each of them has seen before.
+
+    It is what comes of adding the hosts one by one. So one at the end of the list, or in another's place, moves the fewest; and so does one
+    that is marked as GONE. (One that is taken out moves those behind it.)
+    """
+    names = [name.removeprefix(GONE) for name in listed]
+    readers: Readers = {}
+    for count in range(1, len(names) + 1):
+        readers = assign_hosts(names[:count], tasks, readers)
+    return assign_hosts([name for name in listed if not name.startswith(GONE)], tasks, readers)
 
 
 def _attempts(kept: Readers) -> Iterator[dict[str, frozenset[int]]]:

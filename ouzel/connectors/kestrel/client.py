@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock, Thread
@@ -19,6 +20,7 @@ from ouzel.connectors.kestrel.protocol import (
     monitor_command,
     statistics_of,
 )
+from ouzel.connectors.kestrel.servers import LOOK_AGAIN_S, Servers, Share
 from ouzel.errors import ConnectorError
 
 MONITOR_S = 1
@@ -42,17 +44,12 @@ LOOK_S = 0.02
 
 @dataclass(frozen=True)
 class QueueReading:
-    """What is read, and how: of each host `connections`, of each of these at most `pending` items open.
-
-    Of the `watched` hosts this task tells how much waits there; others tell that of the rest.
-    """
+    """What is read, and how: of each host `connections`, of each of these at most `pending` items open."""
 
     queue: str
-    hosts: Sequence[str]
     connections: int
     pending: int
     tracked: bool
-    watched: frozenset[str]
     item_bytes_max: int
     timeout_s: float
 
@@ -121,17 +118,23 @@ class KestrelConnection:
 
 
 class Client(Thread):
-    """Takes in items of one queue from some hosts, into `custody`, of which it has the `lock`. `failure` ends it."""
+    """Takes in items of one queue into `custody`, of which it has the `lock`. `failure` ends it.
 
-    def __init__(self, reading: QueueReading, custody: Custody) -> None:
+    Which of the `servers` it reads goes by `turn`: the number of its task, and how many tasks there are.
+    """
+
+    def __init__(self, reading: QueueReading, servers: Servers, turn: tuple[int, int], custody: Custody) -> None:
         super().__init__(name="kestrel", daemon=True)
         self.lock, self.custody, self.blacklist = Lock(), custody, Blacklist()
         self.failure: ConnectorError | None = None
-        self._reading = reading
+        self._reading, self._turn, self.servers = reading, turn, servers
+        self.queue, self.share = reading.queue, servers.share(*turn)
         self._takes, self._runs = True, True
-        self._connected = 0
+        self._connected = Counter[str]()
+        self._keepers: dict[asyncio.Task[None], str] = {}
+        self._watches: dict[str, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._decided = asyncio.Event()
+        self._decided, self._stopped = asyncio.Event(), asyncio.Event()
         self.waits: dict[str, Backlog] = {}
         self._used: dict[OpenItems, asyncio.Task[None]] = {}
         self.start()
@@ -139,7 +142,7 @@ class Client(Thread):
     @property
     def is_connected(self) -> bool:
         """Whether every connection is there."""
-        return self._connected == len(self._reading.hosts) * self._reading.connections
+        return all(self._connected[host] == self._reading.connections for host in self.share.hosts)
 
     def decided(self) -> None:
         """It is known of items what becomes of them: have that looked at now."""
@@ -165,6 +168,7 @@ class Client(Thread):
 
     def _end_idle(self) -> None:
         """Connections that have nothing to confirm need not wait for what was asked on them."""
+        self._stopped.set()
         with self.lock:
             idle = [task for hand, task in self._used.items() if not hand.has_handled]
         for task in idle:
@@ -180,31 +184,52 @@ class Client(Thread):
             self.failure = ConnectorError(f"reading Kestrel failed: {type(error).__name__}: {error}")
 
     async def _serve(self) -> None:
-        hosts = [host for host in self._reading.hosts for _ in range(self._reading.connections)]
-        self._loop, self._decided = asyncio.get_running_loop(), asyncio.Event()
-        watching = [asyncio.create_task(self._watch(host)) for host in self._reading.watched]
-        await asyncio.gather(*map(self._keep, hosts))
-        for task in watching:
-            task.cancel()
+        self._loop = asyncio.get_running_loop()
+        look_s = LOOK_AGAIN_S if self.servers.may_change else None
+        stopped = asyncio.create_task(self._stopped.wait())
+        while self._runs:
+            self._follow()
+            await asyncio.wait({stopped, *self._keepers}, timeout=look_s, return_when=asyncio.FIRST_COMPLETED)
+            if look_s is not None and self._runs:
+                self.share = await asyncio.to_thread(self._look)
+        await asyncio.gather(*self._keepers)
+
+    def _look(self) -> Share:
+        self.servers.look()
+        return self.servers.share(*self._turn)
+
+    def _follow(self) -> None:
+        """Keep connections to all hosts of the share. Those to others end by themselves, when what they have open is handled."""
+        for task in [task for task in self._keepers if task.done()]:
+            del self._keepers[task]
+            task.result()
+        kept = Counter(self._keepers.values())
+        for host in self.share.hosts:
+            for _ in range(self._reading.connections - kept[host]):
+                self._keepers[asyncio.create_task(self._keep(host))] = host
+        for host in self._watches.keys() - self.share.watched:
+            self._watches.pop(host).cancel()
+        for host in self.share.watched - self._watches.keys():
+            self._watches[host] = asyncio.create_task(self._watch(host))
 
     async def _watch(self, host: str) -> None:
         """Ask a host again and again what waits in its queue."""
         while self._runs:
             connection = KestrelConnection(host, self._reading)
             try:
-                await connection.open()
-                while self._runs:
-                    self.waits[host] = await connection.backlog(self._reading.queue)
-                    await asyncio.sleep(WATCH_S)
-            except (OSError, EOFError, ConnectorError):
-                self.waits.pop(host, None)
-                await asyncio.sleep(WATCH_S)
+                with contextlib.suppress(OSError, EOFError, ConnectorError):
+                    await connection.open()
+                    while self._runs:
+                        self.waits[host] = await connection.backlog(self._reading.queue)
+                        await asyncio.sleep(WATCH_S)
             finally:
                 connection.close()
+                self.waits.pop(host, None)
+            await asyncio.sleep(WATCH_S)
 
     async def _keep(self, host: str) -> None:
-        """Keep one connection, through all its lives."""
-        while self._runs:
+        """Keep one connection, through all its lives, while the host is to be read."""
+        while self._runs and host in self.share.hosts:
             await asyncio.sleep(min(self.blacklist.wait_s(host, time.monotonic()), 0.1))
             if self.blacklist.wait_s(host, time.monotonic()):
                 continue
@@ -213,7 +238,7 @@ class Client(Thread):
                 await connection.open()
                 with self.lock:
                     self.custody.hands.append(hand)
-                    self._connected += 1
+                    self._connected[host] += 1
                 self._used[hand] = asyncio.create_task(self._use(connection, hand))
                 await self._used[hand]
             except asyncio.CancelledError:
@@ -226,7 +251,7 @@ class Client(Thread):
                 self._used.pop(hand, None)
                 with self.lock:
                     if hand in self.custody.hands:
-                        self._connected -= 1
+                        self._connected[host] -= 1
                         self.custody.end(hand)
 
     async def _use(self, connection: KestrelConnection, hand: OpenItems) -> None:
@@ -234,6 +259,8 @@ class Client(Thread):
         while True:
             await self._confirm(connection, hand)
             with self.lock:
+                if hand.host not in self.share.hosts:
+                    self.custody.leave(hand)
                 room = self._reading.pending - len(hand.open) if self._reading.tracked else self._reading.pending
                 full = self.custody.bytes >= BYTES_MAX or (not self._reading.tracked and len(hand.waiting) >= room)
                 goes = hand.may_go

@@ -38,7 +38,7 @@ class OpenItems:
         self.open: deque[Item] = deque()
         self.waiting: deque[Item] = deque()
         self.is_empty = False
-        self.goes = False
+        self.goes = self.is_over = False
         self._confirming = 0
 
     def take(self, data: bytes, stays_open: bool) -> None:
@@ -72,8 +72,9 @@ class OpenItems:
 
     @property
     def may_go(self) -> bool:
-        """Whether something is to go back, and of everything before and behind it is known what becomes of it."""
-        return self.goes and all(item.fate is not Fate.UNKNOWN for item in self.open)
+        """Whether something is to go back, of everything before and behind it is known what becomes of it, and what can be is confirmed."""
+        confirms = self.open and self.open[0].fate is Fate.HANDLED
+        return self.goes and not confirms and all(item.fate is not Fate.UNKNOWN for item in self.open)
 
     def end(self) -> int:
         """The connection is gone: the server hands out again what was open; how many of these were handled."""
@@ -126,6 +127,8 @@ class Custody:
             self.numbered.update(
                 (start + len(items) - len(taken) + place, (item, hand)) for place, item in enumerate(taken)
             )
+            if hand.is_over and not hand.waiting:
+                self.hands.remove(hand)
         self.handed += len(items)
         self.bytes -= sum(len(item.data) for item in items)
         return start, items, hosts
@@ -162,12 +165,20 @@ class Custody:
 
     def _give_back(self, item: Item, hand: OpenItems) -> None:
         item.fate = Fate.RETURNED
-        if not hand.goes:
-            hand.goes = True
-            for other in hand.waiting:
-                other.fate = Fate.RETURNED
-                self.bytes -= len(other.data)
-            hand.waiting.clear()
+        self._return_waiting(hand)
+        hand.goes = True
+
+    def _return_waiting(self, hand: OpenItems) -> None:
+        for item in hand.waiting:
+            item.fate = Fate.RETURNED
+            self.bytes -= len(item.data)
+        hand.waiting.clear()
+
+    def leave(self, hand: OpenItems) -> None:
+        """Its server is not to be read any more: what is open there goes back, but for what is on its way, which is waited for."""
+        if self._tracked:
+            self._return_waiting(hand)
+        hand.goes = True
 
     def end(self, hand: OpenItems) -> None:
         """A connection is gone. What was taken for good is still here."""
@@ -175,6 +186,7 @@ class Custody:
             self.bytes -= sum(len(item.data) for item in hand.waiting)
             self._again += hand.end()
         elif hand.waiting:
+            hand.is_over = True
             return
         self.hands.remove(hand)
 

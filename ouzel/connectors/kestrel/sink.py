@@ -14,6 +14,7 @@ from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.kestrel import CONNECTOR
 from ouzel.connectors.kestrel.custody import Blacklist
 from ouzel.connectors.kestrel.protocol import Replies, set_command
+from ouzel.connectors.kestrel.servers import LOOK_AGAIN_S, Servers
 from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
@@ -37,15 +38,28 @@ class KestrelSink:
         self._queue, self._expiry_s = options.text("queue"), options.integer("expiry.seconds")
         self._timeout_s = options.integer("connect.timeout.ms") / 1000
         self._encoder = open_encoder(options.text("format"), request.options, request.columns)
-        self._servers = deque(options.names("servers"))
-        self._servers.rotate(-request.task)
+        self._listed = Servers(options.text("servers"), request.directory)
+        self._servers, self._task, self._look_at_s = deque[str](), request.task, 0.0
         self._sockets: dict[str, socket.socket] = {}
         self._blacklist = Blacklist()
         self._unstored: deque[bytes] = deque()
+        self._look()
         if not request.again:
             self._greet()
 
+    def _look(self) -> None:
+        """See which servers there are now; what is stored at those that are no more is stored."""
+        self._look_at_s = time.monotonic() + LOOK_AGAIN_S
+        self._listed.look()
+        if set(self._listed.hosts) != set(self._servers):
+            self._servers = deque(self._listed.hosts)
+            self._servers.rotate(-self._task)
+            for gone in self._sockets.keys() - set(self._servers):
+                self._sockets.pop(gone).close()
+
     def _greet(self) -> None:
+        if self._listed.problem:
+            raise ConnectorError(self._listed.problem)
         reasons = [f"{server}: {reason}" for server in self._servers if (reason := self._try(server))]
         if len(reasons) == len(self._servers):
             raise ConnectorError(f"no Kestrel server answers: {'; '.join(reasons)}")
@@ -75,6 +89,8 @@ class KestrelSink:
 
     def _send(self) -> bool:
         """A portion to the next server; False if no server takes anything now."""
+        if self._listed.may_change and time.monotonic() >= self._look_at_s:
+            self._look()
         for _ in range(len(self._servers)):
             server = self._servers[0]
             self._servers.rotate(-1)

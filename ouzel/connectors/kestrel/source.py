@@ -17,11 +17,12 @@ from ouzel.connectors.base import (
 )
 from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
 from ouzel.connectors.kestrel import CONNECTOR, KEPT
-from ouzel.connectors.kestrel.assignment import assign_hosts, hosts_of
 from ouzel.connectors.kestrel.client import Client, QueueReading, greet
 from ouzel.connectors.kestrel.custody import Custody
+from ouzel.connectors.kestrel.servers import Servers
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.queues import QueueReader, QueueSource
+from ouzel.errors import ConnectorError
 
 
 def open_queue(request: SourceRequest) -> Source:
@@ -45,15 +46,18 @@ class KestrelSource(QueueSource):
         self._decoder = ItemDecoder(request, options.text("format"))
         self._greeted = request.again
 
-    def _reading(self, hosts: Sequence[str], watched: frozenset[str] = frozenset()) -> QueueReading:
+    def _servers(self) -> Servers:
+        found = Servers(self._options.text("servers"), self._request.directory)
+        found.look()
+        return found
+
+    def _reading(self) -> QueueReading:
         options = self._options
         return QueueReading(
             options.text("queue"),
-            hosts,
             options.integer("connections"),
             options.integer("pending.items"),
             self._request.tracked,
-            watched,
             options.integer("item.max.bytes"),
             options.integer("connect.timeout.ms") / 1000,
         )
@@ -61,22 +65,23 @@ class KestrelSource(QueueSource):
     def partitions(self) -> Sequence[Partition]:
         """What each task reads of the queue; on the first call some server must answer."""
         if not self._greeted:
-            hosts = self._options.names("servers")
-            greet(hosts, self._reading(hosts))
+            servers = self._servers()
+            if servers.problem:
+                raise ConnectorError(servers.problem)
+            greet(servers.hosts, self._reading())
             self._greeted = True
         ends = self._options.text("end") == "empty"
         return [Partition(f"{self._options.text('queue')}-{task}", ends) for task in range(self._request.tasks)]
 
     def reader(self, partition: Partition, offset: int | None) -> KestrelReader:
         """Read one task's part."""
-        readers = assign_hosts(self._options.names("servers"), self._request.tasks)
-        task = int(partition.id.rpartition("-")[2])
-        hosts = hosts_of(readers, task)
-        watched = frozenset(host for host in hosts if min(readers[host]) == task)
+        turn = int(partition.id.rpartition("-")[2]), self._request.tasks
         kept = self._options.get("items.path")
         log = ItemLog(self._request.directory / Path(kept), partition.id) if kept else None
         linger_s = self._options.integer("linger.ms") / 1000
-        reader = KestrelReader(self._reading(hosts, watched), partition.bounded, self._decoder, log, linger_s)
+        custody = Custody(self._request.tracked)
+        client = Client(self._reading(), self._servers(), turn, custody)
+        reader = KestrelReader(client, custody, partition.bounded, self._decoder, log, linger_s)
         self._readers.append(reader)
         return reader
 
@@ -85,12 +90,10 @@ class KestrelReader(QueueReader):
     """Reads the queue from some of its hosts, item by item; see base.ItemReader."""
 
     def __init__(
-        self, reading: QueueReading, ends: bool, decoder: ItemDecoder, log: ItemLog | None, linger_s: float
+        self, client: Client, custody: Custody, ends: bool, decoder: ItemDecoder, log: ItemLog | None, linger_s: float
     ) -> None:
-        self._reading, self._ends, self._decoder = reading, ends, decoder
-        self._custody = Custody(reading.tracked)
-        self._client = Client(reading, self._custody)
-        super().__init__(self._custody, self._client, log)
+        super().__init__(custody, client, log)
+        self._client, self._custody, self._ends, self._decoder = client, custody, ends, decoder
         self._linger_s, self._since_s = linger_s, 0.0
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
@@ -102,8 +105,11 @@ class KestrelReader(QueueReader):
                 return self._nothing()
             self._since_s = 0.0
             start, items, hosts = self._custody.read(rows)
-        data, queue = [item.data for item in items], self._reading.queue
-        return self._decoder.decode(data, start, lambda row: f"queue '{queue}' at {hosts[row]}")
+        data, queue = [item.data for item in items], self._client.queue
+        batch = self._decoder.decode(data, start, lambda row: f"queue '{queue}' at {hosts[row]}")
+        if problem := self._client.servers.problem:
+            batch.notes = (*batch.notes, f"{problem}; the servers are those that it named before")
+        return batch
 
     def _is_due(self, rows: int) -> bool:
         waiting = self._custody.waiting
@@ -118,9 +124,12 @@ class KestrelReader(QueueReader):
             return ReadState.WAIT
         if self._ends and self._client.is_connected and self._custody.is_empty:
             return ReadState.END
-        if not self._reading.hosts:
+        share = self._client.share
+        if not share.is_known:
+            return Unreachable(self._client.servers.problem or "the list of Kestrel's servers has just become readable")
+        if not share.hosts:
             return ReadState.END if self._ends else ReadState.WAIT
-        away = self._client.blacklist.away(self._reading.hosts)
+        away = self._client.blacklist.away(share.hosts)
         return Unreachable(away) if away else ReadState.WAIT
 
     def decided(self) -> None:
