@@ -69,6 +69,7 @@ def connectors() -> str:
     parts += ["## Options of every table that is read", _options(COMMON), "## Formats"]
     parts += [f"### {form.name}\n\n{form.doc}\n\n{_options(form.options)}".strip() for form in FORMATS.values()]
     parts += ["## Types of a file and of a table", (SOURCES / "connectors_types.txt").read_text().strip(), _types()]
+    parts += ["## Types of records", (SOURCES / "connectors_record_types.txt").read_text().strip()]
     return "\n\n".join(parts)
 
 

@@ -48,6 +48,10 @@ message Event {
   repeated google.protobuf.Timestamp times = 19;
   Event parent = 20;
   repeated uint64 bigs = 21;
+  optional bool given = 22;
+  google.protobuf.UInt64Value wrapped = 23;
+  map<string, uint64> counts = 24;
+  bytes HasField = 25;
 }
 """
 
@@ -58,12 +62,12 @@ COLUMNS: dict[str, pl.DataType] = {
     "open": pl.Boolean(), "share": pl.Float32(), "color": pl.String(), "at": UTC_TIME, "note": pl.String(), "place": PLACE,
     "way": pl.List(PLACE), "numbers": pl.List(pl.Int32()), "tags": pl.List(pl.Struct({"key": pl.String(), "value": pl.Int64()})),
     "places": pl.List(pl.Struct({"key": pl.Int32(), "value": PLACE})), "text": pl.String(), "number": pl.Int64(),
-    "times": pl.List(UTC_TIME), "parent": pl.Struct({"id": pl.Int64(), "parent": pl.Struct({"age": pl.Int32()})}),
+    "given": pl.Boolean(), "times": pl.List(UTC_TIME), "parent": pl.Struct({"id": pl.Int64(), "parent": pl.Struct({"age": pl.Int32()})}),
 }  # fmt: skip
 EMPTY: dict[str, Any] = {
     "id": 0, "age": None, "big": 0, "half": 0, "name": "", "raw": b"", "open": False, "share": 0.0, "color": "RED", "at": None,
     "note": None, "place": None, "way": [], "numbers": [], "tags": [], "places": [], "text": None, "number": None, "times": [],
-    "parent": None,
+    "parent": None, "given": None,
 }  # fmt: skip
 
 
@@ -102,7 +106,7 @@ def test_every_type_becomes_its_column(described: Path) -> None:
     full = make(
         id=-3, age=0, big=2**63 - 1, half=2**32 - 1, name="é", raw="AP8=", open=True, share=1.5, color="BLUE", note="",
         place={"x": 2}, way=[{"x": 1, "city": ""}, {}], numbers=[1, -1], tags={"b": 1, "a": 0}, places={"2": {}, "-1": {"x": 3}},
-        text="", parent={"parent": {"age": 5}}, **at,
+        text="", parent={"parent": {"age": 5}}, given=False, **at,
     )  # fmt: skip
     none = {"x": 0.0, "city": None}
     row = {
@@ -111,7 +115,7 @@ def test_every_type_becomes_its_column(described: Path) -> None:
         "way": [{"x": 1.0, "city": ""}, none], "numbers": [1, -1], "tags": [{"key": "a", "value": 0}, {"key": "b", "value": 1}],
         "places": [{"key": -1, "value": {"x": 3.0, "city": None}}, {"key": 2, "value": none}], "text": "", "number": None,
         "times": [datetime(1969, 12, 31, 23, 59, 59, 999999, UTC), datetime(1, 1, 1, tzinfo=UTC)],
-        "parent": {"id": 0, "parent": {"age": 5}},
+        "parent": {"id": 0, "parent": {"age": 5}}, "given": False,
     }  # fmt: skip
     decoded = decode(described, [b"", full, b"", make(number=0), full])
     assert decoded.frame.to_dicts() == [EMPTY, row, EMPTY, EMPTY | {"number": 0}, row]
@@ -153,15 +157,21 @@ def test_bad_records_are_named_and_no_other_is_lost(described: Path) -> None:
     bodies = [
         make(id=1), b"\x08", b"\0\0\0\0\7\0\x08\1", make(big=2**63), make(bigs=[1], id=2), make(bigs=[3, 2**64 - 1]), late,
         make(times=["2024-01-01T00:00:00Z"], id=3), make(), b"\x2a\1\xff",
+        make(wrapped=2**63), make(counts={"a": 2**63}),
     ]  # fmt: skip
-    decoded = decode(described, bodies, COLUMNS | {"bigs": pl.List(pl.Int64())})
+    counts = pl.List(pl.Struct({"key": pl.String(), "value": pl.Int64()}))
+    decoded = decode(
+        described, bodies, COLUMNS | {"bigs": pl.List(pl.Int64()), "wrapped": pl.Int64(), "counts": counts}
+    )
     reasons = dict(decoded.bad)
-    assert [*reasons] == [1, 2, 3, 5, 6, 9]
+    assert [*reasons] == [1, 2, 3, 5, 6, 9, 10, 11]
     assert "shop.Event" in reasons[1]
     assert "Confluent" in reasons[2]
     assert reasons[3] == "its field 'big' is 9223372036854775808, more than BIGINT holds"
     assert reasons[5] == "its field 'bigs' is 18446744073709551615, more than BIGINT holds"
     assert reasons[6].startswith("its field 'at' is no time of the years 1 to 9999")
+    assert reasons[10] == "its field 'wrapped' is 9223372036854775808, more than BIGINT holds"
+    assert reasons[11] == "its field 'counts' is 9223372036854775808, more than BIGINT holds"
     assert decoded.kept is not None
     assert decoded.kept.tolist() == [0, 4, 7, 8]
     assert decoded.frame["id"].to_list() == [1, 2, 3, 0]
@@ -178,6 +188,7 @@ def test_what_proto2_leaves_open_is_null(tmp_path: Path) -> None:
     text = """syntax = "proto2"; message M {
         optional int32 a = 1 [default = 7]; required int32 b = 2; optional string s = 3;
         enum E { X = 1; Y = 2; } optional E e = 4; repeated group G = 5 { optional int32 g = 1; }
+        map<string, string> m = 6;
     }"""
     path = compile_proto(tmp_path, text)
     columns = {
@@ -186,12 +197,14 @@ def test_what_proto2_leaves_open_is_null(tmp_path: Path) -> None:
         "s": pl.String(),
         "e": pl.String(),
         "g": pl.List(pl.Struct({"g": pl.Int32()})),
+        "m": pl.List(pl.Struct({"key": pl.String(), "value": pl.String()})),
     }
     decoder = open_decoder("protobuf", options(path, "M"), columns)
-    decoded = decoder.decode(Records.of([b"", b"\x1a\1\xff", b"\x20\2\x2b\x08\1\x2c", b"\x20\x09"]))
-    nothing = (None, None, None, None, [])
-    assert decoded.frame.rows() == [nothing, (None, None, None, "Y", [{"g": 1}]), nothing]
-    assert decoded.bad == [(1, "its field 's' is not UTF-8")]
+    odd_key = b"\x32\5\x0a\1\xff\x12\0\x32\4\x0a\0\x12\0"
+    decoded = decoder.decode(Records.of([b"", b"\x1a\1\xff", b"\x20\2\x2b\x08\1\x2c", b"\x20\x09", odd_key]))
+    nothing = (None, None, None, None, [], [])
+    assert decoded.frame.rows() == [nothing, (None, None, None, "Y", [{"g": 1}], []), nothing]
+    assert decoded.bad == [(1, "its field 's' is not UTF-8"), (4, "its field 'm' is not UTF-8")]
 
 
 @pytest.mark.parametrize(

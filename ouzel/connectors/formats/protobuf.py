@@ -25,10 +25,10 @@ FORMAT = Format(
     "protobuf",
     "Protobuf, one record of a known message each, without a header. A field that a record leaves out has its type's default if it is a "
     "scalar of proto3 that is not `optional`, and an empty ARRAY or MAP if it is repeated; any other is NULL: a message, a member of a "
-    "`oneof`, and what is of proto2, of which no declared default is filled in. A number that an enum has no name for is that number as "
-    "text. Entries of a map are in the order of their keys. A message inside itself is read as deep as the table declares it. Columns take "
-    "wider types as from Parquet, and names match in any case. Protobuf cannot tell a record of another message whose fields have the "
-    "same numbers. It can only be read.",
+    "`oneof`, and what is of proto2, of which no declared default is filled in. A number that an enum of proto3 has no name for is that "
+    "number as text, and one of proto2 NULL. A message inside itself is read as deep as the table declares it. Columns take wider types as "
+    "from Parquet, and names match in any case. Protobuf cannot tell a record of another message whose fields have the same numbers. It "
+    "can only be read.",
     (
         Option(
             DESCRIPTORS,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from operator import attrgetter, methodcaller
+from itertools import chain, repeat
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message_factory import GetMessageClass
 
 from ouzel.connectors.formats.conversion import sql_name
 from ouzel.errors import ConnectorError
@@ -33,6 +34,7 @@ _WRAPPERS = frozenset(
     f"{_WELL_KNOWN}{kind}Value"
     for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
 )
+_GIVEN = "$given"  # no field's name
 _MOST = 2**63 - 1
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 _NANOSECONDS = 10**9
@@ -80,7 +82,7 @@ def _take(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
     inner = _instance(wanted.inner) if isinstance(wanted, pl.List) else wanted  # what is no ARRAY is refused later
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
         return _take_map(field, inner)
-    kind, make = _values(field, inner)
+    kind, make = _values(field, inner, field.name)
     get = attrgetter(field.name)
 
     def read(messages: Sequence[Any], places: np.ndarray, bad: dict[int, str]) -> pl.Series:
@@ -99,15 +101,19 @@ def _instance(kind: Any) -> pl.DataType:
 
 
 def _take_one(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
-    kind, make = _values(field, wanted)
-    get, has = attrgetter(field.name), methodcaller("HasField", field.name)
+    kind, make = _values(field, wanted, field.name)
+    assert field.containing_type is not None
+    get, has = (
+        attrgetter(field.name),
+        GetMessageClass(field.containing_type).HasField,
+    )  # messages may have a field of that name
 
     def read(messages: Sequence[Any], places: np.ndarray, bad: dict[int, str]) -> pl.Series:
         made = make(list(map(get, messages)), places, bad).alias(field.name)
         if not field.has_presence:
             return made
-        given = pl.Series("given", map(has, messages), pl.Boolean())
-        return pl.DataFrame([made, given]).select(pl.when("given").then(pl.first())).to_series()
+        given = pl.Series(_GIVEN, map(has, messages, repeat(field.name)), pl.Boolean())
+        return pl.DataFrame([made, given]).select(pl.when(_GIVEN).then(pl.first())).to_series()
 
     return Taken(field.name, kind, read)
 
@@ -115,16 +121,16 @@ def _take_one(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
 def _take_map(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
     wants = {part.name: part.dtype for part in wanted.fields} if isinstance(wanted, pl.Struct) else {}
     key, value = _message_of(field).fields
-    key_kind, make_keys = _values(key, pl.Null())
-    value_kind, make_values = _values(value, _instance(wants.get("value", pl.Null())))
+    key_kind, make_keys = _values(key, pl.Null(), field.name)
+    value_kind, make_values = _values(value, _instance(wants.get("value", pl.Null())), field.name)
     get = attrgetter(field.name)
 
     def read(messages: Sequence[Any], places: np.ndarray, bad: dict[int, str]) -> pl.Series:
         maps = list(map(get, messages))
-        keys = list(map(sorted, maps))
+        keys = _sorted_keys(maps, places, bad, field.name)
         sizes = np.fromiter(map(len, keys), np.int64, len(keys))
-        spread = np.repeat(places, sizes)
         values = [held[key] for held, own in zip(maps, keys, strict=True) for key in own]
+        spread = np.repeat(places, sizes)
         columns = [
             make_keys(list(chain.from_iterable(keys)), spread, bad).alias("key"),
             make_values(values, spread, bad).alias("value"),
@@ -134,6 +140,20 @@ def _take_map(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
     return Taken(field.name, pl.List(pl.Struct({"key": key_kind, "value": value_kind})), read)
 
 
+def _sorted_keys(maps: Sequence[Any], places: np.ndarray, bad: dict[int, str], name: str) -> list[list[Any]]:
+    """Each map's keys, as it keeps no order; of proto2 what is not UTF-8 comes as bytes, which cannot be looked up."""
+    if bytes not in set(map(type, chain.from_iterable(maps))):
+        return list(map(sorted, maps))
+    keys = [[key for key in held if not isinstance(key, bytes)] for held in maps]
+    short = [index for index, own in enumerate(keys) if len(own) < len(maps[index])]
+    bad.update({int(places[index]): _not_text(name) for index in short})
+    return list(map(sorted, keys))
+
+
+def _not_text(name: str) -> str:
+    return f"its field '{name}' is not UTF-8"
+
+
 def _lists(elements: pl.Series, sizes: np.ndarray, name: str) -> pl.Series:
     """Elements side by side as lists of these sizes."""
     offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -141,31 +161,31 @@ def _lists(elements: pl.Series, sizes: np.ndarray, name: str) -> pl.Series:
     return pl.Series(name, lists, pl.List(elements.dtype))
 
 
-def _values(field: FieldDescriptor, wanted: pl.DataType) -> tuple[pl.DataType, MakeColumn]:
-    """The type of the field's values, each for itself, and how they become a column."""
+def _values(field: FieldDescriptor, wanted: pl.DataType, name: str) -> tuple[pl.DataType, MakeColumn]:
+    """The type of the field's values, each for itself, and how they become a column; `name` is what reasons call it."""
     match field.cpp_type:
         case FieldDescriptor.CPPTYPE_MESSAGE:
-            return _messages(field, wanted)
+            return _messages(field, wanted, name)
         case FieldDescriptor.CPPTYPE_ENUM:
             assert field.enum_type is not None
             names = {value.number: value.name for value in reversed(field.enum_type.values)}
             return pl.String(), lambda values, _places, _bad: _symbols(values, names)
         case FieldDescriptor.CPPTYPE_UINT64:
-            return pl.Int64(), lambda values, places, bad: _unsigned(values, places, bad, field.name)
+            return pl.Int64(), lambda values, places, bad: _unsigned(values, places, bad, name)
         case FieldDescriptor.CPPTYPE_STRING if field.type == FieldDescriptor.TYPE_BYTES:
             return pl.Binary(), lambda values, _places, _bad: pl.Series(values, dtype=pl.Binary())
         case FieldDescriptor.CPPTYPE_STRING:
-            return pl.String(), lambda values, places, bad: _texts(values, places, bad, field.name)
+            return pl.String(), lambda values, places, bad: _texts(values, places, bad, name)
     kind = _SCALARS[field.cpp_type]
     return kind, lambda values, _places, _bad: pl.Series(values, dtype=kind)
 
 
-def _messages(field: FieldDescriptor, wanted: pl.DataType) -> tuple[pl.DataType, MakeColumn]:
+def _messages(field: FieldDescriptor, wanted: pl.DataType, name: str) -> tuple[pl.DataType, MakeColumn]:
     message = _message_of(field)
     if message.full_name == f"{_WELL_KNOWN}Timestamp":
-        return pl.Datetime("us", "UTC"), lambda values, places, bad: _times(values, places, bad, field.name)
+        return pl.Datetime("us", "UTC"), lambda values, places, bad: _times(values, places, bad, name)
     if message.full_name in _WRAPPERS:
-        kind, make = _values(message.fields_by_name["value"], wanted)
+        kind, make = _values(message.fields_by_name["value"], wanted, name)
         get = attrgetter("value")
         return kind, lambda values, places, bad: make(list(map(get, values)), places, bad)
     if not isinstance(wanted, pl.Struct):
@@ -192,7 +212,7 @@ def _outline(message: Any) -> str:
 
 def _outline_of(field: FieldDescriptor) -> str:
     is_row = field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE
-    name = "…" if is_row else sql_name(_values(field, pl.Null())[0])
+    name = "…" if is_row else sql_name(_values(field, pl.Null(), field.name)[0])
     return f"ARRAY<{name}>" if field.is_repeated else name
 
 
@@ -214,7 +234,7 @@ def _texts(values: Sequence[str | bytes], places: np.ndarray, bad: dict[int, str
         return pl.Series(values, dtype=pl.String())
     except TypeError:
         odd = [index for index, value in enumerate(values) if isinstance(value, bytes)]
-        bad.update({int(places[index]): f"its field '{name}' is not UTF-8" for index in odd})
+        bad.update({int(places[index]): _not_text(name) for index in odd})
         return pl.Series([None if isinstance(value, bytes) else value for value in values], dtype=pl.String())
 
 
