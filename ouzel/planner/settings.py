@@ -12,6 +12,22 @@ from typing import Any, get_type_hints
 
 from ouzel.errors import QueryError
 
+FLINK_SETTINGS = {
+    "parallelism.default": "write SET 'parallelism'",
+    "pipeline.name": "write SET 'query.name'",
+    "execution.runtime-mode": "ouzel run streams, ouzel batch computes in batch",
+    "sql-client.execution.result-mode": "choose with --format",
+    "table.local-time-zone": "the session's time zone is UTC; cast or shift times in the query",
+    "table.exec.state.ttl": "bound a join with /*+ STATE_TTL('a' = '1d', 'b' = '1d') */, an aggregate by windows",
+    "table.exec.source.idle-timeout": "write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND IDLE AFTER INTERVAL '30' SECOND",
+    "table.exec.mini-batch.enabled": "leave it out: rows travel in batches of 'batch.rows' at most",
+    "table.exec.mini-batch.allow-latency": "write EMIT AFTER DELAY INTERVAL '1' SECOND",
+    "table.exec.mini-batch.size": "write SET 'batch.rows'",
+    "execution.checkpointing.interval": "leave it out: there are no checkpoints yet, see docs/delivery.md",
+    "execution.checkpointing.mode": "write SET 'delivery'",
+}
+"""Flink's settings, and what to write instead."""
+
 
 class Delivery(Enum):
     """What a topology promises about each input row."""
@@ -127,14 +143,14 @@ class Settings:
         for key, value in pairs:
             name = FORMER_NAMES.get(key, key).replace(".", "_").replace("-", "_")
             if name not in hints:
-                near = difflib.get_close_matches(key, SETTING_KEYS, 1)
-                raise QueryError(
-                    f"there is no setting '{key}'",
-                    instead=f"did you mean '{near[0]}'?" if near else "see docs/settings.md",
-                    about=("SET", key),
-                )
+                raise QueryError(f"there is no setting '{key}'", instead=_advise(key), about=("SET", key))
             changes[name] = _parse(key, value, hints[name])
         return replace(self, **changes)
+
+
+def _advise(key: str) -> str:
+    near = difflib.get_close_matches(key, SETTING_KEYS, 1)
+    return FLINK_SETTINGS.get(key) or (f"did you mean '{near[0]}'?" if near else "see docs/settings.md")
 
 
 def setting_key(field: str) -> str:

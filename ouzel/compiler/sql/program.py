@@ -282,20 +282,23 @@ class _Compiler:
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
 
 
+_STATEMENT_SETS = (("EXECUTE", "STATEMENT", "SET", "BEGIN"), ("BEGIN", "STATEMENT", "SET"))
+
+
 def _unwrap(source: QueryText, statements: Sequence[Tokens]) -> list[Tokens]:
-    """The statements with EXECUTE STATEMENT SET BEGIN ... END taken off."""
+    """The statements without what stands around a statement set: EXECUTE STATEMENT SET BEGIN, or BEGIN STATEMENT SET;, and END."""
     out: list[Tokens] = []
     opened: Tokens = ()
     for statement in statements:
-        if is_word(statement[0], "EXECUTE"):
-            words = [token.text.upper() for token in statement[:4]]
-            if words != ["EXECUTE", "STATEMENT", "SET", "BEGIN"]:
+        words = next((words for words in _STATEMENT_SETS if is_word(statement[0], words[0])), ())
+        if words:
+            if [token.text.upper() for token in statement[: len(words)]] != [*words]:
                 raise source.error(
-                    "EXECUTE begins a statement set",
+                    f"{words[0]} begins a statement set",
                     span_of(statement[:1]),
                     "write EXECUTE STATEMENT SET BEGIN ... END",
                 )
-            opened, statement = statement[:4], statement[4:]
+            opened, statement = statement[: len(words)], statement[len(words) :]
         if opened and len(statement) == 1 and is_word(statement[0], "END"):
             opened = ()
         elif statement:
