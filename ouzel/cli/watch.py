@@ -17,9 +17,9 @@ from ouzel.cli.differences import show_unexplained, summary
 from ouzel.cli.failure import Exit
 from ouzel.cli.status import watermark_text
 from ouzel.cli.table import PIPE_WIDTH
-from ouzel.errors import OuzelError, QueryError
+from ouzel.errors import OuzelError, QueryError, TopologyError
 from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.live import is_live
+from ouzel.reconcile.live import is_live, status
 from ouzel.reconcile.metrics import LOOPBACK, Metrics
 from ouzel.reconcile.watch import Round, Watch
 
@@ -100,6 +100,7 @@ class Watching:
             while True:
                 due = self._now() + every_s
                 look = self._look()
+                self._show_lag(home)
                 if look is not None:
                     self._show(look)
                     if look.over:
@@ -135,6 +136,15 @@ class Watching:
         ):
             while (left := due - self._now()) > 0 and is_live(home):
                 self._wait(min(left, LOOK_SECONDS))
+
+    def _show_lag(self, home: Path) -> None:
+        """What waits to be read; nothing once the run has ended."""
+        if self._metrics is not None:
+            try:
+                backlogs = status(home).backlogs
+            except TopologyError:
+                backlogs = {}
+            self._metrics.show_lag(backlogs)
 
     def _show(self, look: Round) -> None:
         self._rounds += 1

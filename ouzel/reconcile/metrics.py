@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
+from ouzel.connectors.backlog import Backlog
 from ouzel.errors import OuzelError
 from ouzel.reconcile.classes import Class
 from ouzel.reconcile.watch import Round, Watch
 
 LOOPBACK = "127.0.0.1"
 MATCHED = "matched"
+
+_LAGS = {
+    "records": "Records that wait behind what was read.",
+    "bytes": "Their bytes.",
+    "age_seconds": "How long the last one handed out had waited.",
+    "journal_bytes": "What the server keeps on its disk.",
+}
+
+
+def _measures(backlog: Backlog) -> dict[str, float | None]:
+    age_s = None if backlog.age_ms is None else backlog.age_ms / 1000
+    return dict(zip(_LAGS, (backlog.records, backlog.bytes, age_s, backlog.journal_bytes), strict=True))
 
 
 class Metrics:
@@ -45,6 +58,11 @@ class Metrics:
         self._took = Gauge("ouzel_reconcile_round_seconds", "How long it took.", names, registry=registry).labels(
             **labels
         )
+        self._lags = {
+            name: Gauge(f"ouzel_lag_{name}", text, (*names, "source", "place"), registry=registry)
+            for name, text in _LAGS.items()
+        }
+        self._labels, self._lagging = (query, table), set[tuple[str, str, str]]()
         try:
             self._server, self._thread = start_http_server(port, host, registry)
         except OSError as error:
@@ -63,6 +81,21 @@ class Metrics:
             self._rows[MATCHED].set(watch.total.matched)
             for kind in Class:
                 self._rows[kind.value].set(watch.total.counts.get(kind, 0))
+
+    def show_lag(self, backlogs: Mapping[str, Sequence[Backlog]]) -> None:
+        """Where most waits to be read, source by source; a place that is not told of any more has no series."""
+        told = {
+            (name, source, backlog.place): value
+            for source, places in backlogs.items()
+            for backlog in places
+            for name, value in _measures(backlog).items()
+            if value is not None
+        }
+        for name, source, place in self._lagging - told.keys():
+            self._lags[name].remove(*self._labels, source, place)
+        for (name, source, place), value in told.items():
+            self._lags[name].labels(*self._labels, source, place).set(value)
+        self._lagging = set(told)
 
     def failed(self) -> None:
         """A round has failed."""

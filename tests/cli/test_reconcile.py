@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.request import urlopen
 
 import pytest
@@ -22,6 +22,7 @@ from ouzel.cli.query import QuerySource
 from ouzel.cli.watch import Watching
 from ouzel.compiler.plan import Program, Reconcile
 from ouzel.compiler.types import BIGINT, DATE, Field, Schema
+from ouzel.connectors.backlog import Backlog
 from ouzel.errors import OuzelError
 from ouzel.reconcile import Class, Cut, Reconciliation
 from ouzel.reconcile.accumulation import add_round
@@ -30,6 +31,7 @@ from ouzel.reconcile.metrics import Metrics
 from ouzel.reconcile.reconciliation import Difference
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.watch import Round
+from ouzel.runtime.run import RunState, Status
 from ouzel.session import load
 
 FILE = Path("q.sql")
@@ -210,6 +212,28 @@ def test_what_a_watch_finds_can_be_scraped(monkeypatch: pytest.MonkeyPatch) -> N
     assert f"ouzel_reconcile_rounds_total{{{labels}}} 5.0" in lines
     assert f"ouzel_reconcile_round_seconds{{{labels}}} 0.5" in lines
     assert f"ouzel_reconcile_last_round_timestamp_seconds{{{labels}}} 1.7e+09" in lines
+
+
+def test_lag_is_a_series_a_place_as_long_as_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def page() -> str:
+        with urlopen(metrics.address) as told:
+            return cast(str, told.read().decode())
+
+    queue = Backlog("q at one", 9, bytes=90, age_ms=2_500)
+    states = [{"q": [queue], "t": [Backlog("t-0", 4)]}, {"t": [Backlog("t-0", 0)]}]
+    monkeypatch.setattr(watching, "status", lambda home: Status(RunState.RUNNING, backlogs=states.pop(0)))
+    metrics = Metrics("bids", "result", 0)
+    try:
+        follow([AGREED, KeyboardInterrupt], monkeypatch, metrics)
+        labels = 'place="q at one",query="bids",source="q",table="result"'
+        for name, value in (("records", 9), ("bytes", 90), ("age_seconds", 2.5)):
+            assert f"ouzel_lag_{name}{{{labels}}} {float(value)}" in page()
+        assert "ouzel_lag_journal_bytes{" not in page()
+        follow([AGREED, KeyboardInterrupt], monkeypatch, metrics)
+        assert "q at one" not in page()
+        assert 'ouzel_lag_records{place="t-0",query="bids",source="t",table="result"} 0.0' in page()
+    finally:
+        metrics.close()
 
 
 def test_the_series_of_a_watch_have_the_name_of_its_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
