@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from random import Random
+from re import sub
 from typing import Any
 
 import polars as pl
@@ -19,6 +21,7 @@ from ouzel.connectors.formats.protobuf import message_class
 from ouzel.errors import ConnectorError, NotSupported, QueryError
 from ouzel.session import load_text
 from ouzel.spark.batch.run import batch_run
+from tests.effort import seeds
 
 PROTO = """
 syntax = "proto3";
@@ -175,6 +178,34 @@ def test_bad_records_are_named_and_no_other_is_lost(described: Path) -> None:
     assert decoded.kept is not None
     assert decoded.kept.tolist() == [0, 4, 7, 8]
     assert decoded.frame["id"].to_list() == [1, 2, 3, 0]
+
+
+@pytest.mark.parametrize("seed", seeds())
+@pytest.mark.parametrize("syntax", ["proto2", "proto3"])
+def test_whatever_a_record_holds_it_is_a_row_or_bad_and_its_neighbours_are_read(
+    syntax: str, seed: int, described: Path, tmp_path: Path
+) -> None:
+    random = Random(seed)
+    whole = event(
+        described, id=1, name="é", color="BLUE", at="2024-05-01T10:00:00Z", note="n", place={"x": 2, "city": "c"}, text="t",
+        way=[{"city": "w"}], tags={"a": 1, "b": 2}, places={"2": {"city": "p"}}, times=["2024-05-01T10:00:00Z"], parent={"id": 1},
+    )  # fmt: skip
+    older = PROTO.replace("proto3", "proto2").replace("\n  oneof", "\n  ONEOF")
+    older = sub(r"\n  (?!repeated|map|optional|ONEOF)", "\n  optional ", older).replace("ONEOF", "oneof")
+    older = older.replace("{ double x", "{ optional double x")
+    path = described if syntax == "proto3" else compile_proto(tmp_path, older)
+    bodies = [whole]
+    for _ in range(200):
+        body = bytearray(whole)
+        for _ in range(random.randint(1, 3)):
+            body[random.randrange(len(body))] = random.choice((0xFF, 0, random.randrange(256)))
+        bodies += [bytes(body[: random.choice((len(body), random.randrange(len(body))))]), whole]
+    decoded = decode(path, bodies)
+    odd = [index for index, _ in decoded.bad]
+    kept = range(len(bodies)) if decoded.kept is None else decoded.kept.tolist()
+    assert sorted([*kept, *odd]) == [*range(len(bodies))]
+    good = decode(path, [whole]).frame
+    assert decoded.frame[[row for row, index in enumerate(kept) if index % 2 == 0]].equals(pl.concat([good] * 201))
 
 
 def test_a_column_that_may_not_be_null_needs_its_field(described: Path) -> None:
