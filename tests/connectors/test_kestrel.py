@@ -43,6 +43,14 @@ def server(one_server: KestrelServer) -> KestrelServer:
     return one_server
 
 
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[KestrelServer]:
+    """One more server, of one test's own."""
+    made = KestrelServer(tmp_path / "other")
+    yield made
+    made.kill()
+
+
 def request(server: KestrelServer | str, directory: Path = Path(), tracked: bool = True, **more: str) -> SourceRequest:
     address = server if isinstance(server, str) else server.address
     options = {"servers": address, "queue": "q", "format": "raw", "linger.ms": "0", **more}
@@ -171,11 +179,14 @@ def test_the_lag_is_what_waits_at_the_server_and_here(server: KestrelServer, wai
 
 
 def test_servers_come_and_go_while_it_is_read_and_written(
-    server: KestrelServer, tmp_path: Path, wait: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+    server: KestrelServer,
+    other: KestrelServer,
+    tmp_path: Path,
+    wait: Callable[[], object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.02)
     monkeypatch.setattr(sink, "LOOK_AGAIN_S", 0)
-    other = KestrelServer(tmp_path / "other")
     hosts, here, there = tmp_path / "hosts", Talk(server.port), Talk(other.port)
     hosts.write_text(server.address)
     here.put("q", *"abc")
@@ -203,7 +214,6 @@ def test_servers_come_and_go_while_it_is_read_and_written(
     assert sorted([*left, *found]) == ["e", '{"n":7}', '{"n":7}'], "nothing is lost, whoever was given it"
     source.close()
     writer.close()
-    other.kill()
 
 
 def test_a_child_queue_gets_copies(server: KestrelServer, wait: Callable[[], object]) -> None:
