@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.runtime.cluster.client import HeronHandle, _forget_old_logs
+from ouzel.runtime.cluster.client import HeronHandle, _forget_old_logs, guess_reason
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load_text, start
@@ -79,6 +79,12 @@ def test_a_source_that_cannot_note_what_it_reads_ends_the_run(tmp_path: Path, sm
     assert "No space left on device" in status.reason
     rows = written(tmp_path)
     assert len(rows) == len(set(rows)), "rows were doubled"
+
+
+def test_processes_that_could_not_say_why_they_ended_had_no_room_for_it(small_disk: Path) -> None:
+    assert guess_reason(small_disk) == "the processes of the topology were ended from outside"
+    fill(small_disk)
+    assert "No space left on device" in guess_reason(small_disk)
 
 
 @pytest.mark.parametrize("victim", ["1/executor", "1/metrics-manager", "1/stream-manager", "0/topology-master"])

@@ -62,7 +62,7 @@ def handle(tmp_path: Path) -> Iterator[HeronHandle]:
 
 
 def test_a_row_that_kills_its_task_is_put_aside(handle: HeronHandle, tmp_path: Path) -> None:
-    status = finish(handle, 200.0)
+    status = finish(handle)
     assert status.state is RunState.FINISHED, status
     assert status.rows_acked == ROWS, status.events
     assert status.restarts >= 6, "three deaths over each of two rows; a busy machine may cost one more"

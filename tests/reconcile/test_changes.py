@@ -76,7 +76,7 @@ def ran(
 ) -> tuple[Job, Path, DataFrame]:
     """A run of each form, and what the batch job says of it, which is asked once."""
     job, home = run(TWO_TASKS + FORMS[request.param], tmp_path_factory.mktemp("ran"), traffic())
-    return job, home, batch_answer(job, choose_sink(job.program), {}, spark).persist()
+    return job, home, batch_answer(job, choose_sink(job.program), {}, spark, {}).persist()
 
 
 def plant(home: Path) -> None:

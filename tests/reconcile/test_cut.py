@@ -186,7 +186,9 @@ def test_less_input_gives_the_same_rows(query: str, tmp_path: Path, spark: Spark
     """The restricted job's answer is the whole job's, cut."""
     job, home = run(query, tmp_path)
     sink, cut = choose_sink(job.program), Cut(us(2013, 1, 3, 1), us(2013, 1, 6, 22))
-    answers = [rows_within(batch_answer(job, each, {}, spark), sink, cut) for each in (sink, restrict_sink(sink, cut))]
+    answers = [
+        rows_within(batch_answer(job, each, {}, spark, {}), sink, cut) for each in (sink, restrict_sink(sink, cut))
+    ]
     shown = [name for name in answers[0].columns if not name.startswith("_key_")]
     whole, part = (collect_rows(answer.select(*shown), sink).sort(pl.all()) for answer in answers)
     assert whole.equals(part)

@@ -106,7 +106,7 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     parts = parts_in(directory / "record")
     assert sum(CODECS[part.suffix][0](part).height for part in parts) >= ANSWERED, "the test tests nothing"
     sink = choose_sink(job.program)
-    batch_answer(job, sink, read_record(directory / "record").ranges, spark).write.parquet(str(directory / "batch"))
+    batch_answer(job, sink, read_record(directory / "record").ranges, spark, {}).write.parquet(str(directory / "batch"))
     return Recorded(job, directory / "record", directory / "batch")
 
 

@@ -63,7 +63,7 @@ class Recorded:
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Recorded:
     """Each query, run once."""
     job, home = run(QUERIES[request.param], tmp_path_factory.mktemp("query"), flights(1_200))
-    return Recorded(job, home, batch_answer(job, choose_sink(job.program), {}, spark).persist())
+    return Recorded(job, home, batch_answer(job, choose_sink(job.program), {}, spark, {}).persist())
 
 
 def elsewhere(job: Job, record: RunRecord) -> RunRecord:

@@ -119,7 +119,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Callab
     def get(kind: str) -> tuple[Job, Path, DataFrame]:
         if kind not in known:
             job, home = joined(kind, tmp_path_factory.mktemp(kind))
-            known[kind] = job, home, batch_answer(job, choose_sink(job.program), {}, spark).persist()
+            known[kind] = job, home, batch_answer(job, choose_sink(job.program), {}, spark, {}).persist()
         return known[kind]
 
     return get

@@ -311,7 +311,7 @@ def written(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> tu
     """A run that wrote files, and what the batch job says of it, which is asked once."""
     folder = tmp_path_factory.mktemp("written")
     job, home = run(f"SET 'batch.rows' = '{PART}';" + KEPT, folder)
-    return job, home, batch_answer(job, choose_sink(job.program), read_record(home).ranges, spark).persist()
+    return job, home, batch_answer(job, choose_sink(job.program), read_record(home).ranges, spark, {}).persist()
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import time
@@ -29,6 +30,7 @@ from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
 
 _RETRY_S = 0.05
+_ROOM_FOR_WORDS = 1 << 16
 _LOOK_FOR_MASTER_S = 0.2
 ASK_S = 60.0
 """The topology master is looked for so long when it is to be told something."""
@@ -250,8 +252,7 @@ class HeronHandle(RowIteration):
             return cast(Status, Heard().status(told))
         except FileNotFoundError:
             state = RunState.STOPPED if self._stopping else RunState.FAILED
-            outside = "the processes of the topology were ended from outside"
-            reason = "" if self._stopping else self._scheduler.last_words() or outside
+            reason = "" if self._stopping else self._scheduler.last_words() or guess_reason(self._job.home)
             return replace(last or self._status, state=state, reason=reason)
 
     def _clear_away(self, last: Status) -> Status:
@@ -273,6 +274,14 @@ class HeronHandle(RowIteration):
             note = f"the logs could not be kept: {error}"
         remove_home(home)
         return replace(last, events=(*last.events, Event("note", note)))
+
+
+def guess_reason(home: Path) -> str:
+    """Why processes may have ended that have said nothing: on a full disk they cannot."""
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(home).free < _ROOM_FOR_WORDS:
+            return f"the processes of the topology have ended: {os.strerror(errno.ENOSPC)}: '{home}'"
+    return "the processes of the topology were ended from outside"
 
 
 class Heard:
