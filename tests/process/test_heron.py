@@ -234,7 +234,7 @@ def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list
         max_pending_rows=10**9, batch_rows=rows, high_watermark_bytes=200_000, low_watermark_bytes=50_000
     )
     builder = TopologyBuilder("two_paths", settings)
-    for name, pause_s in (("slow", 0.05), ("quick", 0.0)):
+    for name, pause_s in (("slow", 0.5), ("quick", 0.0)):
         (tmp_path / name).mkdir()
         builder.set_spout(f"{name}_numbers", Numbers(batches, tmp_path / name, 0, rows), schema(n=int))
         builder.set_bolt(name, Keep(tmp_path / name, pause_s)).shuffle_grouping(f"{name}_numbers")
