@@ -1,4 +1,4 @@
-"""How often tests try what is drawn at random: three seeds in `make quick`, ten in `make test`, hundreds in `make law`."""
+"""How often tests try what is drawn at random: two seeds in `make quick`, ten in `make test`, hundreds in `make law`."""
 
 from __future__ import annotations
 
