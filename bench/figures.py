@@ -36,7 +36,7 @@ def acked_rows(handle: Handle) -> Counter:
 def measure(handle: Handle, rows: Counter, warm_up_s: float, seconds: float) -> dict[str, Any]:
     """Let it run for `warm_up_s` after the first rows, then take figures over `seconds`."""
     with ProcessTree(os.getpid()) as tree:
-        _await_first(handle, rows)
+        await_first(handle, rows)
         time.sleep(warm_up_s)
         (start_s, first), before, failed = rows(), tree.cost(), handle.status().rows_failed
         time.sleep(seconds)
@@ -63,7 +63,8 @@ def print_line(description: dict[str, Any], figures: dict[str, Any]) -> None:
     print(json.dumps({key: value for key, value in (description | figures).items() if value is not None}), flush=True)
 
 
-def _await_first(handle: Handle, rows: Counter, limit_s: float = 60) -> None:
+def await_first(handle: Handle, rows: Counter, limit_s: float = 60) -> None:
+    """Return when rows have been handled."""
     deadline = time.time() + limit_s
     while rows()[1] == 0:
         status = handle.status()

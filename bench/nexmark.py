@@ -3,6 +3,7 @@
     python -m bench.nexmark                       every query
     python -m bench.nexmark q1 q12 q17            some
     python -m bench.nexmark q15 --parallelism 2
+    python -m bench.nexmark q1 --held 500000      events are made once, so that making them is not what is measured
 
 `rows` are the rows of the tables that the query reads, acked; the query writes into a blackhole, at least once.
 """
@@ -13,9 +14,12 @@ import argparse
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench.figures import acked_rows, measure, print_line
+from ouzel.runtime.run import Handle
 from ouzel.session import load_text, start
 
 QUERIES = Path(__file__).parents[1] / "sql_examples" / "nexmark"
@@ -35,9 +39,10 @@ def statements(query: str) -> list[str]:
     return [statement.strip() for statement in text.split(";") if statement.strip()]
 
 
-def into_blackhole(query: str) -> str:
+def into_blackhole(query: str, parts: int = 1, held: int = 0) -> str:
     """The query over events without end, its answer for nobody; what writes files does."""
-    *tables, question = (statement.replace(BOUND, "") for statement in statements(query))
+    options = f", 'partitions' = '{parts}'" + (f", 'held' = '{held}'" if held else "")
+    *tables, question = (statement.replace(BOUND, options) for statement in statements(query))
     if not question.startswith("INSERT"):
         schema = load_text(";\n".join([*tables, question]), QUERIES, query).program.sinks[-1].schema
         columns = ", ".join(f"`{field.name}` {field.type}" for field in schema)
@@ -46,30 +51,51 @@ def into_blackhole(query: str) -> str:
     return ";\n".join([*tables, question])
 
 
-def run(query: str, options: argparse.Namespace) -> None:
-    """Run one query for a while and print its line."""
-    pairs = {"parallelism": options.parallelism, "containers": options.containers, "max.pending.rows": options.pending}
+def settings_of(options: argparse.Namespace) -> dict[str, int]:
+    """What is set for a run."""
+    return {"parallelism": options.parallelism, "containers": options.containers, "max.pending.rows": options.pending}
+
+
+@contextmanager
+def running(query: str, options: argparse.Namespace) -> Iterator[Handle]:
+    """The query while it runs."""
     with tempfile.TemporaryDirectory(prefix="nexmark-") as folder:
         shutil.copy(QUERIES / "side_input.csv", folder)
-        settings = [(key, str(value)) for key, value in pairs.items()]
-        handle = start(load_text(into_blackhole(query), Path(folder), query, settings))
+        settings = [(key, str(value)) for key, value in settings_of(options).items()]
+        text = into_blackhole(query, options.parallelism, options.held)
+        handle = start(load_text(text, Path(folder), query, settings))
         try:
-            figures = measure(handle, acked_rows(handle), options.warm_up, options.seconds)
+            yield handle
         finally:
             handle.stop()
-    print_line({"engine": "ouzel", "workload": f"W2-{query}", "mode": "heron", **pairs}, figures)
 
 
-def main() -> None:
-    """Run the queries named, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(query: str, options: argparse.Namespace) -> None:
+    """Run one query for a while and print its line."""
+    with running(query, options) as handle:
+        figures = measure(handle, acked_rows(handle), options.warm_up, options.seconds)
+    said = {"engine": "ouzel", "workload": f"W2-{query}", "mode": "heron", **settings_of(options)}
+    print_line(said | {"held": options.held} if options.held else said, figures)
+
+
+def arguments(doc: str) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(query_names())}")
     parser.add_argument("--parallelism", type=int, default=1)
     parser.add_argument("--containers", type=int, default=1)
     parser.add_argument("--pending", type=int, default=100_000, help="most rows a source task may have unacked")
+    parser.add_argument(
+        "--held", type=int, default=0, help="so many events are made once and repeated; 0: all are made"
+    )
     parser.add_argument("--warm-up", type=float, default=4, help="seconds before the measured window")
     parser.add_argument("--seconds", type=float, default=8, help="length of the measured window")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run the queries named, one after the other."""
+    options = arguments(__doc__ or "")
     for query in options.queries or query_names():
         run(query, options)
 

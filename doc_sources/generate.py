@@ -70,6 +70,10 @@ def connectors() -> str:
     parts += [f"### {form.name}\n\n{form.doc}\n\n{_options(form.options)}".strip() for form in FORMATS.values()]
     parts += ["## Types of a file and of a table", (SOURCES / "connectors_types.txt").read_text().strip(), _types()]
     parts += ["## Types of records", (SOURCES / "connectors_record_types.txt").read_text().strip()]
+    parts += [
+        "## Under fire",
+        *((SOURCES / f"connectors_fire{part}.txt").read_text().strip() for part in ("", "_counts")),
+    ]
     return "\n\n".join(parts)
 
 

@@ -84,10 +84,11 @@ def load_text(
 
     traits, own = connector_traits(directory), with_own(functions)
     text, told = with_definitions(text, traits)
-    program = compile_sql(text, traits, own)
+    pairs = tuple(pairs)
+    program = compile_sql(text, traits, own, settings=pairs)
     whole = _edit(text, [*program.edits, *_hidden(program)])
     if whole != text:
-        text, program = whole, replace(compile_sql(whole, traits, own), notes=program.notes)
+        text, program = whole, replace(compile_sql(whole, traits, own, settings=pairs), notes=program.notes)
     for note in (*told, *program.notes):
         warnings.warn(note, QueryWarning, stacklevel=2)
     with _point_at(text, program):
@@ -142,6 +143,22 @@ def _point_at(text: str, program: Program) -> Iterator[None]:
 def with_settings(job: Job, settings: Settings) -> Job:
     """The job with other settings."""
     return replace(job, topology=replace(job.topology, settings=settings))
+
+
+def mark_sides(job: Job) -> Job:
+    """The job with what the tables hold now that its tasks read whole, unless that is known.
+
+    Raises:
+        ConnectorError: one of them is not there.
+    """
+    from ouzel.compiler.plan import SideJoin
+
+    reads = any(isinstance(node, SideJoin) for part in job.topology.components for node in part.chain)
+    if not reads or job.topology.sides:
+        return job
+    from ouzel.runtime.tasks.sides import with_contents
+
+    return replace(job, topology=with_contents(job.topology, job.directory))
 
 
 def draw_seed(job: Job) -> Job:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ouzel.errors import OuzelError, QueryError
-from ouzel.job import Job, connector_traits, draw_seed, load, load_text, with_settings
+from ouzel.job import Job, connector_traits, draw_seed, load, load_text, mark_sides, with_settings
 from ouzel.runtime.run import Handle
 
-__all__ = ["Job", "connector_traits", "draw_seed", "load", "load_text", "start", "with_settings"]
+__all__ = ["Job", "connector_traits", "draw_seed", "load", "load_text", "mark_sides", "start", "with_settings"]
 
 
 def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iterable[tuple[str, str]] = ()) -> Handle:
@@ -25,7 +25,7 @@ def start(job: Job, engine: str = "heron", master: str | None = None, conf: Iter
         from ouzel.spark.streaming import start_structured
 
         return start_structured(job, master=master, conf=conf)
-    topology = draw_seed(job).topology
+    topology = draw_seed(mark_sides(job)).topology
     from ouzel.planner.refused import check_nodes
 
     check_nodes(topology)

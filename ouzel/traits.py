@@ -6,9 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from ouzel.compiler.catalog import ConnectorTraits, FoundTable, SinkTraits, SourceTraits, UpsertTraits, load_named
+from ouzel.compiler.catalog import (
+    AskedTraits,
+    ConnectorTraits,
+    FoundTable,
+    SinkTraits,
+    SourceTraits,
+    UpsertTraits,
+    load_named,
+)
 from ouzel.compiler.types import Field, Schema, from_arrow, from_polars
-from ouzel.connectors.base import Connector, FoundColumns, Reads, Replay, Upserts, Writers, Writes
+from ouzel.connectors.base import Connector, FoundColumns, Reads, Replay, SinkDelivery, Upserts, Writers, Writes
+from ouzel.connectors.lookups import asked_of
 from ouzel.connectors.options import (
     GONE,
     check_options,
@@ -16,6 +25,7 @@ from ouzel.connectors.options import (
     literal_secrets,
     option_of_quoted,
     replaces_by_key,
+    unit_of_epoch,
     why_unwritable,
 )
 from ouzel.errors import ConnectorError
@@ -56,6 +66,7 @@ def traits_of(connector: Connector, directory: Path) -> ConnectorTraits:
         check=partial(check_options, connector),
         secrets=partial(literal_secrets, connector),
         quoted=partial(option_of_quoted, connector),
+        epoch=unit_of_epoch,
         unwritable=partial(why_unwritable, connector),
         infer=partial(find_table, reads, directory) if reads and reads.infer else None,
         functions=connector.functions,
@@ -114,10 +125,12 @@ def source_traits(reads: Reads, options: Mapping[str, str]) -> SourceTraits:
     return SourceTraits(
         shared=reads.shared,
         at_rest=reads.at_rest,
+        bounded=reads.bounded(options),
         changelog=reads.changelog(options),
         by_token=reads.replay is Replay.TOKEN,
         kept=reads.replay is Replay.OFFSET or reads.kept(options),
         spark=reads.spark,
+        asked=AskedTraits(*asked_of(options)) if reads.beside.asks else None,
     )
 
 
@@ -138,6 +151,8 @@ def sink_traits(writes: Writes) -> SinkTraits:
     return SinkTraits(
         alone=writes.writers is not Writers.MANY,
         returned=writes.writers is Writers.CALLER,
+        once=writes.delivery is not SinkDelivery.AT_LEAST_ONCE,
         spark=writes.spark,
         changes_by=writes.changes_by,
+        replaces=writes.replaces,
     )

@@ -18,24 +18,37 @@ VALUES = "values"
 
 
 @dataclass(frozen=True)
+class AskedTraits:
+    """How a table is asked by key: by which column, empty if nothing says so, and of how many keys a task remembers the answer how long."""
+
+    key: str
+    rows: int
+    expires_ms: int
+
+
+@dataclass(frozen=True)
 class SourceTraits:
     """What a plan needs to know of a table that is read: what its connector says of it for its options.
 
     Args:
         shared: other processes than the user's own can read it.
         at_rest: reading it twice gives the same rows and costs little.
+        bounded: it ends.
         changelog: its rows carry weights, as rows may be taken back.
         by_token: after a crash it gives single records again that were not acknowledged, and not all from an offset on.
         kept: a batch can read it, be it by token: what a run has handled is kept.
         spark: import path of the function that makes Spark's own reader of a Scan; empty if there is none.
+        asked: how it is asked by key, and is no stream; None if it is read.
     """
 
     shared: bool
     at_rest: bool
+    bounded: bool
     changelog: bool
     by_token: bool
     kept: bool
     spark: str
+    asked: AskedTraits | None = None
 
 
 @dataclass(frozen=True)
@@ -62,14 +75,18 @@ class SinkTraits:
     Args:
         alone: one task writes it, so that there is one order.
         returned: its rows are handed to whoever started the run.
+        once: a batch that comes again after a crash is not written twice.
         spark: import path of the function that makes the text of Spark's own writer; empty if there is none.
         changes_by: the option and its value without which it only takes new rows, though its modes say more.
+        replaces: called with the WITH options; whether a row takes the place of the one that has its key, even where none changes.
     """
 
     alone: bool
     returned: bool
+    once: bool
     spark: str
     changes_by: tuple[str, str] | None = None
+    replaces: Callable[[Mapping[str, str]], bool] = lambda options: False
 
 
 def load_named(path: str) -> Any:
@@ -78,12 +95,13 @@ def load_named(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-UNREAD = SourceTraits(shared=False, at_rest=False, changelog=False, by_token=False, kept=False, spark="")
+UNREAD = SourceTraits(shared=False, at_rest=False, bounded=False, changelog=False, by_token=False, kept=False, spark="")
 """Of a table that is only written."""
 
 ONE_ROW = SourceTraits(
     shared=True,
     at_rest=True,
+    bounded=True,
     changelog=False,
     by_token=False,
     kept=True,
@@ -91,7 +109,7 @@ ONE_ROW = SourceTraits(
 )
 """Of VALUES."""
 
-RETURNED = SinkTraits(alone=True, returned=True, spark="ouzel.spark.lowering.sinks:show")
+RETURNED = SinkTraits(alone=True, returned=True, once=True, spark="ouzel.spark.lowering.sinks:show")
 """Of a trailing SELECT."""
 
 
@@ -127,6 +145,7 @@ class ConnectorTraits:
         canonical: called with the WITH options, without 'connector'; the same in the connector's own names; raises QueryError.
         check: called with these; raises QueryError for an unknown, missing or wrong one.
         quoted: called with these; the option that lists columns whose names are quoted in the table's definition, empty if there is none.
+        epoch: called with these; what times count that come as numbers (seconds, millis, micros, nanos), empty if they come as times.
         unwritable: called with these; why such a table cannot be written, though others of the connector can; empty if it can.
         infer: called with these; what the table holds, or None where they do not say enough; raises OuzelError. None if columns have to be
             declared.
@@ -150,6 +169,7 @@ class ConnectorTraits:
     check: Callable[[Mapping[str, str]], None] | None = None
     secrets: Callable[[Mapping[str, str]], frozenset[str]] | None = None
     quoted: Callable[[Mapping[str, str]], str] | None = None
+    epoch: Callable[[Mapping[str, str]], str] | None = None
     unwritable: Callable[[Mapping[str, str]], str] | None = None
     infer: Callable[[Mapping[str, str]], FoundTable | None] | None = None
     functions: tuple[str, ...] = ()

@@ -234,9 +234,18 @@ def spelled(hint: Hint) -> str:
 def hint_of_values(values: Iterable[object]) -> Hint | None:
     """The type that all these values have; None if there is no such type, or too little to know it by."""
     try:
-        return reduce(_wider, map(_hint_of, values), None)
+        return _inside(values)
     except TypeError:
         return None
+
+
+def why_no_hint(values: Iterable[object]) -> str:
+    """Why these values have no type that columns hold; empty if they have one, or show too little of it."""
+    try:
+        _inside(values)
+    except TypeError as error:
+        return str(error)
+    return ""
 
 
 def _hint_of(value: object) -> Hint | None:
@@ -258,9 +267,10 @@ def _hint_of(value: object) -> Hint | None:
             return tuple[tuple(map(_hint_of, value))]  # type: ignore[misc]
     if is_dataclass(value) or isinstance(value, tuple):
         return type(value)
-    return next(
-        hint for hint in (bool, int, float, str, bytes, datetime, date, timedelta, Decimal) if isinstance(value, hint)
-    )
+    for hint in (bool, int, float, str, bytes, datetime, date, timedelta, Decimal):
+        if isinstance(value, hint):
+            return hint
+    raise TypeError(f"no column holds values of the type {type(value).__name__}")
 
 
 def _inside(values: Iterable[object]) -> Hint | None:
@@ -275,7 +285,7 @@ def _wider(one: Hint | None, other: Hint | None) -> Hint | None:
     origin = origin_of(one)
     if origin is not None and origin is origin_of(other) and len(get_args(one)) == len(get_args(other)):
         return origin[tuple(map(_wider, get_args(one), get_args(other)))]
-    raise TypeError(f"{one} and {other}")
+    raise TypeError(f"no column holds both {spelled(one)} and {spelled(other)}")
 
 
 def is_whole(hint: Hint | None) -> bool:

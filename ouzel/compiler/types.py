@@ -7,7 +7,7 @@ MAP is held as list<struct<key, value>>, since Polars has no map of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,7 +62,11 @@ class DecimalType(DataType):
 
 @dataclass(frozen=True)
 class VarcharType(DataType):
-    """Text; a declared length is documentation only, as in Spark's STRING."""
+    """Text; of a column a declared length is documentation only, as in Spark's STRING, and no part of the type. CAST cuts to `longest`,
+    and to `padded` it would have to fill up."""
+
+    longest: int | None = field(default=None, compare=False, repr=False)
+    padded: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ class TimestampType(DataType):
     """A point in time in microseconds: without zone (TIMESTAMP) or, if `local`, an instant (TIMESTAMP_LTZ)."""
 
     local: bool = False
+    whole_seconds: bool = field(default=False, compare=False, repr=False)
+    """Whether it is written with precision 0, which CAST cuts to; no part of the type."""
 
     def __str__(self) -> str:
         return "TIMESTAMP_LTZ(6)" if self.local else "TIMESTAMP(6)"
@@ -171,9 +177,9 @@ class Schema:
         return any(field.name == name for field in self.fields)
 
     def __getitem__(self, name: str) -> Field:
-        for field in self.fields:
-            if field.name == name:
-                return field
+        for one in self.fields:
+            if one.name == name:
+                return one
         raise KeyError(name)
 
     def __str__(self) -> str:

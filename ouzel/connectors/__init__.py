@@ -17,11 +17,14 @@ from ouzel.connectors.file import CONNECTOR as FILE
 from ouzel.connectors.hybrid import CONNECTOR as HYBRID
 from ouzel.connectors.kafka import CONNECTOR as KAFKA
 from ouzel.connectors.kestrel import CONNECTOR as KESTREL
+from ouzel.connectors.keyed import KeyedRequest, KeyedRows
 from ouzel.connectors.memory import CONNECTOR as MEMORY
 from ouzel.connectors.nexmark import CONNECTOR as NEXMARK
 from ouzel.connectors.options import check_options
+from ouzel.connectors.postgres import CONNECTOR as POSTGRES
 from ouzel.connectors.print import CONNECTOR as PRINT
 from ouzel.connectors.redis import CONNECTOR as REDIS
+from ouzel.connectors.redis.table import CONNECTOR as REDIS_TABLE
 from ouzel.connectors.result import CONNECTOR as RESULT
 from ouzel.connectors.values import CONNECTOR as VALUES
 from ouzel.errors import ConnectorError
@@ -31,6 +34,7 @@ __all__ = [
     "CONNECTORS",
     "check_options",
     "load_function",
+    "open_keyed",
     "open_sink",
     "open_source",
     "reads_of",
@@ -60,6 +64,8 @@ CONNECTORS = Connectors(
             KAFKA,
             KESTREL,
             REDIS,
+            POSTGRES,
+            REDIS_TABLE,
             DATAGEN,
             NEXMARK,
             PRINT,
@@ -128,6 +134,21 @@ def open_sink(connector: str, request: SinkRequest) -> SinkWriter:
     """
     writer: SinkWriter = load_function(connector, writes_of(connector, request.table).sink)(request)
     return writer
+
+
+def open_keyed(connector: str, request: KeyedRequest) -> KeyedRows:
+    """Open a table whose rows are found by key.
+
+    Raises:
+        ConnectorError: it refuses, keeps no rows by key, or lacks its pip extra.
+    """
+    path = _row(connector, request.table).keyed
+    if not path:
+        raise ConnectorError(
+            f"the connector '{connector}' of table '{request.table}' keeps no rows that are found by key"
+        )
+    table: KeyedRows = load_function(connector, path)(request)
+    return table
 
 
 def load_function(connector: str, path: str) -> Callable[..., Any]:

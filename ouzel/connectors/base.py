@@ -12,6 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ouzel.connectors.beside import Beside
+from ouzel.connectors.read_back import ReadBack
 from ouzel.connectors.shedding import Shedding
 
 if TYPE_CHECKING:
@@ -216,9 +218,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class SinkRequest:
-    """What the plan asks of a sink: frames have `columns`, then an Int64 column named `weight` unless `mode` is append.
+    """What the plan asks of a sink: frames have `columns`, then an Int64 column named `weight` unless `mode` is append or merge.
 
-    In mode retract weights are +1 and -1 (or sums of such). In mode upsert the runtime has consolidated the frame: for a key there is
+    In mode merge rows are to be added to those of their `keys`. In mode retract weights are +1 and -1 (or sums of such). In mode upsert
+    the runtime has consolidated the frame: for a key there is
     one +1 (the new row), or one -1 (the key is gone), or nothing. `run` tells one run from others that write to the same place.
     `again` says that the task has been started before in this run.
     """
@@ -354,26 +357,12 @@ class BatchView:
     Args:
         options: from the table's options to those under which its source gives all that is there now, as fast as it can, and ends.
         end_option: the option that makes such a table end if it still does not; empty if none can.
-        refusal: why the options make no sense in a batch, and what to write instead; None if they do. It is not asked of a table of which
-            exact offsets are read.
+        refusal: why the options make no sense in a batch, and what to write instead; None if they do, or where exact offsets are read.
     """
 
     options: Callable[[Options], dict[str, str]]
     end_option: str = ""
     refusal: Callable[[Options], tuple[str, str] | None] = lambda options: None
-
-
-@dataclass(frozen=True)
-class ReadBack:
-    """Where the rows that a run has written can be read back, with the same connector and `format`.
-
-    Args:
-        parts: from the options and the run (empty is any run) to a glob of the files.
-        weight: the column in which a table that changes holds +1 and -1.
-    """
-
-    parts: Callable[[Options, str], str]
-    weight: str
 
 
 @dataclass(frozen=True)
@@ -399,16 +388,15 @@ class Reads:
         filters: the source applies the request's `predicate`.
         upserts: how tables are read whose records replace each other by key; None if they cannot be.
         metadata: metadata keys a table may ask for, with their types.
-        spark: import path of the planner's function that makes Spark's own reader of a Scan, or None for this table or these offsets;
-            empty if only the source itself reads it.
+        spark: import path of the planner's function that makes Spark's own reader of a Scan, or None; empty if only the source reads it.
         cut_by: the option that says how many partitions there are, where it is one a task by default; empty if something else decides.
         ends_at: options under which a reading of one partition ends before an offset, needed where gaps between offsets hide the end.
         between: options under which only records of a period are read: (options, from, to) as texts, None is open.
         record_time: the metadata key that `between` goes by.
         covers: import path of a function of (SourceRequest, ranges) saying whether these ranges are all that the table holds.
         file_of: which file a partition's id speaks of.
-        identity: import path of a function of (options, ids of partitions) giving name -> id of what holds them, where a name may come
-            to mean something else (a topic that is deleted and made anew).
+        identity: import path of a function of (options, ids of partitions) giving name -> id, where a name may come to mean another thing.
+        beside: how it is read beside a stream.
         infer: import path of a function of (options, directory) giving what a table holds that declares no columns, as `FoundColumns`, or
             None where the options do not say enough; empty if columns have to be declared.
     """
@@ -437,6 +425,7 @@ class Reads:
     covers: str = ""
     file_of: Callable[[Options, str], str] | None = None
     identity: str = ""
+    beside: Beside = Beside()
     infer: str = ""
 
 
@@ -446,11 +435,12 @@ class Writes:
 
     Args:
         sink: import path of a function taking a SinkRequest and giving a SinkWriter; empty where no task writes (`Writers.CALLER`).
-        modes: what the sink accepts: append, upsert, retract.
+        modes: what the sink accepts: append, upsert, retract, and merge: new rows that it adds to those of their keys.
         writers: which tasks write.
         delivery: what becomes of a batch that comes again.
         read_back: where what was written can be read; None if it cannot.
         changes_by: the option and its value without which it only takes new rows, though `modes` says more; None if there is none.
+        replaces: a row takes the place of the one that has its PRIMARY KEY, of a query that only adds rows too.
         spark: import path of the planner's function (name of the frame, Sink) that makes the text of Spark's own writer; empty if the
             sink itself writes in a batch job too.
     """
@@ -462,6 +452,7 @@ class Writes:
     read_back: ReadBack | None = None
     changes_by: tuple[str, str] | None = None
     spark: str = ""
+    replaces: Trait = never
 
 
 @dataclass(frozen=True)
@@ -483,6 +474,7 @@ class Connector:
             giving the statements that a table of it is made of, in one line, and notes; raises OuzelError. Empty if a table is one.
         subject: the option that says what is read or written, a path or a topic, which a program in Python gives first; empty if none does.
         variants: other values of 'connector' that mean this one with some options, as Flink's `upsert-kafka`.
+        keyed: import path of a function of a keyed.KeyedRequest giving a keyed.KeyedRows; empty if it keeps no rows by key.
     """
 
     name: str
@@ -497,3 +489,4 @@ class Connector:
     subject: str = ""
     defines: str = ""
     variants: Mapping[str, Options] = field(default_factory=dict)
+    keyed: str = ""

@@ -11,8 +11,7 @@ import datetime as dt
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import cast
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +37,7 @@ from ouzel.connectors.base import (
 )
 from ouzel.connectors.datagen import remove_rate
 from ouzel.connectors.options import TableOptions
-from ouzel.errors import ConnectorError
+from ouzel.errors import ConnectorError, QueryError
 
 Integers = npt.NDArray[np.int64]
 
@@ -69,6 +68,20 @@ FIRST_NAMES = ("Peter", "Paul", "Luke", "John", "Saul", "Vicky", "Kate", "Julie"
 LAST_NAMES = ("Shultz", "Abrams", "Spencer", "White", "Bartels", "Walton", "Smith", "Jones", "Noris")
 HOT_CHANNELS, COLD_CHANNELS = ("Google", "Facebook", "Baidu", "Apple"), 10_000
 
+HELD_STEP = ROUND * HOT_EVERY
+"""After so many events everything begins anew: rounds, hot people and hot auctions."""
+
+
+def _check(options: Mapping[str, str]) -> None:
+    """Held events must be such that those that repeat them name the same people and auctions, only later ones."""
+    held, parts = int(options.get("held", "0")), max(1, int(options.get("partitions", "1")))
+    if held < 0 or held % (HELD_STEP * parts):
+        raise QueryError(
+            f"'held' = '{held}' breaks off in the middle of a round of {HELD_STEP:,} events in each of {parts} part(s)",
+            instead=f"write a multiple of {HELD_STEP * parts}",
+        )
+
+
 CONNECTOR = Connector(
     "nexmark",
     doc=(
@@ -87,6 +100,12 @@ CONNECTOR = Connector(
         Option("interval.us", "Event time between two events, in microseconds.", default="10", kind="integer"),
         Option("seed", "Other events for another seed.", default="0", kind="integer"),
         Option("partitions", "Parts that can be read in parallel.", default="1", kind="integer"),
+        Option(
+            "held",
+            "So many events are made once and held in memory; those after them repeat these, later and with higher ids. A multiple of "
+            "5,000 times `partitions`.",
+            kind="integer",
+        ),
     ),
     reads=Reads(
         "ouzel.connectors.nexmark:open_nexmark",
@@ -101,6 +120,7 @@ CONNECTOR = Connector(
         shared=True,
         at_rest=False,
     ),
+    check=_check,
 )
 
 
@@ -128,7 +148,7 @@ class Events:
     seed: int
     interval_us: int
 
-    @property
+    @cached_property
     def round(self) -> Integers:
         """Which round of 50 each event is in: as many people are known by then, and three times as many auctions."""
         return self.number // ROUND
@@ -139,25 +159,45 @@ class Events:
         start_us = int(EPOCH_START.timestamp() * 1e6)
         return start_us + self.number * self.interval_us // 1000 * 1000
 
-    def random(self, field: str, limit: int | Integers) -> Integers:
+    def random(self, field: str, limit: int) -> Integers:
         """For each event a number in [0, limit), as random as any, its own for every `field`."""
-        salt = np.uint64(
+        from ouzel.connectors.nexmark_draws import draw_all
+
+        return draw_all(self._mixed, self._salt(field), limit)
+
+    @cached_property
+    def _mixed(self) -> npt.NDArray[np.uint64]:
+        return _mix_all(self.number)
+
+    def _salt(self, field: str) -> np.uint64:
+        return np.uint64(
             sum(ord(letter) << 7 * place for place, letter in enumerate(field[:8])) + (self.seed << 57) & (1 << 64) - 1
         )
-        bits = _mix(_mix(self.number.astype(np.uint64)) ^ salt)
-        return cast(Integers, (bits >> np.uint64(1)).astype(np.int64) % limit)
+
+    def choose(self, choice: HotRule, hot: str, cold: str) -> Integers:
+        """For each event the id of one of those that there are by then; `hot` and `cold` name what is drawn for it."""
+        from ouzel.connectors.nexmark_draws import choose_all
+
+        rule = (choice.per_round, choice.at_first, choice.active, choice.cold_every, choice.beside, HOT_EVERY)
+        return FIRST_ID + choose_all(self.round, self._mixed, (self._salt(hot), self._salt(cold)), rule)
+
+    @cached_property
+    def channel(self) -> Integers:
+        """For each event the place of its channel, and of that channel's address, in the pools of both."""
+        hot = self.random("channel", len(HOT_CHANNELS))
+        cold = len(HOT_CHANNELS) + self.random("channels", COLD_CHANNELS)
+        return np.where(self.random("hot chan", 2) > 0, hot, cold)
 
     def uniform(self, field: str) -> npt.NDArray[np.float64]:
         """For each event a number in [0, 1)."""
         return self.random(field, 1 << 53) / float(1 << 53)
 
 
-def _mix(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The finaliser of splitmix64."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+def _mix_all(numbers: Integers) -> npt.NDArray[np.uint64]:
+    """The finaliser of splitmix64, of each number."""
+    from ouzel.connectors.nexmark_draws import mix_all  # Numba takes long to import, and a plan needs none of it
+
+    return mix_all(numbers)
 
 
 @cache
@@ -174,7 +214,7 @@ def _texts(kind: str) -> pl.Series:
         return pl.Series(
             [f"https://www.nexmark.com/{channel}/item.htm?query=1&channel_id={n}" for n, channel in enumerate(channels)]
         )
-    letters = _mix(np.arange(EXTRA_TEXTS * EXTRA_SIZE, dtype=np.uint64)) % np.uint64(26) + np.uint64(97)
+    letters = _mix_all(np.arange(EXTRA_TEXTS * EXTRA_SIZE)) % np.uint64(26) + np.uint64(97)
     return pl.Series([bytes(row).decode() for row in letters.astype(np.uint8).reshape(EXTRA_TEXTS, EXTRA_SIZE)])
 
 
@@ -191,36 +231,23 @@ def _price(events: Events, field: str) -> Integers:
     return np.round(np.power(10.0, events.uniform(field) * 6) * 100).astype(np.int64)
 
 
-def _hot(newest: Integers) -> Integers:
-    return newest // HOT_EVERY * HOT_EVERY
+@dataclass(frozen=True)
+class HotRule:
+    """How an event names one of those that there are by then: the newest hot one, but for one time in `cold_every`, or one of the last.
+
+    There are `per_round` more of them after each round, and `at_first` in the first beside one. `beside` is which one the hot one is.
+    """
+
+    per_round: int
+    at_first: int
+    active: int
+    cold_every: int
+    beside: int = 0
 
 
-def _one_of_the_last(events: Events, field: str, newest: Integers, active: int) -> Integers:
-    return newest - events.random(field, np.minimum(active, newest + 1))
-
-
-def _seller(events: Events) -> Integers:
-    newest = events.round
-    cold = _one_of_the_last(events, "seller", newest, ACTIVE_PEOPLE)
-    return FIRST_ID + np.where(events.random("hot sell", 4) > 0, _hot(newest), cold)
-
-
-def _bidder(events: Events) -> Integers:
-    newest = events.round
-    cold = _one_of_the_last(events, "bidder", newest, ACTIVE_PEOPLE)
-    return FIRST_ID + np.where(events.random("hot bid", 4) > 0, _hot(newest) + 1, cold)
-
-
-def _bid_on(events: Events) -> Integers:
-    newest = events.round * 3 + 2
-    cold = _one_of_the_last(events, "auction", newest, AUCTIONS_IN_FLIGHT)
-    return FIRST_ID + np.where(events.random("hot item", 2) > 0, _hot(newest), cold)
-
-
-def _channel(events: Events) -> Integers:
-    hot = events.random("channel", len(HOT_CHANNELS))
-    cold = len(HOT_CHANNELS) + events.random("channels", COLD_CHANNELS)
-    return np.where(events.random("hot chan", 2) > 0, hot, cold)
+_SELLER = HotRule(1, 0, ACTIVE_PEOPLE, 4)
+_BIDDER = HotRule(1, 0, ACTIVE_PEOPLE, 4, beside=1)
+_BID_ON = HotRule(3, 2, AUCTIONS_IN_FLIGHT, 2)
 
 
 def _credit_card(events: Events) -> pl.Series:
@@ -257,16 +284,16 @@ _FIELDS: Mapping[str, Mapping[str, FieldRule]] = {
         "reserve": lambda events: _price(events, "initial") + _price(events, "reserve"),
         "dateTime": lambda events: _times(events.time_us),
         "expires": lambda events: _times(events.time_us + 1_000_000 * (1 + events.random("expires", 20))),
-        "seller": _seller,
+        "seller": lambda events: events.choose(_SELLER, "hot sell", "seller"),
         "category": lambda events: FIRST_CATEGORY + events.random("category", CATEGORIES),
         "extra": _extra,
     },
     "bid": {
-        "auction": _bid_on,
-        "bidder": _bidder,
+        "auction": lambda events: events.choose(_BID_ON, "hot item", "auction"),
+        "bidder": lambda events: events.choose(_BIDDER, "hot bid", "bidder"),
         "price": lambda events: _price(events, "price"),
-        "channel": lambda events: _take(_texts("channel"), _channel(events)),
-        "url": lambda events: _take(_texts("url"), _channel(events)),
+        "channel": lambda events: _take(_texts("channel"), events.channel),
+        "url": lambda events: _take(_texts("url"), events.channel),
         "dateTime": lambda events: _times(events.time_us),
         "extra": _extra,
     },
@@ -294,6 +321,47 @@ def generate(
     return pl.DataFrame({name: pl.Series(name, rules[name](events)).cast(kind) for name, kind in columns.items()})
 
 
+class HeldEvents:
+    """The rows of one part among the first events, made once; rows after them repeat these.
+
+    From one time to the next all ids grow by as many people and auctions as there are in between, so that who bids on what stays.
+    """
+
+    _PER_ROUND: Mapping[str, Mapping[str, int]] = {
+        "person": {"id": 1},
+        "auction": {"id": 3, "seller": 1},
+        "bid": {"auction": 3, "bidder": 1},
+    }
+
+    def __init__(self, source: _NexmarkSource, part: int) -> None:
+        rules, self._columns = _FIELDS[source.table], source.columns
+        numbers = np.arange(part, count_rows(source.table, source.held), source.parts)
+        events = Events(event_numbers(source.table, numbers), source.seed, source.interval_us)
+        self._frame = pl.DataFrame({name: rules[name](events) for name in source.columns})
+        self._grows = {
+            name: dt.timedelta(microseconds=source.held * source.interval_us)
+            if kind == pl.Datetime
+            else source.held // ROUND * self._PER_ROUND[source.table].get(name, 0)
+            for name, kind in self._frame.schema.items()
+        }
+
+    def rows(self, start: int, end: int) -> pl.DataFrame:
+        """The part's rows [start, end)."""
+        parts, size = [], self._frame.height
+        while start < end:
+            times, first = divmod(start, size)
+            last = min(size, first + end - start)
+            parts.append(self._later(self._frame[first:last], times))
+            start += last - first
+        return pl.concat(parts) if len(parts) > 1 else parts[0]
+
+    def _later(self, frame: pl.DataFrame, times: int) -> pl.DataFrame:
+        kinds, grows = self._columns, self._grows
+        return pl.DataFrame(
+            [(one + grows[one.name] * times if grows[one.name] else one).cast(kinds[one.name]) for one in frame]
+        )
+
+
 class _NexmarkSource:
     """One table; partition i of n holds its rows i, i + n, i + 2n ..."""
 
@@ -302,6 +370,7 @@ class _NexmarkSource:
         self.seed, self.interval_us = options.integer("seed"), options.integer("interval.us")
         self.parts = max(1, options.integer("partitions"))
         self.end = count_rows(self.table, options.integer("events")) if options.get("events") else None
+        self.held = options.integer("held") if options.get("held") else 0
         self.rate = options.number("rate") * SHARES[self.table][1] / ROUND
         self.clocks: dict[str, _NexmarkReader] = {}
 
@@ -337,6 +406,7 @@ class _NexmarkReader:
         self.source, self.part, self.next, self.first = source, part, offset, offset
         self.end = None if source.end is None else max(0, -(-(source.end - part) // source.parts))
         self.opened = time.monotonic()
+        self._held = HeldEvents(source, part) if source.held else None
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next rows, as far as the rate has let them happen."""
@@ -346,9 +416,11 @@ class _NexmarkReader:
         if end <= start:
             return ReadState.WAIT
         self.next = end
+        return ReadBatch(self._held.rows(start, end) if self._held else self._make(start, end), start, end)
+
+    def _make(self, start: int, end: int) -> pl.DataFrame:
         numbers = np.arange(start, end, dtype=np.int64) * self.source.parts + self.part
-        frame = generate(self.source.table, numbers, self.source.columns, self.source.seed, self.source.interval_us)
-        return ReadBatch(frame, start, end)
+        return generate(self.source.table, numbers, self.source.columns, self.source.seed, self.source.interval_us)
 
     def until(self, wanted: int) -> int:
         """The offset before which reading stops: that wanted, that due by now, or the end."""

@@ -15,6 +15,7 @@ from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.formats.base import Format
 from ouzel.errors import ConnectorError, QueryError
 
+EPOCH = "timestamp.epoch"
 COMMON: tuple[Option, ...] = (
     Option(
         "bad.record",
@@ -28,6 +29,12 @@ COMMON: tuple[Option, ...] = (
         "dead-letter.path",
         "JSON lines file that bad records go to: `where` they were, the `reason`, and their own bytes as `raw`, or as `raw_base64` where "
         "they are not UTF-8; only with `'bad.record' = 'dead-letter'`.",
+    ),
+    Option(
+        EPOCH,
+        "What a whole number in a TIMESTAMP or TIMESTAMP_LTZ column counts since 1970 in UTC: `seconds`, `millis`, `micros` or `nanos`; "
+        "without it times are text, or what the format has for them. Such a table is only read.",
+        choices=("seconds", "millis", "micros", "nanos"),
     ),
 )
 """Options of every table that can be read."""
@@ -77,8 +84,25 @@ def option_of_quoted(connector: Connector, options: Mapping[str, str]) -> str:
     return chosen.quoted if chosen else ""
 
 
+_OTHER_LOGS = frozenset({"maxwell-json", "canal-json", "ogg-json", "debezium-avro-confluent"})
+_INSTEAD_OF_LOG = (
+    "have the log written as Debezium writes it, 'debezium-json': only that has whole rows as they were; "
+    "or read it as 'json', with columns for its type and data, each record a row"
+)
+"""What to write instead of a log of changes of another kind."""
+
+
+def unit_of_epoch(options: Mapping[str, str]) -> str:
+    """What times that come as numbers count; empty if they come as times."""
+    return options.get(EPOCH, "")
+
+
 def why_unwritable(connector: Connector, options: Mapping[str, str]) -> str:
     """Why a table of this format cannot be written; empty if it can."""
+    if EPOCH in options:
+        return f"'{EPOCH}' is of tables that are read; declare BIGINT, and write UNIX_MILLIS(time)"
+    if options.get("json.timestamp-format.standard") == "ISO-8601":
+        return "a TIMESTAMP is written as SQL has it; leave 'json.timestamp-format.standard' out, or write DATE_FORMAT(time, ...)"
     chosen = _format(connector, options)
     if options.get("json.array") == "true":
         return "a file that is one JSON array can only be read"
@@ -209,7 +233,9 @@ def _unknown(connector: Connector, allowed: Iterable[Option], name: str) -> Quer
 
 def _check_value(name: str, value: str, option: Option) -> None:
     if option.choices and value not in option.choices:
-        raise QueryError(f"'{name}' cannot be '{value}'", instead=f"write {' or '.join(map(repr, option.choices))}")
+        advice = _INSTEAD_OF_LOG if name == "format" and value in _OTHER_LOGS else ""
+        advice = advice or f"write {' or '.join(map(repr, option.choices))}"
+        raise QueryError(f"'{name}' cannot be '{value}'", instead=advice)
     try:
         _KINDS[option.kind](value)
     except ValueError:

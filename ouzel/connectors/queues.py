@@ -6,9 +6,22 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from ouzel.connectors.base import Committed, OffsetRange, Partition
-from ouzel.connectors.items import ItemLog
+from ouzel.connectors.base import Committed, OffsetRange, Partition, SourceRequest
+from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
+from ouzel.connectors.kept import KEPT
+from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
+
+
+def open_kept(request: SourceRequest, options: TableOptions) -> KeptItems | None:
+    """What runs have kept of the queue, if that is asked for.
+
+    Raises:
+        ConnectorError: the format cannot hold these columns.
+    """
+    if KEPT not in request.options:
+        return None
+    return KeptItems(request, request.directory / options.text("items.path"), options.text("format"))
 
 
 class HeldItems(Protocol):
@@ -88,8 +101,15 @@ class QueueReader:
 class QueueSource:
     """Base of the sources of queues."""
 
-    def __init__(self) -> None:
+    def __init__(self, request: SourceRequest, options: TableOptions) -> None:
+        self._request, self._options = request, options
+        self._decoder = ItemDecoder(request, options.text("format"))
         self._readers: list[QueueReader] = []
+
+    def _log(self, partition: Partition) -> ItemLog | None:
+        """Where the reader of the partition keeps what was handled."""
+        kept = self._options.get("items.path")
+        return ItemLog(self._request.directory / kept, partition.id) if kept else None
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """A queue has no offsets."""

@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_type_hints
 
 from ouzel.compiler.plan import StepKind
-from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of
+from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
 from ouzel.errors import OuzelError, QueryError
 
 MOST = 100
@@ -49,10 +49,13 @@ def result_hint(
         return said
     found = samples()
     raised: list[Exception] = []
-    seen = hint_of_values(islice(_try(function, kind, found, raised), MOST)) if found is not None else None
+    values = list(islice(_try(function, kind, found or (), raised), MOST))
+    seen = hint_of_values(values)
     if is_whole(seen):
         return seen
-    why = "its source cannot be read before it runs" if found is None else "the first records do not show it"
+    why = why_no_hint(values) or "the first records do not show it"
+    if found is None:
+        why = "its source cannot be read before it runs"
     if raised:
         why = f"on the first records it raises {type(raised[0]).__name__}: {raised[0]}"
     raise QueryError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from ouzel.dsl.column_functions import made_by_columns
 from ouzel.dsl.plain import interpret
 from ouzel.dsl.producers import (
     AlsoPlanned,
+    AskedPairs,
     ConnectorTable,
     Filtered,
     GivenRecords,
@@ -91,12 +92,15 @@ class Memory:
                 return self._write(table, self._of(below))
             case JoinedPairs(below=below, other=other, stays=stays):
                 return _drop_times(sampling.joined_pairs(self._plain(below), self._plain(other), stays))
-            case RunningSum(below=below, monoid=monoid):
-                return list(running_sums(monoid, self._of(below)))
+            case AskedPairs(below=below):
+                times = [time for time, _ in self._of(below)]
+                return list(zip(times, producer.answered(self._plain(below)), strict=True))
+            case RunningSum(below=below):
+                return list(running_sums(sampling.adder(producer), _timed(producer, self._of(below))))
             case WindowSum():
                 return _window_totals(producer, self._of(producer.below))
-            case Summed(below=below, monoid=monoid, store=store):
-                made = _drop_times(sampling.totals(monoid, self._plain(below)))
+            case Summed(below=below, store=store):
+                made = _drop_times(sampling.totals(sampling.adder(producer), self._plain(below)))
                 return made if store is None else self._write(store, made)
         raise NotSupported(
             f"what is written at {producer.place} is SQL, which plain Python does not compute",
@@ -147,17 +151,31 @@ def _read_times(producer: Timed, records: Iterable[Dated]) -> list[Dated]:
     return [(value_at(record, form, place, producer.column), record) for _, record in records]
 
 
+def _timed(producer: Producer, records: Iterable[Dated]) -> Iterator[tuple[datetime, Any]]:
+    """Records, which all have a time.
+
+    Raises:
+        QueryError: one has none.
+    """
+    for time, record in records:
+        if time is None:
+            raise QueryError(
+                f"the time of {record!r} is None, so it has no place at {producer.place}",
+                instead="filter such records out, as the setting error.policy = 'skip' does in a topology",
+            )
+        yield time, record
+
+
 def _window_totals(producer: WindowSum, pairs: Iterable[Dated]) -> list[Dated]:
-    """Each key and window with what its values add up to; what has no time is in no window."""
+    """Each key and window with what its values add up to."""
     found = [
         ((key, *window), value)
-        for time, (key, value) in pairs
-        if time is not None
+        for time, (key, value) in _timed(producer, pairs)
         for window in windows_of(time, producer.size, producer.slide)
     ]
     return [
         (time_of_window(end), WindowTotal(key, start, end, total))
-        for (key, start, end), total in sampling.totals(producer.monoid, found)
+        for (key, start, end), total in sampling.totals(sampling.adder(producer), found)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -67,13 +68,19 @@ def combining_hints(options: Mapping[str, StepOptions], program: Program, names:
     Raises:
         QueryError: a step has no such name, or is no sum that can be added up in parts.
     """
-    known = set(names)
+    known = Counter(names)
     for name in options.keys() - known:
         near = difflib.get_close_matches(name, known, 1)
         advice = (
             f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(known)) or 'none: call name()'}"
         )
         raise QueryError(f"there are options for '{name}', and nothing has this name", instead=advice)
+    for name in options:
+        if known[name] > 1:
+            raise QueryError(
+                f"there are options for '{name}', and {known[name]} steps have this name",
+                instead="give them names of their own",
+            )
     sums = {node.written.name for sink in program.sinks for node in walk(sink) if _combines(node)}
     wanted = tuple(name for name, told in options.items() if told.combine)
     for name in wanted:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, Literal
@@ -101,26 +102,15 @@ def _within(kind: DataType, value: Any) -> Any:
 # What looks at an argument only if it must, or makes something of NULL
 
 
-def _and(arguments: Sequence[Computed]) -> Computed:
+def _until(decisive: bool, arguments: Sequence[Computed]) -> Computed:
+    """AND, which FALSE decides, and OR, which TRUE decides: unknown if nothing does and one is NULL."""
+
     def computed(given: Any) -> Any:
-        found: bool | None = True
+        found: bool | None = not decisive
         for one in arguments:
             value = one(given)
-            if value is False:
-                return False
-            found = None if value is None else found
-        return found
-
-    return computed
-
-
-def _or(arguments: Sequence[Computed]) -> Computed:
-    def computed(given: Any) -> Any:
-        found: bool | None = False
-        for one in arguments:
-            value = one(given)
-            if value is True:
-                return True
+            if value is decisive:
+                return decisive
             found = None if value is None else found
         return found
 
@@ -150,8 +140,8 @@ def _null_if(arguments: Sequence[Computed]) -> Computed:
 
 
 LAZY: dict[str, Callable[[Sequence[Computed]], Computed]] = {
-    "and": _and,
-    "or": _or,
+    "and": partial(_until, False),
+    "or": partial(_until, True),
     "coalesce": _coalesce,
     "ifnull": _coalesce,
     "nullif": _null_if,

@@ -10,9 +10,11 @@ from typing import Any
 
 from ouzel.compiler.catalog import ONE_ROW, RESULT, RETURNED, VALUES
 from ouzel.compiler.coercion import cast_to
-from ouzel.compiler.expressions import Column, Expression, GetField
+from ouzel.compiler.expressions import Case, Column, Expression, GetField, Literal
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import (
+    MERGED,
+    MERGED_BY,
     Aggregate,
     AggregateCall,
     ApplyPython,
@@ -26,24 +28,28 @@ from ouzel.compiler.plan import (
     Project,
     PythonStep,
     Scan,
+    Served,
+    SideJoin,
     Sink,
     SinkMode,
     StepKind,
     StepPart,
     Union,
+    check_merged,
     choose_mode,
     walk,
 )
 from ouzel.compiler.plan.identity import digest
-from ouzel.compiler.records import KEY, VALUE, Form, RecordType
+from ouzel.compiler.records import KEY, VALUE, Form, RecordType, pair_of
 from ouzel.compiler.sql import compile_sql
 from ouzel.compiler.sql.scope import Relation, relation_of
 from ouzel.compiler.types import BIGINT, BOOLEAN, Field, Schema
 from ouzel.compiler.written import NodeLocation
-from ouzel.dsl.functions import check_sendable
+from ouzel.dsl.functions import check_sendable, function_id
 from ouzel.dsl.options import StepOptions, combining_hints, parallelism_hints
 from ouzel.dsl.producers import (
     AlsoPlanned,
+    AskedPairs,
     ConnectorTable,
     Filtered,
     GivenRecords,
@@ -64,6 +70,7 @@ from ouzel.dsl.producers import (
     entire_graph,
 )
 from ouzel.dsl.running_sums import running_nodes
+from ouzel.dsl.shapes import in_classes
 from ouzel.dsl.windows import EVENT_TIME, TIME, time_node, window_nodes
 from ouzel.errors import NotSupported, PlanError, QueryError
 from ouzel.job import Job, connector_traits
@@ -71,8 +78,8 @@ from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.planner.settings import Settings
 
-ONE = Schema((Field("one", BIGINT),))
-"""The column of the table of one row, of which records that the program holds are made."""
+ONE = Schema((Field("id", BIGINT, False),))
+"""The column of the table of one row, of which records that the program holds are made; called as in Spark and in SQL's VALUES."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,8 @@ class Builder:
             case JoinedPairs(below=below, other=other, stays=stays):
                 kind = JoinKind.LEFT if stays else JoinKind.INNER
                 return _join(self._below(below), self._below(other), kind, producer.record)
+            case AskedPairs(below=below):
+                return _ask(self._below(below), producer)
             case Summed():
                 return self._sum(producer)
             case Timed(below=below, column=column, delay=delay):
@@ -190,8 +199,8 @@ class Builder:
         Raises:
             NotSupported: the values change, and the monoid takes nothing back.
         """
-        below, monoid = self._below(producer.below), producer.monoid
-        kind = producer.below.record.columns[1].type
+        below, given_by = self._below(producer.below), producer.below.record
+        kind, monoid = given_by.columns[1].type, in_classes(producer.monoid, given_by.hints[1])
         signature = monoid.signature(kind)
         if below.retracts and not monoid.aggregate(kind).takes_back:
             raise NotSupported(
@@ -201,14 +210,17 @@ class Builder:
         value: Expression = Column(kind, VALUE)
         if signature.parameter is not None and signature.parameter != kind:
             value = cast_to(value, signature.parameter)
-        key = Column(producer.below.record.columns[0].type, KEY)
-        given = Project(below, ((KEY, key), (VALUE, value), *_carry(below, producer.below.record)))
+        key = Column(given_by.columns[0].type, KEY)
+        given = Project(below, ((KEY, key), (VALUE, value), *_carry(below, given_by)))
         return given, monoid.call(VALUE, VALUE, value.type)
 
     def _sum(self, producer: Summed) -> Node:
         values, call = self._summable(producer)
         node = Aggregate(values, (KEY,), (call,), Emit(EmitRule.CHANGES))
-        if producer.store is not None:
+        if producer.store is not None and producer.store.merges:
+            parts, store = _parts(values, call, producer)
+            self._sink(parts, producer.record, store, producer.place, (KEY,))
+        elif producer.store is not None:
             self._sink(node, producer.record, producer.store, producer.place, (KEY,))
         return node
 
@@ -225,7 +237,9 @@ class Builder:
         mode = _mode(node, table, bool(wanted), keys is not None, place)
         fitted = _rename(_only(node, record.schema.names), names)
         called = dict(zip(record.schema.names, names, strict=True))
-        written = tuple(called[key] for key in wanted) if mode is SinkMode.UPSERT else ()
+        written = tuple(called[key] for key in wanted) if mode in (SinkMode.UPSERT, SinkMode.MERGE) else ()
+        if mode is SinkMode.MERGE:
+            check_merged(table.name, table.options, written, fitted.schema)
         traits = table.traits.writes
         assert traits is not None, "one that cannot be written was refused"
         self.sinks.append(
@@ -233,6 +247,34 @@ class Builder:
                 fitted, self._free(table), table.traits.name, table.options, mode, written, fitted.schema, traits=traits
             )
         )
+
+
+def _parts(values: Project, call: AggregateCall, producer: Summed) -> tuple[Node, ConnectorTable]:
+    """The values as a store adds them up, and the store told how.
+
+    Raises:
+        NotSupported: it cannot, or the values change.
+    """
+    store = producer.store
+    assert store is not None, "asked for with a store alone"
+    merged_by = MERGED_BY.get(call.function) if call.row is None else None
+    if merged_by is None:
+        raise NotSupported(
+            f"the store '{store.name}' cannot add up {type(producer.monoid).__name__} (at {producer.place})",
+            instead="leave out merge=True, and it is given the totals; or keep Sum, Count, Min, Max, And or Or",
+        )
+    if values.retracts:
+        raise NotSupported(
+            f"the store '{store.name}' takes back nothing that it has added, and the values change (at {producer.place})",
+            instead="leave out merge=True, and it is given the totals",
+        )
+    value: Expression = Column(values.schema[VALUE].type, VALUE)
+    if call.function == "count":
+        absent = resolve_call("is_null", [value])
+        value = Case(BIGINT, ((absent, Literal(BIGINT, 0)),), Literal(BIGINT, 1))
+    given = Project(values, ((KEY, Column(values.schema[KEY].type, KEY)), (VALUE, cast_to(value, call.type))))
+    named = store.columns[-1] if store.columns else VALUE
+    return given, replace(store, options=(*store.options, (MERGED, f"{named}:{merged_by}")))
 
 
 def _mode(node: Node, table: ConnectorTable, keyed: bool, is_store: bool, place: str) -> SinkMode:
@@ -244,7 +286,8 @@ def _mode(node: Node, table: ConnectorTable, keyed: bool, is_store: bool, place:
     reason = table.traits.unwritable(dict(table.options)) if table.traits.unwritable else ""
     if reason:
         raise QueryError(f"'{table.name}' cannot be written (at {place}): {reason}", instead="write to another table")
-    mode = choose_mode(table.traits, table.options, changes=node.retracts or is_store, keyed=keyed)
+    changes = node.retracts or (is_store and not table.merges)
+    mode = choose_mode(table.traits, table.options, changes=changes, keyed=keyed)
     if mode is not None:
         return mode
     modes, writes = table.traits.modes, table.traits.writes
@@ -310,6 +353,29 @@ def _join(node: Node, other: Node, kind: JoinKind, record: RecordType) -> Node:
     values = [Column(joined.schema[name].type, name) for name in (VALUE, OTHER)]
     both = cast_to(resolve_call("row", values), record.columns[1].type)
     return Project(joined, ((KEY, Column(joined.schema[KEY].type, KEY)), (VALUE, both)))
+
+
+def _ask(node: Node, producer: AskedPairs) -> Node:
+    """Pairs of the key and a row of the value and what the service has.
+
+    Raises:
+        NotSupported: the pairs change.
+        QueryError: the service cannot be sent to the processes.
+    """
+    called, below = producer.called, producer.below.record
+    if node.retracts:
+        raise NotSupported(
+            f"{called} is asked for pairs that change, at {producer.place}: a pair that is taken back would be asked for again, and may be "
+            "answered otherwise than when it came",
+            instead="ask before they are summed",
+        )
+    (key, _), (_, other) = below.hints, producer.record.hints[1].__args__
+    id = function_id(producer.service.get_many)
+    served = Served(called, pair_of(key, other), (OTHER_KEY, OTHER), producer.service, id, producer.place)
+    joined = SideJoin(node, served, JoinKind.LEFT, ((KEY, OTHER_KEY),), asked=True)
+    values = [Column(joined.schema[name].type, name) for name in (VALUE, OTHER)]
+    both = cast_to(resolve_call("row", values), producer.record.columns[1].type)
+    return Project(joined, ((KEY, Column(joined.schema[KEY].type, KEY)), (VALUE, both), *_carry(node, below)))
 
 
 def _condition(expression: Expression) -> Expression:
@@ -402,6 +468,8 @@ def plan_job(end: Producer, options: Mapping[str, StepOptions], answers: bool, g
         for node in walk(sink):
             for step in node.steps if isinstance(node, ApplyPython) else ():
                 check_sendable(step.function, step.called, step.place)
+            if isinstance(node, Served):
+                check_sendable(node.service.get_many, node.called, node.place)
     settings = Settings().updated([(key, str(getattr(value, "value", value))) for key, value in given.items()])
     called = re.sub(r"\W+", "_", PurePath(end.place.rpartition(":")[0]).stem)
     name = settings.query_name or ("notebook" if called.isdigit() else called) or "program"  # a cell has a number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -11,6 +11,7 @@ from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.plan import PythonStep
 from ouzel.compiler.records import RecordType
 from ouzel.dsl.expressions import Expr
+from ouzel.dsl.services import Service
 from ouzel.monoid import Monoid
 
 
@@ -23,12 +24,19 @@ class ConnectorTable:
         traits: its connector's.
         options: as the connector has them.
         columns: what the columns are called there; empty for the names that the record's have.
+        merges: it adds up what it is given, and keeps what it had before the program ran.
     """
 
     name: str
     traits: ConnectorTraits
     options: tuple[tuple[str, str], ...]
     columns: tuple[str, ...] = ()
+    merges: bool = False
+
+    @property
+    def connector(self) -> str:
+        """Its connector's name."""
+        return self.traits.name
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,6 +138,19 @@ class JoinedPairs(OfOne):
 
 
 @dataclass(frozen=True, eq=False)
+class AskedPairs(OfOne):
+    """Each pair with what a service has for its key, if anything."""
+
+    service: Service[Any]
+    called: str
+
+    def answered(self, pairs: Sequence[Any]) -> list[Any]:
+        """What it makes of pairs."""
+        found = self.service.get_many(dict.fromkeys(key for key, _ in pairs if key is not None))
+        return [(key, (value, None if key is None else found.get(key))) for key, value in pairs]
+
+
+@dataclass(frozen=True, eq=False)
 class Summed(OfOne):
     """The values of each key, added up, and where the totals are kept for others to read."""
 
@@ -205,6 +226,24 @@ def entire_graph(end: Producer) -> list[Producer]:
             todo.append((producer, True))
             todo.extend((below, False) for below in reversed(producer.reads))
     return list(found.values())
+
+
+def undated(end: Producer) -> Producer | None:
+    """What leaves its records without an event time: a source, a join, a sum; None if all of them have one."""
+    found: dict[int, Producer | None] = {}
+    for producer in entire_graph(end):
+        match producer:
+            case Timed() | WindowSum() | RunningSum():
+                found[id(producer)] = None
+            case Merged(parts=parts):
+                found[id(producer)] = next((one for part in parts if (one := found[id(part)]) is not None), None)
+            case Summed() | JoinedPairs():
+                found[id(producer)] = producer
+            case OfOne(below=below):
+                found[id(producer)] = found[id(below)]
+            case _:
+                found[id(producer)] = producer
+    return found[id(end)]
 
 
 def is_tail(producer: Producer) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ouzel.dsl.both import BothAnswers
     from ouzel.dsl.live import LiveFrames
+    from ouzel.dsl.plotting import Plot
     from ouzel.job import Job
     from ouzel.runtime.run import Handle, Status
 
@@ -177,6 +178,20 @@ class Runnable(Generic[T_co]):
         from ouzel.dsl.showing import first_records
 
         print(first_records(self.job(), engine, n))
+
+    def plot(self, engine: str = "heron", **settings: Any) -> Plot | None:
+        """Run it, and draw its table over time: a line for each key, as `sum_by_window` gives them. A notebook sees it grow.
+
+        Elsewhere it gives the last picture, whose `svg` is its text. Needs `pip install "ouzel[plot]"`.
+
+        Raises:
+            QueryError: its records have no time or no number.
+            OuzelError: it could not be started, or it failed.
+        """
+        from ouzel.dsl.plotting import axes, plot_live
+
+        axes(self.record.schema)
+        return plot_live(self.tables(engine, **settings), self.record.schema)
 
     def __repr__(self) -> str:
         return f"Stream[{self.record}]"

@@ -14,8 +14,8 @@ from ouzel.compiler.plan.over import WHOLE
 from ouzel.compiler.records import KEY, VALUE, RecordType
 from ouzel.compiler.types import BIGINT
 from ouzel.dsl.plain import order_key
+from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import TIME
-from ouzel.monoid import Monoid
 
 _ADDED, _AFTER, _PLACE, _BEFORE = "$added", "$after", "$place", "$before"
 
@@ -26,7 +26,7 @@ SO_FAR = WindowFrame(FrameKind.ROWS, None, 0)
 def running_nodes(values: Project, call: AggregateCall, added: Column, record: RecordType) -> Node:
     """Pairs of a key, and of its total before a value and the value, once the time has passed; `values` has key, value and time.
 
-    Values of a key that happened at one moment go by their own order: so every run, and the batch job, adds them up alike.
+    Values of a key that happened at one moment go by their own order: so every run, and the batch job, adds them up key_value.
     """
     given = Project(values.input, (*values.items, (_ADDED, added)))
     total = OverCall(_AFTER, call.function, VALUE, call.type, SO_FAR, row=call.row)
@@ -40,14 +40,15 @@ def running_nodes(values: Project, call: AggregateCall, added: Column, record: R
 
 
 def running_sums(
-    monoid: Monoid[Any, Any, Any], pairs: Iterable[tuple[datetime | None, tuple[Any, Any]]]
+    monoid: OfRecords, pairs: Iterable[tuple[datetime, tuple[Any, Any]]]
 ) -> list[tuple[datetime, tuple[Any, tuple[Any, Any]]]]:
-    """The same for single values; those without a time have no place in its order."""
-    dated = [(time, key, value) for time, (key, value) in pairs if time is not None]
+    """The same for single values."""
+    dated = [(time, key, value) for time, (key, value) in pairs]
     totals: dict[Any, Any] = {}
     made = []
     for time, key, value in sorted(dated, key=lambda one: (one[0], one[2] is not None, order_key(one[2]))):
-        before = monoid.present(totals[key]) if key in totals else None
-        totals[key] = monoid.plus(totals.get(key, monoid.zero), monoid.prepare(value))
+        known = key_value(key)
+        before = monoid.present(totals[known]) if known in totals else None
+        totals[known] = monoid.plus(totals.get(known, monoid.zero), monoid.prepare(value))
         made.append((time, (key, (before, value))))
     return made

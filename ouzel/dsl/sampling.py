@@ -17,6 +17,7 @@ from ouzel.connectors import open_source
 from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.dsl.inference import MOST
 from ouzel.dsl.producers import (
+    AskedPairs,
     Filtered,
     GivenRecords,
     JoinedPairs,
@@ -36,9 +37,9 @@ from ouzel.dsl.producers import (
     Written,
 )
 from ouzel.dsl.running_sums import running_sums
+from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import OuzelError, QueryError
-from ouzel.monoid import Monoid
 
 
 @dataclass(frozen=True)
@@ -127,22 +128,43 @@ def _samples(producer: Producer) -> list[Any] | None:
         case JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
             return None if both[0] is None or both[1] is None else joined_pairs(both[0], both[1], stays)
-        case WindowSum(below=below, monoid=monoid, size=size):
+        case AskedPairs(below=below):
+            return _try_answers(producer, samples(below))
+        case WindowSum(below=below, size=size):
             pairs = samples(below)
             first = datetime(1970, 1, 1)
-            return pairs and [WindowTotal(key, first, first + size, total) for key, total in totals(monoid, pairs)]
-        case RunningSum(below=below, monoid=monoid):
+            return pairs and [
+                WindowTotal(key, first, first + size, total) for key, total in totals(adder(producer), pairs)
+            ]
+        case RunningSum(below=below):
             pairs = samples(below)
             first = datetime(1970, 1, 1)
-            return pairs and [pair for _, pair in running_sums(monoid, [(first, pair) for pair in pairs])]
-        case Summed(below=below, monoid=monoid):
+            return pairs and [pair for _, pair in running_sums(adder(producer), [(first, pair) for pair in pairs])]
+        case Summed(below=below):
             pairs = samples(below)
-            return None if pairs is None else totals(monoid, pairs)
+            return None if pairs is None else totals(adder(producer), pairs)
         case Filtered(below=below) | Selected(below=below) | StepTaken(below=below):
             return _compute(producer, {"below": below})
         case Queried(tables=tables):
             return _compute(producer, tables)
     return None
+
+
+def hint_of_service(pairs: Producer, service: Any) -> Hint | None:
+    """The type of what a service answers for the first of these pairs; None if that does not show now."""
+    first = samples(pairs) or []
+    try:
+        return hint_of_values(service.get_many(dict.fromkeys(key for key, _ in first if key is not None)).values())
+    except Exception:
+        return None
+
+
+def _try_answers(producer: AskedPairs, pairs: list[Any] | None) -> list[Any] | None:
+    """What a service makes of these pairs, if it answers now."""
+    try:
+        return None if pairs is None else producer.answered(pairs)
+    except Exception:
+        return None
 
 
 def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | None:
@@ -172,15 +194,22 @@ def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | N
     return [made_of(producer.record, row) for row in rows.head(MOST).iter_rows(named=True)]
 
 
-def totals(monoid: Monoid[Any, Any, Any], pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+def adder(producer: Summed | WindowSum | RunningSum) -> OfRecords:
+    """What adds up the values that it is given."""
+    given = producer.below.record
+    return OfRecords(producer.monoid, given.columns[1].type, given.hints[1])
+
+
+def totals(monoid: OfRecords, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Each key with what its values add up to, neighbours first: totals that grow are not copied for each value."""
-    found: dict[Any, list[tuple[int, Any]]] = {}
+    found: dict[Any, tuple[Any, list[tuple[int, Any]]]] = {}
     for key, value in pairs:
-        parts, size, total = found.setdefault(key, []), 1, monoid.prepare(value)
+        _, parts = found.setdefault(key_value(key), (key, []))
+        size, total = 1, monoid.prepare(value)
         while parts and parts[-1][0] == size:
             total, size = monoid.plus(parts.pop()[1], total), 2 * size
         parts.append((size, total))
-    return [(key, monoid.present(reduce(monoid.plus, (total for _, total in parts)))) for key, parts in found.items()]
+    return [(key, monoid.present(reduce(monoid.plus, (total for _, total in parts)))) for key, parts in found.values()]
 
 
 def joined_pairs(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> list[Any]:
@@ -188,9 +217,9 @@ def joined_pairs(pairs: Iterable[Any], others: Iterable[Any], stays: bool) -> li
     found: dict[Any, list[Any]] = {}
     for key, value in others:
         if key is not None:
-            found.setdefault(key, []).append(value)
+            found.setdefault(key_value(key), []).append(value)
     nothing = [None] if stays else []
-    return [(key, (value, other)) for key, value in pairs for other in found.get(key, nothing)]
+    return [(key, (value, other)) for key, value in pairs for other in found.get(key_value(key), nothing)]
 
 
 def picked(pair: Any, places: tuple[int, ...]) -> Any:

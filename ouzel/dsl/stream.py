@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
-from ouzel.compiler.records import Hint, RecordType, hint_of_type, pair_of, record_of, tuple_of, type_of
+from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
 from ouzel.compiler.types import TimestampType
 from ouzel.dsl import sampling
+from ouzel.dsl.advice import ELSEWHERE, check_monoid, check_span, check_table
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.inference import result_hint
 from ouzel.dsl.plain import is_plainly_ordered
 from ouzel.dsl.producers import (
     AlsoPlanned,
+    AskedPairs,
     ConnectorTable,
     Filtered,
     JoinedPairs,
@@ -30,9 +32,11 @@ from ouzel.dsl.producers import (
     Timed,
     WindowSum,
     Written,
-    entire_graph,
+    undated,
 )
 from ouzel.dsl.running import Runnable, T_co
+from ouzel.dsl.services import Service
+from ouzel.dsl.shapes import total_hint
 from ouzel.dsl.windows import WindowTotal, window_record
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -126,6 +130,7 @@ class Stream(Runnable[T_co]):
 
     def write(self, sink: ConnectorTable) -> Stream[T_co]:
         """The same stream, and every record goes to the sink."""
+        check_table("write", sink, "Sink")
         return Stream(Written(self.producer, sink, record=self.record, place=users_line()))
 
     def event_time(self, column: str, delay: timedelta = timedelta(0)) -> Stream[T_co]:
@@ -133,6 +138,7 @@ class Stream(Runnable[T_co]):
 
         What becomes of a record happened when the record did. SQL in a program calls the time `event_time`.
         """
+        check_span("the delay", delay)
         found = {field.name: field.type for field in self.record.columns}
         if not isinstance(found.get(column), TimestampType):
             raise QueryError(
@@ -196,19 +202,45 @@ class Stream(Runnable[T_co]):
         """Pairs of the value and the key."""
         return self._swap("swap", (1, 0))
 
-    def left_join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U | None]]]:
-        """Each pair with what the other has for its key, None if nothing; what comes later on either side changes it."""
-        return self._join("left_join", other, stays=True)
+    @overload
+    def left_join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U | None]]]: ...
+
+    @overload
+    def left_join(
+        self: Stream[tuple[K, V]], other: Service[U], *, returns: type[U] | None = None
+    ) -> Stream[tuple[K, tuple[V, U | None]]]: ...
+
+    def left_join(self: Stream[tuple[K, V]], other: Any, *, returns: Any = None) -> Any:
+        """Each pair with what the other has for its key, None if nothing.
+
+        What comes later on either side of two streams changes it. A service is asked once for the keys of each batch, when it comes.
+
+        Args:
+            other: pairs, or a service: what has `get_many(keys)`, as a version of a store.
+            returns: the type of what a service answers, where that does not show now.
+
+        Raises:
+            QueryError: there are no pairs, or pairs of another key, or nobody knows what the service answers.
+        """
+        if isinstance(other, Stream):
+            return self._join("left_join", other, stays=True)
+        return self._ask("left_join", other, returns)
 
     def join(self: Stream[tuple[K, V]], other: Stream[tuple[K, U]]) -> Stream[tuple[K, tuple[V, U]]]:
         """Each pair with what the other has for its key, of those for which it has something."""
         return self._join("join", other, stays=False)
 
-    def lookup(self: Stream[K], other: Stream[tuple[K, U]]) -> Stream[tuple[K, U | None]]:
-        """Each record with what the other has for it as a key, None if nothing."""
+    @overload
+    def lookup(self: Stream[K], other: Stream[tuple[K, U]]) -> Stream[tuple[K, U | None]]: ...
+
+    @overload
+    def lookup(self: Stream[K], other: Service[U], *, returns: type[U] | None = None) -> Stream[tuple[K, U | None]]: ...
+
+    def lookup(self: Stream[Any], other: Any, *, returns: Any = None) -> Any:
+        """Each record with what the other, pairs or a service as in `left_join`, has for it as a key, None if nothing."""
         alone: Stream[Any] = self.map(sampling.with_nothing, returns=tuple_of(self.record.hint, bool))
-        looked: Stream[Any] = alone.left_join(other)
-        return looked.map_values(sampling.second, returns=other.record.hints[1])
+        looked: Stream[Any] = alone.left_join(other, returns=returns) if returns else alone.left_join(other)
+        return looked.map_values(sampling.second, returns=looked.record.hints[1].__args__[1])
 
     def sum_by_key(
         self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R], store: ConnectorTable | None = None
@@ -225,10 +257,11 @@ class Stream(Runnable[T_co]):
             QueryError: there are no pairs, or the monoid does not take such values.
         """
         self._pairs("sum_by_key")
+        check_monoid("sum_by_key", monoid)
+        if store is not None:
+            check_table("sum_by_key", store, "Store")
         key, value = self.record.hints
-        kind = self.record.columns[1].type
-        result = monoid.signature(kind).result
-        record = pair_of(key, value if result == kind else hint_of_type(result))
+        record = pair_of(key, total_hint(monoid, self.record.columns[1].type, value))
         return Stream(Summed(self.producer, monoid, store, record=record, place=users_line()))
 
     def running_sum(self: Stream[tuple[K, V]], monoid: Monoid[V, Any, R]) -> Stream[tuple[K, tuple[R | None, V]]]:
@@ -240,6 +273,7 @@ class Stream(Runnable[T_co]):
             QueryError: there are no pairs, no event time, or no order of the values.
         """
         self._pairs("running_sum")
+        check_monoid("running_sum", monoid)
         self._check_timed("running sums")
         key, value = self.record.hints
         kind = self.record.columns[1].type
@@ -248,9 +282,7 @@ class Stream(Runnable[T_co]):
                 f"of values of one moment their order decides, and {kind} has none",
                 instead="map them to numbers or texts",
             )
-        result = monoid.signature(kind).result
-        total: Any = value if result == kind else hint_of_type(result)
-        record = pair_of(key, tuple_of(total, value))
+        record = pair_of(key, tuple_of(total_hint(monoid, kind, value), value))
         return Stream(RunningSum(self.producer, monoid, record=record, place=users_line()))
 
     def sum_by_window(
@@ -267,17 +299,27 @@ class Stream(Runnable[T_co]):
             QueryError: there are no pairs, no event time, or the slide does not divide the size.
         """
         self._pairs("sum_by_window")
+        check_monoid("sum_by_window", monoid)
         slide = size if slide is None else slide
+        check_span("the size of a window", size)
+        check_span("the slide of windows", slide)
         self._check_timed("windows")
         if not timedelta(0) < slide <= size or size % slide:
             raise QueryError(
                 f"windows of {size} cannot begin every {slide}", instead="take a slide that divides the size"
             )
         key, value = self.record.hints
-        kind, result = self.record.columns[1].type, monoid.signature(self.record.columns[1].type).result
-        total = (result, value if result == kind else hint_of_type(result))
+        kind = self.record.columns[1].type
+        total = (monoid.signature(kind).result, total_hint(monoid, kind, value))
         record = window_record((self.record.columns[0].type, key), total)
         return Stream(WindowSum(self.producer, monoid, size, slide, record=record, place=users_line()))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, verb: str) -> object:
+            if verb in ELSEWHERE:
+                raise AttributeError(f"a stream has no {verb}(); {ELSEWHERE[verb]}")
+            raise AttributeError(f"a stream has no {verb}; see docs/dsl.md for what it has")
 
     # How steps are made
 
@@ -323,9 +365,11 @@ class Stream(Runnable[T_co]):
             )
 
     def _check_timed(self, what: str) -> None:
-        if not any(isinstance(one, Timed | WindowSum) for one in entire_graph(self.producer)):
+        without = undated(self.producer)
+        if without is not None:
             raise QueryError(
-                f"there are {what} only of streams that have a time", instead="call event_time(column, delay)"
+                f"there are {what} only of streams that have a time, and what comes of {without.place} has none",
+                instead="call event_time(column, delay) behind it",
             )
 
     def _join(self, verb: str, other: Stream[Any], stays: bool) -> Stream[Any]:
@@ -339,6 +383,23 @@ class Stream(Runnable[T_co]):
             )
         record = pair_of(key, tuple_of(value, theirs.hints[1]))
         return Stream(JoinedPairs(self.producer, other.producer, stays, record=record, place=users_line()))
+
+    def _ask(self, verb: str, service: Any, returns: Hint | None) -> Stream[Any]:
+        self._pairs(verb)
+        if not callable(getattr(service, "get_many", None)):
+            raise QueryError(
+                f"{verb} takes a stream of pairs or a service, not {service!r}",
+                instead="give it something with get_many(keys), which gives a mapping",
+            )
+        called, (key, value) = type(service).__name__, self.record.hints
+        found = returns if returns is not None else sampling.hint_of_service(self.producer, service)
+        if found is None:
+            raise QueryError(
+                f"what {called} answers does not show before the program runs",
+                instead=f"write {verb}(service, returns=str)",
+            )
+        record = pair_of(key, tuple_of(value, found))
+        return Stream(AskedPairs(self.producer, service, called, record=record, place=users_line()))
 
     def _swap(self, verb: str, places: tuple[int, ...]) -> Stream[Any]:
         self._pairs(verb)

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import difflib
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ouzel.compiler.catalog import ConnectorTraits
-from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of
+from ouzel.compiler.catalog import ConnectorTraits, QueryWarning
+from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of, row_record, spelled, why_no_hint
+from ouzel.compiler.sql.ddl import name_text
 from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.options import list_options
 from ouzel.dsl.functions import users_line
-from ouzel.dsl.producers import ConnectorTable, GivenRecords, TableRead
+from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
 from ouzel.job import connector_traits
 
@@ -53,7 +56,7 @@ class Reading:
 
         Args:
             subject: what it reads: a path, a topic, a queue; of a connector that has none of these just a name.
-            record: what a record is; lines of text without it.
+            record: what a record is; lines of text without it, of a table that knows its columns named tuples.
             columns: what its columns are called there, in order; by default as the record's fields are.
             name: what EXPLAIN calls it; by default after the subject.
             options: the connector's, with underscores for dots and dashes.
@@ -63,6 +66,8 @@ class Reading:
         """
         from ouzel.dsl.stream import Stream
 
+        if connector_traits()[self._connector].defines:
+            return _defined(self._connector, name or subject, None if record is str else record, columns, options)
         made = record_of(record)
         table = make_table(self._connector, subject, name, options, columns, made)
         if table.traits.reads is None:
@@ -70,8 +75,48 @@ class Reading:
         return Stream(TableRead(record=made, place=users_line(), table=table))
 
 
+def _defined(
+    connector: str, name: str, record: Any, columns: Sequence[str], given: Mapping[str, object]
+) -> Stream[Any]:
+    """Records of a table that stands for a query over others.
+
+    Raises:
+        QueryError: it stands for nothing, or its columns are not those of the record.
+    """
+    from ouzel.dsl.plan import schema_of_query
+    from ouzel.dsl.stream import Stream
+
+    traits = connector_traits()[connector]
+    assert traits.defines is not None, "it was asked for"
+    options = {_option(connector, key, given): _text(value) for key, value in given.items()}
+    if traits.check:
+        traits.check(options)
+    called = re.sub(r"\W+", "_", name).strip("_") or connector
+    made, notes = traits.defines(called, options, {})
+    for note in notes:
+        warnings.warn(note, QueryWarning, stacklevel=3)
+    whole = f"{made}; SELECT * FROM {name_text(called)}"
+    own = row_record(schema_of_query(whole, {}))
+    if record is None:
+        return Stream(Queried(whole, {}, record=own, place=users_line()))
+    wanted = record_of(record)
+    names = tuple(columns) or wanted.schema.names
+    kinds = {field.name: field.type for field in own.columns}
+    found = [(column, kinds.get(column)) for column in names]
+    if found != [(column, field.type) for column, field in zip(names, wanted.columns, strict=True)]:
+        has = ", ".join(f"{field.name} {field.type}" for field in own.columns)
+        raise QueryError(
+            f"the records of '{name}' are {spelled(wanted.hint)}, and its columns are {has}",
+            instead="leave out the type of records, or name and type its fields so",
+        )
+    items = ", ".join(
+        f"{name_text(column)} AS {name_text(field.name)}" for column, field in zip(names, wanted.columns, strict=True)
+    )
+    return Stream(Queried(f"{made}; SELECT {items} FROM {name_text(called)}", {}, record=wanted, place=users_line()))
+
+
 class Writing:
-    """A connector as a sink or a store: `Sink.file` is one."""
+    """A connector as a sink: `Sink.file` is one."""
 
     def __init__(self, connector: str) -> None:
         self._connector = connector
@@ -96,12 +141,43 @@ class Writing:
         return table
 
 
+class KeepingTotals:
+    """A connector as a store: `Store.redis` is one."""
+
+    def __init__(self, connector: str) -> None:
+        self._connector = connector
+
+    def __call__(
+        self, subject: str, /, *, merge: bool = False, columns: Sequence[str] = (), name: str = "", **options: object
+    ) -> ConnectorTable:
+        """Where totals by key are kept.
+
+        Args:
+            subject: what it writes: a path, a topic; of a connector that has none just a name.
+            merge: whether values are added to what the store has, which outlives the program; else it is given the program's totals.
+            columns: what the columns are to be called, in order; by default as the record's fields are.
+            name: what EXPLAIN calls it; by default after the subject.
+            options: the connector's, with underscores for dots and dashes.
+
+        Raises:
+            QueryError: there is no such option, one is missing or wrong, or it cannot be written, or cannot add up.
+        """
+        table = Writing(self._connector)(subject, columns=columns, name=name, **options)
+        if merge and "merge" not in table.traits.modes:
+            able = ", ".join(name for name, traits in connector_traits().items() if "merge" in traits.modes)
+            raise QueryError(
+                f"the connector {self._connector} adds nothing to what it keeps",
+                instead=f"leave out merge=True, or take a store of {able}",
+            )
+        return replace(table, merges=merge)
+
+
 class _Readable(type):
     def __getattr__(cls, connector: str) -> Reading:
         return Reading(_check_known(connector, cls.__name__))
 
     def __dir__(cls) -> list[str]:
-        return sorted({*super().__dir__(), *(name for name in CONNECTORS if CONNECTORS[name].reads)})
+        return sorted({*super().__dir__(), *(name for name, row in CONNECTORS.items() if row.reads or row.defines)})
 
 
 class _Writable(type):
@@ -110,6 +186,11 @@ class _Writable(type):
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *(name for name in CONNECTORS if CONNECTORS[name].writes)})
+
+
+class _Keepable(_Writable):
+    def __getattr__(cls, connector: str) -> KeepingTotals:  # type: ignore[override]
+        return KeepingTotals(_check_known(connector, cls.__name__))
 
 
 class Source(metaclass=_Readable):
@@ -128,7 +209,8 @@ class Source(metaclass=_Readable):
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):
             raise QueryError(
-                "the records do not show what type they are", instead="write Source.of(records, tuple[str, int])"
+                why_no_hint(given) or "the records do not show what type they are",
+                instead="write Source.of(records, tuple[str, int])",
             )
         return Stream(GivenRecords(record=record_of(hint), place=users_line(), name=name, records=given))
 
@@ -137,7 +219,7 @@ class Sink(metaclass=_Writable):
     """Where records go: `Sink.<connector>(...)`."""
 
 
-class Store(metaclass=_Writable):
+class Store(metaclass=_Keepable):
     """Where totals by key are kept for others to read: `Store.<connector>(...)`, of one that replaces rows by key or takes them back."""
 
 

@@ -23,13 +23,13 @@ from ouzel.planner.topology import Component, Topology
 
 _GROUPS = (
     "group by windows of time: TUMBLE, HOP or CUMULATE",
-    "by SESSION, where a key comes to rest",
+    "forget keys that have had no row for a while: /*+ STATE_TTL('table' = '1d') */, or by SESSION",
     "by fewer keys",
 )
 _ROWS = (
     "order by event time, with frames that look back",
     "partition by the window of an aggregate",
-    "rank fewer rows",
+    "forget partitions that have had no row for a while: /*+ STATE_TTL('table' = '1d') */",
 )
 WAYS_OUT: dict[type[Node], tuple[str, str, str]] = {
     Aggregate: _GROUPS,
@@ -80,5 +80,7 @@ def warn_of_growth(made: Topology, endless: frozenset[str]) -> Iterator[str]:
 
 def _describe_key(node: Node) -> str:
     """The columns by which the state is dealt to tasks."""
+    if any(spread.kind is DistributionKind.OWN for spread in node.distribution):
+        return "nothing: each task has all"
     keys = dict.fromkeys(", ".join(spread.keys) for spread in node.distribution if spread.kind is DistributionKind.KEYS)
     return " = ".join(keys) or "nothing: one task has all"

@@ -27,7 +27,9 @@ from ouzel.compiler.plan import (
     PartialAggregate,
     Project,
     Scan,
+    Served,
     SetOperation,
+    SideJoin,
     Sink,
     TopN,
     Union,
@@ -206,6 +208,10 @@ def _join(node: Join) -> str:
     return f"{kind}on {' AND '.join(on)}" if on else f"{kind}every row with every row"
 
 
+def _side_join(node: SideJoin) -> str:
+    return f"{_join(node)}, {', '.join(node.tables)} {'asked by key' if node.asked else 'read whole by each task'}"
+
+
 def _interval_join(node: IntervalJoin) -> str:
     if node.windows:
         return f"by windows {_join(node)}"
@@ -237,6 +243,8 @@ WORDING: NodeTable[Callable[[Any], str]] = NodeTable(
         PartialAggregate: _aggregate,
         FinalAggregate: _aggregate,
         Join: _join,
+        SideJoin: _side_join,
+        Served: lambda node: node.called,
         SetOperation: lambda node: f"{node.kind.value.upper()}{' ALL' * node.all}",
         IntervalJoin: _interval_join,
         Over: _over,

@@ -32,15 +32,16 @@ SQL calls one that Python computes by the name that `as_function` gives it:
 
 from ouzel.monoid.base import Monoid
 from ouzel.monoid.composed import MapOf, TupleOf
+from ouzel.monoid.distinct import HyperLogLog
 from ouzel.monoid.extremes import Max, Min
 from ouzel.monoid.logic import And, Or
 from ouzel.monoid.python import UserDefined, as_function
-from ouzel.monoid.ranked import Bag, First, Last, ListOf, MaxBy, MinBy, Quantile, SetOf, TopK
+from ouzel.monoid.ranked import Bag, First, Last, ListOf, MaxBy, MinBy, Quantile, Quantiles, SetOf, TopK
 from ouzel.monoid.summaries import BloomFilter, CountMinSketch, DecayedValue, Moments, Product, Reservoir, Theta
 from ouzel.monoid.totals import Count, Mean, Sum
 
 __all__ = [
-    "And", "Bag", "BloomFilter", "Count", "CountMinSketch", "DecayedValue", "First", "Last", "ListOf", "MapOf", "Max", "MaxBy", "Mean",
-    "Min", "MinBy", "Moments", "Monoid", "Or", "Product", "Quantile", "Reservoir", "SetOf", "Sum", "Theta", "TopK", "TupleOf",
-    "UserDefined", "as_function",
+    "And", "Bag", "BloomFilter", "Count", "CountMinSketch", "DecayedValue", "First", "HyperLogLog", "Last", "ListOf", "MapOf", "Max",
+    "MaxBy", "Mean", "Min", "MinBy", "Moments", "Monoid", "Or", "Product", "Quantile", "Quantiles", "Reservoir", "SetOf", "Sum",
+    "Theta", "TopK", "TupleOf", "UserDefined", "as_function",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from ouzel.compiler.functions.aggregate_function import ValueOrder
 from ouzel.compiler.functions.gathering import has_value_order
 from ouzel.compiler.plan import AggregateCall
-from ouzel.compiler.types import ArrayType, DataType
+from ouzel.compiler.types import DOUBLE, ArrayType, DataType, DecimalType, FloatType, IntegerType
 from ouzel.monoid.base import OfRegistry
 from ouzel.monoid.extremes import rank
 from ouzel.monoid.python import InPython
@@ -184,6 +184,44 @@ class Quantile(OfRegistry["float | None", "Counter[float]", "float | None"]):
     def call(self, name: str, column: str, value_type: DataType) -> AggregateCall:
         made = super().call(name, column, value_type)
         return replace(made, parameters=((ValueOrder(),), self.fraction, self.error))
+
+
+@dataclass(frozen=True)
+class Quantiles(InPython["float | None", "Counter[float]", "list[float] | None"]):
+    """The values at several fractions of the way through all, about; each is what `Quantile` gives. None of no values.
+
+    It rounds values and keeps how many there are of each, for a sketch of ranks, such as KLL, draws dice and goes by the order of values:
+    no two engines would give the same, and nothing could be taken back.
+
+    Args:
+        fractions: each from 0 to 1.
+        error: by how much of itself a value may be rounded.
+    """
+
+    fractions: tuple[float, ...]
+    error: float = 0.01
+    name = "quantiles"
+
+    @property
+    def zero(self) -> Counter[float]:
+        return Counter()
+
+    def prepare(self, value: float | None) -> Counter[float]:
+        return Quantile(0.5, self.error).prepare(value)
+
+    def plus(self, a: Counter[float], b: Counter[float]) -> Counter[float]:
+        return Bag[float]().plus(a, b)
+
+    @property
+    def inverse(self) -> Callable[[Counter[float]], Counter[float]]:
+        return _take_back
+
+    def present(self, total: Counter[float]) -> list[float] | None:
+        found = [Quantile(fraction, self.error).present(total) for fraction in self.fractions]
+        return [one for one in found if one is not None] or None
+
+    def result_type(self, value_type: DataType) -> DataType | None:
+        return ArrayType(DOUBLE) if isinstance(value_type, IntegerType | FloatType | DecimalType) else None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from ouzel.monoid.base import OfRegistry
 
 N = TypeVar("N", bound=int | float | Decimal | None)
+P = TypeVar("P")
 
 Exact = int | Fraction | Decimal
 
@@ -38,7 +39,7 @@ class Sums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _OfNumbers(OfRegistry[N, Sums, N | float], Generic[N]):
+class _OfNumbers(OfRegistry[N, Sums, P], Generic[N, P]):
     """Base: numbers are added up exactly."""
 
     commutative = True
@@ -86,22 +87,22 @@ def _special(total: Sums) -> float | None:
 
 
 @dataclass(frozen=True)
-class Sum(_OfNumbers[N]):
+class Sum(_OfNumbers[N, N], Generic[N]):
     """The total of numbers: SQL's SUM. None of no values."""
 
     sql = "sum"
 
-    def present(self, total: Sums) -> N | float:
+    def present(self, total: Sums) -> N:
         if total.values <= 0:
             return None  # type: ignore[return-value]  # N has None where a group may be without values
         special = _special(total)
         if special is not None:
-            return special
+            return special  # type: ignore[return-value]  # of floats
         return float(total.exact) if isinstance(total.exact, Fraction) else total.exact  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
-class Mean(_OfNumbers[N]):
+class Mean(_OfNumbers[N, "N | float"], Generic[N]):
     """The mean of numbers: SQL's AVG, of decimals with four digits more. None of no values."""
 
     sql = "avg"

@@ -103,6 +103,10 @@ class Spout:
         """Emit at most a few batches; True when there may be more now, None when there is nothing now, False when there never will be."""
         raise NotImplementedError
 
+    def watermark(self) -> datetime | None:
+        """The event time that no row emitted from now on is older than; None if rows have none. Asked for after each `next_batch`."""
+        return None
+
     def ack(self, message_id: object) -> None:
         """Every batch that came of this message has been handled."""
 
@@ -122,6 +126,9 @@ class Spout:
 class Bolt:
     """Handles batches. Override `execute`."""
 
+    tick_ms = 100
+    """How often `tick` is called, at most."""
+
     def open(self, context: Context) -> None:
         """Called once in the task, before anything else."""
 
@@ -130,7 +137,10 @@ class Bolt:
         raise NotImplementedError
 
     def tick(self, collector: Collector) -> None:
-        """Called about every 100 ms between batches."""
+        """Called about every `tick_ms` between batches, whether or not there are any."""
+
+    def advance(self, time: datetime, collector: Collector) -> None:
+        """Event time has passed this, in UTC: of all inputs nothing older will come. What is emitted here is held until it is acked."""
 
     def finish(self, collector: Collector) -> None:
         """All inputs have ended and everything has been handled; what is emitted here goes out before the task ends."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.compiler.plan import ApplyPython, Program, Scan, Sink
+from ouzel.compiler.plan import UNBOUNDED, ApplyPython, Node, Program, Scan, Served, SideJoin, Sink
 from ouzel.errors import NotSupported, QueryError
 from ouzel.planner.components import Part, cut_components
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
@@ -28,13 +28,16 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     """
     best = optimise(program, filters)
     _check_changelogs(Dag(best.sinks))
+    if settings.forgets:
+        _check_bounded(Dag(best.sinks), settings)
+    _check_asked(Dag(best.sinks))
     for sink in best.sinks:
         _check_flush(sink, settings)
     parts = cut_components(Dag(best.sinks, filters, best.hints))
     check_names(program.hints, parts)
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
-    calls_python = any(isinstance(node, ApplyPython) for part in parts for node in part.chain)
+    calls_python = any(_calls_python(node) for part in parts for node in part.chain)
     return Topology(settings.query_name or name, components, settings, bool(program.functions) or calls_python)
 
 
@@ -46,6 +49,32 @@ def _check_changelogs(dag: Dag) -> None:
                 raise NotSupported(
                     f"{node.label}: its input {upstream.changelog.value} rows, and it can only read one that {kinds} them"
                 )
+
+
+def _check_bounded(dag: Dag, settings: Settings) -> None:
+    """What is said to forget everything in time must not keep anything for ever."""
+    for node in dag.nodes():
+        if node.state_bound.startswith(UNBOUNDED):
+            raise NotSupported(
+                f"'state.ttl' = '{settings.state_ttl}' cannot bound {node.label}: only rows with event time that are never taken back "
+                "can be forgotten so that every engine forgets the same",
+                instead="leave the setting out, and write /*+ STATE_TTL('table' = '1d') */ into each SELECT that can forget",
+                about=("SET", "state.ttl"),
+            )
+
+
+def _calls_python(node: Node) -> bool:
+    return isinstance(node, ApplyPython) or (isinstance(node, SideJoin) and isinstance(node.right, Served))
+
+
+def _check_asked(dag: Dag) -> None:
+    """A table that is asked by key is no stream."""
+    for node in dag.streams():
+        if isinstance(node, Scan) and node.traits.asked is not None:
+            raise NotSupported(
+                f"table '{node.table}' can be asked by key, and not be read as a stream",
+                instead=f"write JOIN {node.table} FOR SYSTEM_TIME AS OF PROCTIME() ON ..., or ask a batch job",
+            )
 
 
 def _check_flush(sink: Sink, settings: Settings) -> None:

@@ -8,24 +8,23 @@ from ouzel.compiler.plan import (
     DistributionKind,
     Node,
     PartialAggregate,
+    Scan,
     Sink,
     SinkMode,
     Union,
     names_above,
     names_at_top,
+    needs_routing,
+    streamed,
 )
 from ouzel.planner.rules.combine_before_shuffle import wants_partial_key
 from ouzel.planner.rules.dag import Dag
 
 
-def needs_routing(node: Node) -> bool:
-    """Whether the node needs certain rows of an input in one task: what makes its rows elsewhere sends them to where they belong."""
-    return any(spread.kind is not DistributionKind.ANY for spread in node.distribution)
-
-
 def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
     """Whether the node begins a component, or goes on in its input's; `shared` are the ids of nodes that several read."""
-    if len(node.inputs) != 1 or isinstance(node.inputs[0], Union):
+    inputs = streamed(node)
+    if len(inputs) != 1 or isinstance(inputs[0], Union):
         return True
     if isinstance(node, Sink):
         return id(node.input) in shared or not _stays(node, shared, dag)
@@ -33,13 +32,21 @@ def starts_component(node: Node, shared: frozenset[int], dag: Dag) -> bool:
 
 
 def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
-    """A sink is fused with a bolt that does not branch and is partitioned by the sink's keys; a spout only reads."""
+    """A sink is fused with what does not branch and is partitioned by the sink's keys.
+
+    With a spout it is if nothing is written twice after a crash: a spout reads again what it has not committed, and as a task of its own
+    the sink would know that. An item of a queue is held for so long as another task may fail it, so its spout only reads.
+    """
     hinted = {name for name, _ in (*dag.hints.parallelism, *dag.hints.grouping)}
     if sink.traits.alone or sink.table in hinted:
         return False
     before = list(_down(sink, shared, dag))
     head = before[-1]
-    if not head.inputs or any(id(node) in shared for node in before):
+    if any(id(node) in shared for node in before):
+        return False
+    if isinstance(head, Scan):
+        return sink.mode is SinkMode.APPEND and sink.traits.once and not head.traits.by_token
+    if not head.inputs:
         return False
     if sink.mode is SinkMode.APPEND:
         return True
@@ -52,7 +59,7 @@ def _down(sink: Sink, shared: frozenset[int], dag: Dag) -> Iterator[Node]:
     node: Node = sink.input
     yield node
     while not starts_component(node, shared, dag):
-        node = node.inputs[0]
+        (node,) = streamed(node)
         yield node
 
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from ouzel.compiler.plan import DistributionKind, FinalAggregate, Hints, Over, PartialAggregate, Sink, TopN
-from ouzel.errors import QueryError
+from ouzel.compiler.plan import (
+    DistributionKind,
+    FinalAggregate,
+    Hints,
+    Over,
+    PartialAggregate,
+    Sink,
+    TopN,
+    needs_routing,
+)
+from ouzel.errors import PlanError, QueryError
 from ouzel.planner.components import Part
-from ouzel.planner.fusion import needs_routing
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind
 
@@ -102,6 +110,8 @@ def _usual(part: Part, port: int, parallelism: int) -> Grouping:
             return GLOBAL
         case DistributionKind.BROADCAST:
             return Grouping(GroupingKind.ALL)
+        case DistributionKind.OWN:
+            raise PlanError(f"input {port} of {part.name} is no stream")
 
 
 def _kind(name: str, text: str) -> GroupingKind:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ouzel.compiler.plan import Aggregate, AssignWindow, Node, Program, Scan
+from ouzel.compiler.plan import Aggregate, AssignWindow, Node, Program, Scan, keeps_rows, streamed
 
 WINDOW_TIME_US = 1_000
 """The time of a window's result is its end less so much."""
@@ -80,7 +80,7 @@ def _paths(node: Node, below: Path | None, awaited: bool) -> Iterator[tuple[str,
         below, awaited = (Windows(node.size_us, node.grid_us, node.offset_us), *below), False
     elif isinstance(node, Aggregate) and node.window is not None:
         awaited = True
-    elif node.state_bound:
+    elif keeps_rows(node):
         below = None
-    for child in node.inputs:
+    for child in streamed(node):
         yield from _paths(child, below, awaited)

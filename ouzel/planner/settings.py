@@ -18,7 +18,6 @@ FLINK_SETTINGS = {
     "execution.runtime-mode": "ouzel run streams, ouzel batch computes in batch",
     "sql-client.execution.result-mode": "choose with --format",
     "table.local-time-zone": "the session's time zone is UTC; cast or shift times in the query",
-    "table.exec.state.ttl": "bound a join with /*+ STATE_TTL('a' = '1d', 'b' = '1d') */, an aggregate by windows",
     "table.exec.source.idle-timeout": "write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND IDLE AFTER INTERVAL '30' SECOND",
     "table.exec.mini-batch.enabled": "leave it out: rows travel in batches of 'batch.rows' at most",
     "table.exec.mini-batch.allow-latency": "write EMIT AFTER DELAY INTERVAL '1' SECOND",
@@ -74,6 +73,8 @@ class Settings:
         dead_letter_path: path of the JSON lines file that dead-letter rows go to, relative to the query's file.
         state_lost: what becomes of a run in which a task died with what it kept in memory: fail (it goes on, but ends with exit code 4, or
             an error in Python) or accept.
+        state_ttl: how long of event time rows are kept for a join, and a key without rows, such as `1 h`; empty: as the query says. See
+            docs/sql.md#how-long-a-key-is-kept.
         late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
         shed_path: JSON lines file that the offsets of records that were shed are written to; empty: they are only counted.
         batch_rows: most rows a source reads into one batch.
@@ -107,6 +108,7 @@ class Settings:
     error_policy: BadRecordPolicy = BadRecordPolicy.FAIL
     dead_letter_path: str = "dead-letters.jsonl"
     state_lost: StateLoss = StateLoss.FAIL
+    state_ttl: str = ""
     late_path: str = ""
     shed_path: str = ""
     batch_rows: int = 10_000
@@ -131,6 +133,11 @@ class Settings:
     def run(self) -> str:
         """What tells the run that drew this seed from others, as part of a file's name; the seed itself is not to be told."""
         return hashlib.blake2s(str(self.seed).encode(), digest_size=4).hexdigest() if self.seed else ""
+
+    @property
+    def forgets(self) -> bool:
+        """Whether `state_ttl` says a time, and not 0."""
+        return bool(self.state_ttl.strip("0 abcdefghijklmnopqrstuvwxyz"))
 
     def updated(self, pairs: Iterable[tuple[str, str]]) -> Settings:
         """These settings with text values put in, later ones winning.
@@ -174,8 +181,12 @@ def shown_setting(settings: Settings, field: str) -> str:
 HYPHENATED = {"dead_letter_path": "dead-letter.path"}
 """Keys of several words between dots, by their fields."""
 
-FORMER_NAMES = {"error.table": "dead-letter.path", "error_table": "dead-letter.path"}
-"""Keys that go on working under the name they had before."""
+FORMER_NAMES = {
+    "error.table": "dead-letter.path",
+    "error_table": "dead-letter.path",
+    "table.exec.state.ttl": "state.ttl",
+}
+"""Keys that go on working under the name they had before, and those of Flink that mean the same."""
 
 SETTING_KEYS = tuple(setting_key(field.name) for field in fields(Settings))
 

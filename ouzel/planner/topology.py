@@ -108,14 +108,22 @@ class Task:
     index: int
 
 
+Digests = tuple[tuple[str, str], ...]
+"""What a table at rest holds: its parts, and what tells each from another of its name."""
+
+
 @dataclass(frozen=True)
 class Topology:
-    """Components in an order in which every reader comes after what it reads; `has_functions` if expressions call the user's own."""
+    """Components in an order in which every reader comes after what it reads; `has_functions` if expressions call the user's own.
+
+    `sides` are the tables that tasks read whole for themselves, with what they held when the run began.
+    """
 
     name: str
     components: tuple[Component, ...]
     settings: Settings = field(default_factory=Settings)
     has_functions: bool = False
+    sides: tuple[tuple[str, Digests], ...] = ()
 
     def component(self, name: str) -> Component:
         """The component of that name.

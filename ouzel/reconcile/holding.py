@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.compiler.plan import Scan, Sink, walk
+from ouzel.compiler.plan import Scan, SideJoin, Sink, walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.reconcile.marks import describe_edit
@@ -15,6 +15,7 @@ from ouzel.reconcile.parts import find_weight, parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.spelling import misspelt
 from ouzel.reconcile.topics import find_recreated, ids_of
+from ouzel.runtime.tasks.sides import content_of
 
 SHOWN = 3
 """Files that are named; of more there is only the number."""
@@ -26,6 +27,13 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
     Raises:
         QueryError: one does not.
     """
+    asked = [table for node in walk(sink) if isinstance(node, SideJoin) and node.asked for table in node.tables]
+    if asked:
+        raise QueryError(
+            f"the rows of '{asked[0]}' were asked for one by one while the run went on, and a batch job finds what they are now: where "
+            "the two differ nobody knows which is right",
+            instead="reconcile what the lookup reads, in a query without it",
+        )
     scans = {node.table: node for node in walk(sink) if isinstance(node, Scan)}
     ranges = {table: parts for table, parts in record.ranges.items() if table in scans}
     read = {name for parts in ranges.values() for name in parts}
@@ -36,12 +44,26 @@ def check_sources(sink: Sink, record: RunRecord) -> None:
         if path in files and (what := describe_edit(path, mark))
     ]
     anew = find_recreated(record.topics, ids_of(scans.values(), ranges) if record.topics else {})
+    wrong += [
+        f"{part} {what}"
+        for scan in scans.values()
+        if scan.table in record.sides
+        for part, what in _moved(record.sides[scan.table], dict(content_of(scan, Path(record.directory))))
+    ]
     wrong += [f"topic '{topic}' was deleted and made anew since the run" for topic in anew]
     if wrong:
         raise QueryError(
             f"the input is not what the run has read: {_some(wrong)}",
             instead="put it back as it was, or run the query again",
         )
+
+
+def _moved(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The parts of a table that was read whole which are not what they were, and what has become of them."""
+    for part in sorted(before.keys() | now.keys()):
+        if before.get(part) != now.get(part):
+            told = "was added" if part not in before else "is gone" if part not in now else "was edited"
+            yield part, f"{told} since the run began"
 
 
 def find_changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, further: bool) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from ouzel.compiler.plan import (
     Over,
     Program,
     Sink,
+    keeps_rows,
 )
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
@@ -163,9 +164,9 @@ def _joins_by_component(program: Program, topology: Topology) -> Iterator[tuple[
         (part.name, node, node is part.chain[0])
         for part in topology.components
         for node in part.chain
-        if isinstance(node, Join)
+        if isinstance(node, Join) and keeps_rows(node)
     ]
-    nodes = [node for node in Dag(program.sinks).nodes() if isinstance(node, Join)]
+    nodes = [node for node in Dag(program.sinks).nodes() if isinstance(node, Join) and keeps_rows(node)]
     return ((name, join, node) for (name, join, first), node in zip(made, nodes, strict=True) if first)
 
 

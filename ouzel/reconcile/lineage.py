@@ -31,7 +31,9 @@ from ouzel.compiler.plan import (
     Project,
     RowTime,
     Scan,
+    Served,
     SetOperation,
+    SideJoin,
     Sink,
     TopN,
     Union,
@@ -75,6 +77,8 @@ ROLES: NodeTable[Role] = NodeTable(
         Join: Role.REPEATS,
         SetOperation: Role.REPEATS,
         IntervalJoin: Role.REPEATS,
+        SideJoin: Role.REPEATS,
+        Served: Role.SINGLE,
         Over: Role.REPEATS,
         TopN: Role.REPEATS,
         AsofJoin: Role.REPEATS,
@@ -223,10 +227,10 @@ def top_join(sink: Sink) -> Join | None:
     """The join that makes the sink's rows, if only projections and filters follow it and what it has lost shows in single rows.
 
     What an anti join has lost shows in rows that are there, and nothing tells what they should have met; a lost version shows in rows that
-    have an older one.
+    have an older one. What each task reads for itself is not lost.
     """
     node = _maker(sink)
-    if not isinstance(node, Join) or isinstance(node, AsofJoin) or node.kind is JoinKind.ANTI:
+    if not isinstance(node, Join) or isinstance(node, AsofJoin | SideJoin) or node.kind is JoinKind.ANTI:
         return None
     return node if node.keys or not PADDED[node.kind] else None
 

@@ -77,6 +77,7 @@ class RunRecord:
         losses: what may have been lost, and when.
         sources: the files that were read.
         topics: the ids of the topics of Kafka that were read: table -> topic -> id.
+        sides: what the tables held that every task read whole for itself: table -> part -> digest.
         answer: the files that hold the answer: RESULTS, and the parts of tables, each by its absolute path.
         seed: the hash seed, which says which task had which keys; 0 if no task has lost state, for then nobody need know.
     """
@@ -98,6 +99,7 @@ class RunRecord:
     sources: Marks = field(default_factory=dict)
     topics: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     answer: Marks = field(default_factory=dict)
+    sides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def save(self, home: Path) -> None:
         """Write `record.json` into `home`."""

@@ -62,6 +62,7 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
     job = session.draw_seed(job)
     if engine == "spark":
         return job
+    job = session.mark_sides(job)
     late = job.settings.late_path or str(home.resolve() / LATE)
     return session.with_settings(job, replace(job.settings, late_path=late, shed_path=str(home.resolve() / SHED)))
 
@@ -210,6 +211,7 @@ class Recorder(RowIteration):
             began={_tables(job.topology)[spout]: time_us for spout, time_us in status.began.items()},
             run="" if self._engine == "spark" else job.settings.run,  # its sinks name parts by micro-batch
             losses=losses,
+            sides={table: dict(content) for table, content in job.topology.sides},
             seed=job.settings.seed if any(loss.tasks > 1 for loss in losses) else 0,
         )
 

@@ -56,7 +56,7 @@ class ClientStore(Generic[K, T, R]):
         monoid: how totals add up.
 
     Raises:
-        QueryError: the two cut time in other ways.
+        QueryError: the two cut time in other ways, or one adds up otherwise.
     """
 
     batch: BatchStore[T]
@@ -69,6 +69,13 @@ class ClientStore(Generic[K, T, R]):
                 f"the batch store cuts time by '{self.batch.batcher}' and the stream store by '{self.stream.batcher}'",
                 instead="give both the same batcher",
             )
+        for side, store in (("batch", self.batch), ("stream", self.stream)):
+            own = getattr(store, "monoid", self.monoid)  # a store of one's own need not say
+            if own != self.monoid:
+                raise QueryError(
+                    f"the {side} store adds up by {own}, and the client store is given {self.monoid}",
+                    instead="give it the store's own monoid",
+                )
 
     def get_many(self, keys: Iterable[K], until: BatchID | None = None) -> MergedTotals[K, R]:
         """What the keys add up to, now or before the batch `until`.

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
-from ouzel.compiler.plan import Aggregate, AggregateCall, AssignWindow, Node, Project, Scan, Sink, WindowKind, walk
+from ouzel.compiler.plan import (
+    MERGED_BY,
+    Aggregate,
+    AggregateCall,
+    AssignWindow,
+    Node,
+    Project,
+    Scan,
+    Sink,
+    WindowKind,
+    walk,
+)
 from ouzel.compiler.types import DataType, Field, Schema, TimestampType
 from ouzel.errors import QueryError
 from ouzel.monoid import And, Max, Min, Monoid, Or, Sum, TupleOf
-
-MERGED_BY = {
-    "count": "sum",
-    "count_if": "sum",
-    "sum": "sum",
-    "min": "min",
-    "max": "max",
-    "bool_and": "bool_and",
-    "bool_or": "bool_or",
-}
-"""The aggregate that adds up the results of an aggregate over parts of its rows; of others a store keeps what they are made of."""
 
 MONOIDS: Mapping[str, Monoid[Any, Any, Any]] = {
     "sum": Sum(),
@@ -42,6 +42,22 @@ class StoredValue:
     name: str
     type: DataType
     merged_by: str
+
+
+class TotalColumns(Protocol):
+    """Columns of totals by key."""
+
+    @property
+    def keys(self) -> tuple[Field, ...]:
+        """What the sums are grouped by."""
+
+    @property
+    def values(self) -> tuple[StoredValue, ...]:
+        """The sums."""
+
+    @property
+    def monoid(self) -> TupleOf:
+        """How rows of values add up."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,21 @@ class StoreColumns:
     def monoid(self) -> TupleOf:
         """How rows of values add up."""
         return TupleOf(tuple(MONOIDS[one.merged_by] for one in self.values))
+
+
+def merged_by_of(monoid: Monoid[Any, Any, Any], kind: DataType) -> str:
+    """The aggregate that adds up what a monoid makes of values of a type.
+
+    Raises:
+        QueryError: there is none, as its results do not add up.
+    """
+    found = MERGED_BY.get(monoid.aggregate(kind).name)
+    if found is None:
+        raise QueryError(
+            f"two results of {type(monoid).__name__} do not say that of both",
+            instead="keep those of Sum, Count, Min, Max, And or Or",
+        )
+    return found
 
 
 def stored_columns(sink: Sink) -> StoreColumns:

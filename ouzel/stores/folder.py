@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
+from weakref import finalize
 
 import polars as pl
 
@@ -31,12 +33,14 @@ from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.monoid import Monoid
 from ouzel.stores.batcher import Batcher, BatchID, BatchRange, in_utc, parse_batcher
-from ouzel.stores.columns import StoreColumns, StoredValue
+from ouzel.stores.columns import StoreColumns, StoredValue, TotalColumns
 from ouzel.stores.merging import Answering, answer_here, merge_files
 from ouzel.stores.store import extended, newest
 
 PAGE = "store.json"
 FORMAT = 1
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_Read = TypeVar("_Read")
 KEPT = 3
 """Versions that are kept, for whoever reads an older one."""
 
@@ -75,16 +79,21 @@ class StorePage:
 
 @dataclass(frozen=True)
 class FolderVersion:
-    """A version in a folder."""
+    """A version in a folder, open until it is read or nobody has it any more: its file may be removed meanwhile."""
 
     batches: BatchRange
     path: Path
     columns: StoreColumns = field(repr=False)
+    file: BinaryIO = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        finalize(self, self.file.close)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """All totals: keys and values."""
-        return pl.read_parquet(self.path)
+        with self.file:
+            return pl.read_parquet(self.file)
 
     def get_many(self, keys: Iterable[Any]) -> dict[Any, Any]:
         """The totals of those of the keys that there are; a key of several columns is a tuple."""
@@ -99,9 +108,17 @@ class FolderStore:
 
     Args:
         path: the folder; it may be made later.
+
+    Raises:
+        QueryError: it is no path.
     """
 
     def __init__(self, path: str | Path) -> None:
+        if not isinstance(path, str | Path) or _URL.match(str(path)):
+            raise QueryError(
+                f"a batch store is a folder of this machine or of a file system that machines share, and not {path!s}",
+                instead="give the path of a folder; what a stream sums may be kept in a server",
+            )
         self.path = Path(path)
 
     @property
@@ -144,17 +161,34 @@ class FolderStore:
             QueryError: no such version is kept.
             ConnectorError: its file is not what was written.
         """
-        page = self.page
-        found = newest(page.versions, page.batcher, until)
-        return FolderVersion(found.batches, self._checked(found.file), page.columns)
+
+        def opened(page: StorePage) -> FolderVersion:
+            found = newest(page.versions, page.batcher, until)
+            path = self._checked(found.file)
+            return FolderVersion(found.batches, path, page.columns, path.open("rb"))
+
+        return self._of_page(opened)
 
     def sums(self, batch: BatchID) -> dict[Any, Any] | None:
         """What one batch alone adds up to, by key; None if it was not computed."""
-        page = self.page
-        if batch not in page.sums:
-            return None
-        file = page.sums[batch]
-        return added_up(pl.read_parquet(self._checked(file)), page.columns) if file else {}
+
+        def read(page: StorePage) -> dict[Any, Any] | None:
+            file = page.sums.get(batch)
+            if file is None:
+                return {} if batch in page.sums else None
+            return added_up(pl.read_parquet(self._checked(file)), page.columns)
+
+        return self._of_page(read)
+
+    def _of_page(self, read: Callable[[StorePage], _Read]) -> _Read:
+        """What is read of the page and of what it names; of a page that another process has replaced meanwhile files may be gone."""
+        while True:
+            page = self.page
+            try:
+                return read(page)
+            except (ConnectorError, OSError):
+                if page == self.page:
+                    raise
 
     def put(
         self,
@@ -208,7 +242,8 @@ class FolderStore:
         total = self._write(whole.end.prev, "totals", merge_files(columns, files, answer))
         versions = (*kept, StoredVersion(whole, total))[-KEPT:]
         self._turn(StorePage(batcher, columns, whole, held, versions))
-        return FolderVersion(whole, self.path / total.name, columns)
+        path = self.path / total.name
+        return FolderVersion(whole, path, columns, path.open("rb"))
 
     def _write(self, batch: BatchID, what: str, frame: pl.DataFrame) -> StoredFile:
         name = f"batch={batch}/{what}-{secrets.token_hex(4)}.parquet"
@@ -288,18 +323,21 @@ def check_same(path: Path, page: StorePage, batcher: Batcher, columns: StoreColu
         raise QueryError(f"the store {path} holds what another query computes", instead="take another folder")
 
 
-def totals_of(frame: pl.DataFrame, columns: StoreColumns, keys: Iterable[Any]) -> dict[Any, Any]:
+def totals_of(frame: pl.DataFrame, columns: TotalColumns, keys: Iterable[Any]) -> dict[Any, Any]:
     """The totals of those of the keys that a frame has."""
     wanted, names = list(keys), [field.name for field in columns.keys]
     if not names:
         return {key: total for key, total in added_up(frame, columns).items() if key in wanted}
-    rows = [key if len(names) > 1 else (key,) for key in wanted]
-    kinds = Schema(columns.keys).polars()
-    asked = pl.DataFrame(rows, schema=kinds, orient="row").unique()
-    return added_up(frame.join(asked, on=names, how="semi", nulls_equal=True), columns)
+    return added_up(frame.join(key_frame(columns, wanted), on=names, how="semi", nulls_equal=True), columns)
 
 
-def added_up(frame: pl.DataFrame, columns: StoreColumns) -> dict[Any, Any]:
+def key_frame(columns: TotalColumns, keys: Iterable[Any]) -> pl.DataFrame:
+    """Keys in columns, each once; a key of several columns is a tuple."""
+    rows = [key if len(columns.keys) > 1 else (key,) for key in keys]
+    return pl.DataFrame(rows, schema=Schema(columns.keys).polars(), orient="row").unique()
+
+
+def added_up(frame: pl.DataFrame, columns: TotalColumns) -> dict[Any, Any]:
     """The totals of rows, by key."""
     keys, values = [field.name for field in columns.keys], [one.name for one in columns.values]
     monoid, found = columns.monoid, dict[Any, Any]()

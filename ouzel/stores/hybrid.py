@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ouzel.compiler.sql.ddl import column_texts, name_text, string_text, table_text
 from ouzel.compiler.types import TimestampType
+from ouzel.connectors import CONNECTORS
 from ouzel.errors import QueryError
 from ouzel.stores.batcher import Batcher, BatchID, BatchRange, parse_batcher
 from ouzel.stores.client import missing_text
@@ -47,6 +48,7 @@ def define_hybrid(
     columns, since = page.columns, version.batches.end
     stream, given = options["stream"], tables.get(options["stream"])
     with_options = dict(given) if given is not None else file_options(directory / stream)
+    _refuse_rows_by_key(stream, with_options)
     notes = _check_holes(
         name, options, page.batcher, since, StoredStream(page.batcher, columns, stream, with_options, directory)
     )
@@ -59,6 +61,16 @@ def define_hybrid(
     )
     made.append(f"CREATE VIEW {name_text(name)} AS {merged_select(columns, [name_text(batch_table), rows])}")
     return "; ".join(made).replace("\n", " "), notes
+
+
+def _refuse_rows_by_key(stream: str, options: Mapping[str, str]) -> None:
+    connector = options.get("connector", "")
+    row = CONNECTORS.get(connector)  # of one that is not there it is told when its table is made
+    if row and row.keyed and row.writes and row.writes.replaces(options):
+        raise QueryError(
+            f"the sums in '{stream}' are rows by key in a server of {connector}, and SQL reads none such",
+            instead="read both sides in Python with ClientStore, or let the stream write its sums to files",
+        )
 
 
 def _boundary(columns: StoreColumns, batcher: Batcher, since: BatchID) -> str:

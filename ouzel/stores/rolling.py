@@ -19,7 +19,8 @@ from ouzel.stores.batcher import EPOCH, Batcher, BatchRange, in_utc
 from ouzel.stores.client import ClientStore, Disagreement
 from ouzel.stores.columns import StoreColumns, stored_columns
 from ouzel.stores.folder import FolderStore, check_same
-from ouzel.stores.rows import StoredStream
+from ouzel.stores.keyed import KeyedStream
+from ouzel.stores.rows import StoredStream, stream_of
 from ouzel.stores.store import extended
 
 if TYPE_CHECKING:
@@ -88,13 +89,13 @@ class Advance:
         client: ClientStore[Any, Any, Any] = ClientStore(self.store, stream, self.store.monoid)
         return client.disagreements(self.batches)
 
-    def stream(self) -> StoredStream | None:
+    def stream(self) -> StoredStream | KeyedStream | None:
         """What a stream by the same query has written; None if it writes nowhere, or where nothing can be read now."""
         sink = self.sums
         if sink is None:
             return None
         options = {"connector": sink.connector, **dict(sink.options)}
-        found = StoredStream(self.batcher, self.columns, sink.table, options, self.job.directory)
+        found = stream_of(self.batcher, self.columns, sink.table, options, self.job.directory)
         return found if found.at_rest else None
 
 

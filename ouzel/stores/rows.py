@@ -15,6 +15,7 @@ from ouzel.errors import ConnectorError
 from ouzel.stores.batcher import Batcher, BatchID
 from ouzel.stores.columns import StoreColumns
 from ouzel.stores.folder import FolderStore, added_up, totals_of
+from ouzel.stores.keyed import KeyedStream, KeyedTotals, NamedTable
 from ouzel.stores.merging import file_options
 
 WEIGHT = "$weight"
@@ -113,11 +114,31 @@ class StoredStream:
         return added_up(self._rows[batch], self.columns) if batch in self._rows else {}
 
 
-def stored_stream(store: FolderStore, path: str | Path) -> StoredStream:
-    """What a stream by the store's query has written as Parquet to a folder.
+def stored_stream(store: FolderStore, table: str | Path | NamedTable) -> StoredStream | KeyedStream:
+    """What a stream by the store's query has written: as Parquet to a folder, or to a server's table.
+
+    Args:
+        store: the batch store, whose columns these are.
+        table: the folder, or the table as `Sink.postgres(...)` gives it.
 
     Raises:
         QueryError: there is no store yet.
     """
     page = store.page
-    return StoredStream(page.batcher, page.columns, Path(path).name, file_options(path), Path.cwd())
+    if isinstance(table, str | Path):
+        return StoredStream(page.batcher, page.columns, Path(table).name, file_options(table), Path.cwd())
+    return stream_of(
+        page.batcher, page.columns, table.name, {"connector": table.connector, **dict(table.options)}, Path.cwd()
+    )
+
+
+def stream_of(
+    batcher: Batcher, columns: StoreColumns, table: str, options: Mapping[str, str], directory: Path
+) -> StoredStream | KeyedStream:
+    """A stream store that is a table; its arguments are StoredStream's."""
+    connector = options.get("connector", "")
+    if connector not in CONNECTORS or not CONNECTORS[connector].keyed:
+        return StoredStream(batcher, columns, table, options, directory)
+    given = {name: value for name, value in options.items() if name != "connector"}
+    totals = KeyedTotals(table, connector, given, (columns.time, *columns.keys), columns.values, directory)
+    return KeyedStream(batcher, columns, totals)

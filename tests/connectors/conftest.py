@@ -12,10 +12,17 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    """A broker for the session; tests make topics of their own."""
+def _broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
     from tests.servers.kafka import KafkaBroker
 
     broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
     yield broker
     broker.kill()
+
+
+@pytest.fixture
+def kafka(_broker: KafkaBroker) -> KafkaBroker:
+    """A broker for the session, started again if a test before has left it dead; tests make topics of their own."""
+    if _broker.process is None:
+        _broker.start()
+    return _broker

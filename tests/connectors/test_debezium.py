@@ -126,3 +126,15 @@ def test_such_a_file_cannot_be_written(tmp_path: Path) -> None:
         match="a cannot be written: the connector 'file' can only read the format 'debezium-json'; insert into another table",
     ):
         load_text(query, tmp_path, "q")
+
+
+@pytest.mark.parametrize("form", ["maxwell-json", "canal-json"])
+def test_other_logs_of_changes_are_refused_with_the_way_out(form: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        load_text(
+            f"CREATE TABLE t (n INT) WITH ('connector' = 'file', 'path' = 't', 'format' = '{form}'); SELECT n FROM t;",
+            Path(),
+            "q",
+        )
+    assert caught.value.problem == f"'format' cannot be '{form}'"
+    assert (caught.value.instead or "").startswith("have the log written as Debezium writes it, 'debezium-json'")

@@ -175,7 +175,9 @@ def test_reading_goes_on_where_it_was_committed(kafka: KafkaBroker) -> None:
 @pytest.mark.server
 def test_a_commit_that_fails_is_told_and_made_good(kafka: KafkaBroker) -> None:
     kafka.create_topic("uncommitted", 1)
-    source = open_source("kafka", request_for(kafka.address, "uncommitted", **{"properties.socket.timeout.ms": "1000"}))
+    # A commit may wait for a coordinator as long as a session lasts: usually 45 s.
+    hasty = {"properties.socket.timeout.ms": "1000", "properties.session.timeout.ms": "6000"}
+    source = open_source("kafka", request_for(kafka.address, "uncommitted", **hasty))
     reader = source.reader(source.partitions()[0], None)
     kafka.kill()
     told, deadline = source.commit({"uncommitted-0": Committed(7)}), time.monotonic() + 60
@@ -355,6 +357,15 @@ def test_a_sink_says_which_records_were_not_taken(kafka: KafkaBroker) -> None:
     sink.write(1, pl.DataFrame({"id": [1], "word": ["a"]}))
     with pytest.raises(ConnectorError, match=f"topic 'absent'.* on Kafka at {kafka.address}"):
         sink.flush()
+
+
+def test_a_sink_gives_no_record_up_for_a_broker_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Mapping[str, object]] = []
+    monkeypatch.setattr("ouzel.connectors.kafka.sink.Producer", lambda settings, logger: made.append(settings))
+    monkeypatch.setattr("ouzel.connectors.kafka.sink.topics_of", lambda *about: {})
+    options = request_for("127.0.0.1:1", "anywhere").options
+    open_sink("kafka", SinkRequest("out", dict(options), COLUMNS, "append", Path("."), again=True))
+    assert made[0]["message.timeout.ms"] == 0, "however long it is away"
 
 
 def test_secrets_are_read_late_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:

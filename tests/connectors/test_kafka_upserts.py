@@ -10,12 +10,14 @@ import polars as pl
 import pytest
 
 import ouzel
+from ouzel import Source, Store, monoid
 from ouzel.connectors import CONNECTORS, check_options
 from ouzel.connectors.base import SourceRequest
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.reader import RecordDecoder
 from ouzel.connectors.options import TableOptions
-from ouzel.errors import QueryError
+from ouzel.errors import ConnectorError, QueryError
+from ouzel.stores import keyed_totals
 
 if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker
@@ -118,3 +120,27 @@ def test_what_a_topology_writes_by_key_is_the_same_table_to_another(kafka: Kafka
     raw = table.replace("'upsert-kafka'", "'kafka'")
     with pytest.warns(UserWarning, match="each record of totals is a row"):
         assert ouzel.table(ouzel.query(f"{raw} SELECT k FROM totals;", **settings), "memory").height > read.height
+
+
+def test_a_topic_is_a_store_whose_totals_are_looked_up(kafka: KafkaBroker) -> None:
+    kafka.create_topic("kept-counts", 2)
+    table = Store.kafka("kept-counts", bootstrap_servers=kafka.address, format="json", key_format="json")
+    store = keyed_totals(table, monoid.Sum(), str, int)
+    assert store.get_many(["to"]) == {}
+    for times, words in enumerate(["to be or not to be", "to be or not to be that is"], 1):
+        counts = Source.of([words]).flat_map(str.split).map(lambda word: (word, 1)).sum_by_key(monoid.Sum(), table)
+        counts.run("memory")
+        found = store.get_many(["to", "that", "nobody"])
+        assert {key: store.monoid.present(total) for key, total in found.items()} == {
+            "to": (2,),
+            **({"that": (1,)} if times == 2 else {}),
+        }
+
+    kafka.produce("kept-counts", [None] * 4, key=b'{"key":"that"}')  # in every partition
+    assert store.get_many(["that"]) == {}
+    with pytest.raises(
+        ConnectorError, match="a topic adds nothing up; write totals to it, or take a store of redis or postgres"
+    ):
+        store.merge_many({"to": store.monoid.prepare((1,))}, "1")
+    with pytest.raises(QueryError, match="the connector kafka adds nothing to what it keeps; leave out merge=True"):
+        Store.kafka("kept-counts", merge=True, bootstrap_servers=kafka.address, format="json")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
+from threading import enumerate as enumerate_threads
 
 import polars as pl
 import pytest
@@ -20,8 +21,8 @@ from ouzel.connectors.kestrel.client import Client
 from ouzel.connectors.kestrel.source import KestrelReader, KestrelSource
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.session import load_text
-from tests.servers.kafka import free_port
 from tests.servers.kestrel import KestrelServer, Talk
+from tests.servers.process import free_port
 
 pytestmark = pytest.mark.server
 
@@ -255,6 +256,7 @@ def test_only_one_run_keeps_its_items_in_a_place(server: KestrelServer, tmp_path
     with pytest.raises(ConnectorError, match=r"is written by another run; give each its own 'items\.path'"):
         opened(request(server, tmp_path, items_path="kept"))
     source.close()
+    assert not [thread for thread in enumerate_threads() if thread.name == "kestrel"], "nobody reads on unseen"
 
 
 def test_bad_items_say_where_they_are_from(server: KestrelServer, wait: Callable[[], object]) -> None:

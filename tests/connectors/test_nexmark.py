@@ -10,7 +10,8 @@ import pytest
 
 from ouzel.connectors.base import ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.nexmark import count_rows, event_numbers, generate, open_nexmark
-from ouzel.errors import ConnectorError
+from ouzel.errors import ConnectorError, QueryError
+from ouzel.session import load_text
 
 BID = {name: pl.Int64() for name in ("auction", "bidder", "price")} | {
     "channel": pl.String(),
@@ -98,3 +99,30 @@ def test_people_and_auctions_have_their_columns() -> None:
 def test_an_unknown_column_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConnectorError, match="a Nexmark bid has no column 'prize'; it has auction, bidder, price"):
         open_nexmark(SourceRequest("bids", {"table": "bid"}, {"prize": pl.Int64()}, Path()))
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("table", ["person", "auction", "bid"])
+def test_held_events_repeat_later_and_with_higher_ids(table: str, parts: int) -> None:
+    """The second time all is as the first time but for ids, which have grown by as many as there were, and time."""
+    columns = {
+        "person": {"id": pl.Int64(), "name": pl.String(), "dateTime": pl.Datetime("us")},
+        "auction": {"id": pl.Int64(), "seller": pl.Int64(), "expires": pl.Datetime("us"), "itemName": pl.String()},
+        "bid": BID,
+    }[table]
+    held, per_round = 10_000, {"id": 1 if table == "person" else 3, "auction": 3, "bidder": 1, "seller": 1}
+    options = {"table": table, "events": str(2 * held), "partitions": str(parts)}
+    made = read_all(columns, 10_000, **options)
+    for whole, repeated in zip(made, read_all(columns, 700, **options, held=str(held)), strict=True):
+        first, again = repeated[: len(repeated) // 2], repeated[len(repeated) // 2 :]
+        assert first.equals(whole[: len(first)])
+        for name, kind in columns.items():
+            grows = held * 10 if kind == pl.Datetime else held // 50 * per_round.get(name, 0)
+            expected = first[name].dt.offset_by(f"{grows}us") if kind == pl.Datetime else first[name]
+            assert again[name].equals(expected + grows if grows and kind == pl.Int64 else expected), name
+
+
+def test_held_events_that_break_off_in_a_round_are_refused() -> None:
+    options = "'connector' = 'nexmark', 'table' = 'bid', 'held' = '15000', 'partitions' = '2'"
+    with pytest.raises(QueryError, match="'held' = '15000' breaks off in the middle of a round"):
+        load_text(f"CREATE TABLE bid (price BIGINT) WITH ({options}); SELECT price FROM bid;", Path(), "held")

@@ -16,7 +16,7 @@ import pytest
 import ouzel
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.base import ItemReader, ReadBatch, ReadState, SinkRequest, Source, SourceRequest, Unreachable
-from ouzel.connectors.redis import KEPT
+from ouzel.connectors.kept import KEPT
 from ouzel.connectors.redis.hands import Hands, StreamEntry
 from ouzel.errors import ConnectorError, QueryError
 from tests.servers.redis import RedisServer

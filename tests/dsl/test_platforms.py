@@ -95,6 +95,7 @@ def test_the_table_has_every_verb_there_is() -> None:
         "run_both",
         "changes",
         "tables",
+        "plot",
     }
     assert {name for name in dir(Stream) if not name.startswith("_")} - runs <= told
 

@@ -21,6 +21,7 @@ import pytest
 import ouzel
 from ouzel import QueryError, Sink, Source, StepOptions, Store, Stream, TopologyError, col, fn, monoid
 from ouzel.compiler.plan import ApplyPython, SinkMode
+from ouzel.compiler.records import made_of
 from ouzel.connectors.memory import TABLES
 from ouzel.runtime.operators.python_steps import PythonSteps
 
@@ -109,6 +110,37 @@ def test_no_value_is_bent_to_fit_its_column(hint: Any, good: object, bad: object
         stream.table("memory")
 
 
+def test_a_verb_of_another_library_is_told_by_ours() -> None:
+    with pytest.raises(AttributeError, match=r"has no group_by\(\); map to pairs, .* and call sum_by_key\(monoid\)"):
+        words().group_by("key")  # type: ignore[attr-defined]
+    assert not hasattr(words(), "no_such")
+
+
+def test_monoids_see_records_as_columns_have_them_and_give_the_users_classes() -> None:
+    """On the engine as in plain Python: what cannot be hashed or has no order in Python adds up all the same."""
+    found = words().map(lambda pair: (pair[0][:1], Word(*pair)), returns=tuple[str, Word])
+    both = monoid.UserDefined(
+        "both", Word("", 0), lambda a, b: Word(max(a.text, b.text), a.size + b.size), Word, commutative=True
+    )
+    for total in (monoid.ListOf(), monoid.SetOf(), monoid.TopK(2), monoid.Min(), monoid.Reservoir(2), both):
+        sums: Stream[Any] = found.sum_by_key(total)
+        rows = [made_of(sums.record, row) for row in sums.table("memory").iter_rows(named=True)]
+        assert sorted(rows, key=repr) == sorted(sums.memory(), key=repr), total
+    longest = found.map_values(lambda word: (word.size, word)).sum_by_key(monoid.MaxBy())
+    assert ("r", Word("river", 5)) in longest.memory()
+    assert "RIVER" in longest.map(lambda pair: pair[1].text.upper()).table("memory")["value"].to_list()
+
+
+def test_keys_that_python_cannot_hash_are_keys() -> None:
+    by_word = words().map(lambda pair: (Word(*pair), 1), returns=tuple[Word, int]).sum_by_key(monoid.Sum())
+    letters = words().map(lambda pair: (sorted(pair[0]), 1), returns=tuple[list[str], int])
+    nothing = Source.of([(float("nan"), 1), (float("nan"), 2)])
+    made: list[Stream[Any]] = [by_word, letters.join(letters), nothing.sum_by_key(monoid.Sum()), nothing.join(nothing)]
+    for stream in made:
+        rows = [repr(made_of(stream.record, row)) for row in stream.table("memory").iter_rows(named=True)]
+        assert sorted(rows) == sorted(map(repr, stream.memory()))
+
+
 def test_records_are_what_python_has() -> None:
     places = words().map(lambda pair: Place(Word(*pair), {pair[0]: pair[1]})).filter(lambda one: one.word.size > 3)
     longer = places.map(lambda one: Place(Word(one.word.text + "!", one.word.size + 1), {**one.tags, "!": 1}))
@@ -127,7 +159,7 @@ def test_records_are_what_python_has() -> None:
         (lambda: Source.kafka("lines", bootstrap_servers="b:1").map(lambda line: (line, 1)),
          "it is not known which type map lambda line: (line, 1) gives: it has no annotation, and its source "
          "cannot be read before it runs; write map"),
-        (lambda: Source.of(LINES).map(lambda line: object()), "the first records do not show it"),
+        (lambda: Source.of(LINES).map(lambda line: object()), "and no column holds values of the type object; write map"),
         (lambda: Source.of(LINES).map(lambda line: line.words), "on the first records it raises AttributeError: 'str' object has no"),
         (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),
         (lambda: Source.of([]), "write Source.of(records, tuple[str, int])"),
@@ -145,6 +177,13 @@ def test_records_are_what_python_has() -> None:
         (lambda: words().name("pairs").job(options={"pars": StepOptions(2)}), "options for 'pars', and nothing has this name; did you "
          "mean 'pairs'?"),
         (lambda: words().sql("SELECT nokey FROM this"), "there is no column nokey"),
+        (lambda: Source.of([1, "a"]), "no column holds both int and str; write Source.of"),
+        (lambda: Source.of(LINES).map(lambda line: set(line)), "no column holds values of the type set"),
+        (lambda: words().sum_by_key(monoid.Sum), "sum_by_key adds up by a monoid, and Sum is none; write monoid.Sum()"),  # type: ignore[arg-type]
+        (lambda: words().sum_by_key(Store.memory("x"), monoid.Sum()), "and the store 'x' is none; write a monoid first"),  # type: ignore[arg-type]
+        (lambda: words().write("out.json"), "write writes to a table, and 'out.json' is none; write Sink.file('path', …)"),  # type: ignore[arg-type]
+        (lambda: Source.of([datetime(2026, 1, 1)]).event_time("value", 60), "the delay is a timedelta, and 60 is none"),  # type: ignore[arg-type]
+        (lambda: words().name("a").keys().name("a").job(options={"a": StepOptions(2)}), "and 2 steps have this name"),
         (lambda: words().memory(lines=["a"]), "there is no source 'lines'; give records of records"),
     ],
 )  # fmt: skip

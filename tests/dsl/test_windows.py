@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 import pytest
 
-from ouzel import QueryError, Source, Stream, monoid
+from ouzel import OuzelError, QueryError, Source, Stream, monoid
 from ouzel.runtime.simulator.world import simulate
 from ouzel.spark.lowering import run_job
 from tests.effort import seeds
@@ -78,10 +78,24 @@ def test_sql_in_a_program_sees_the_time_of_records_that_python_has_made(tmp_path
 
 def test_windows_without_a_time_or_a_fit_are_refused(tmp_path: Path) -> None:
     pairs = Source.of([("a", 1)])
-    with pytest.raises(QueryError, match=r"call event_time\(column, delay\)"):
-        pairs.sum_by_window(monoid.Sum(), HOUR)
+    timed = readings(tmp_path, 0).map(lambda one: (one.river, one.level))
+    lost = (pairs, timed + pairs, timed.sum_by_key(monoid.Sum()), timed.join(timed).keys().map(lambda key: (key, 1)))
+    for without in lost:
+        with pytest.raises(QueryError, match=r"what comes of .*:\d+ has none; call event_time\(column, delay\) behind"):
+            without.sum_by_window(monoid.Sum(), HOUR)
     with pytest.raises(QueryError, match="key is no time of"):
         pairs.event_time("key")
-    timed = readings(tmp_path, 0).map(lambda one: (one.river, one.level))
     with pytest.raises(QueryError, match="take a slide that divides the size"):
         timed.sum_by_window(monoid.Sum(), HOUR, timedelta(minutes=50))
+
+
+def test_a_record_without_a_time_fails_in_plain_python_as_on_an_engine() -> None:
+    class Maybe(NamedTuple):
+        at: datetime | None
+        river: str
+
+    timed = Source.of([Maybe(None, "a")], Maybe).event_time("at").map(lambda one: (one.river, 1))
+    for platform in (Stream.memory, lambda stream: stream.table("memory")):
+        for stream in (timed.sum_by_window(monoid.Sum(), HOUR), timed.running_sum(monoid.Sum())):
+            with pytest.raises(OuzelError, match=r"is None|is NULL"):
+                platform(stream)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from ouzel import Sink, Source, Stream, monoid
+import polars as pl
+
+from ouzel import Sink, Source, StepOptions, Stream, col, column_function, monoid
+from ouzel.dsl.windows import WindowTotal
 
 
 @dataclass
@@ -28,3 +33,40 @@ looked: Stream[tuple[str, int | None]] = words.lookup(totals)
 merged: Stream[str] = words + lines
 written: Stream[tuple[str, int]] = totals.name("total").write(Sink.memory("totals"))
 found: list[tuple[str, int]] = totals.memory()
+
+
+class Reading(NamedTuple):
+    at: datetime
+    river: str
+    level: int
+
+
+@column_function(str)
+def loud(texts: pl.Series) -> pl.Series:
+    return texts.str.to_uppercase()
+
+
+HOUR = timedelta(hours=1)
+readings: Stream[Reading] = Source.of([Reading(datetime(2026, 1, 1), "ouzel", 3)])
+timed: Stream[Reading] = readings.event_time("at", delay=HOUR)
+levels: Stream[tuple[str, int]] = timed.map(lambda one: (one.river, one.level))
+windows: Stream[WindowTotal[str, int]] = levels.sum_by_window(monoid.Sum(), HOUR, HOUR / 2)
+highest: Stream[tuple[str, int]] = windows.map(lambda one: (one.key, one.value))
+running: Stream[tuple[str, tuple[int | None, int]]] = levels.running_sum(monoid.Max())
+long: Stream[str] = words.filter(lambda word: len(word) > 3)
+dear: Stream[str] = words.filter(col("value") > "m")
+sizes: Stream[int] = words.collect({"a": 1, "an": 2})
+letters: Stream[tuple[str, str]] = by_size.map_keys(str).flat_map_values(list)
+prefixes: Stream[tuple[str, int]] = pairs.flat_map_keys(lambda word: [word[:1], word])
+some: Stream[tuple[str, int]] = prefixes.filter_keys(lambda word: word != "")
+counts: Stream[int] = some.values()
+inner: Stream[tuple[str, tuple[int, float]]] = pairs.join(halves)
+together: Stream[str] = words.merge(lines, keys)
+beside: Stream[tuple[str, int]] = totals.also(flights.write(Sink.file("flights", format="json")))
+distinct: Stream[tuple[str, int]] = halves.sum_by_key(monoid.HyperLogLog())
+listed: Stream[tuple[str, list[int]]] = pairs.sum_by_key(monoid.TopK(2))
+best: Stream[tuple[str, int]] = pairs.map_values(lambda size: (size, size)).sum_by_key(monoid.MaxBy())
+upper = words.map(loud)
+picked = flights.select("carrier", late=col("delay") > 10)
+asked = flights.sql("SELECT carrier FROM this")
+frame: pl.DataFrame = totals.table("memory", options={"total": StepOptions(parallelism=2)})

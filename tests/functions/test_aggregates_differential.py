@@ -162,7 +162,8 @@ def _spelled(function: str, argument: str | None, kind: DataType | None = None) 
             yield replace(made, name=f"{made.name}_{condition}_distinct", filter=condition, distinct=True)
 
 
-CHUNKS = [list(calls())[start : start + CALLS_AT_ONCE] for start in range(0, len(list(calls())), CALLS_AT_ONCE)]
+CALLS = list(calls())
+CHUNKS = [CALLS[start : start + CALLS_AT_ONCE] for start in range(0, len(CALLS), CALLS_AT_ONCE)]
 
 
 def answer(made: Sequence[nodes.Node], frame: pl.DataFrame) -> pl.DataFrame:

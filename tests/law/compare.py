@@ -31,8 +31,9 @@ def plain_fold(frames: Iterable[pl.DataFrame], columns: list[str]) -> pl.DataFra
         values = frame.drop(WEIGHT, strict=False)
         schema = dict(values.schema)
         for row, weight in zip(values.iter_rows(), weights, strict=True):
-            counts[repr(row)] += weight
-            rows[repr(row)] = row
+            key = repr(row)
+            counts[key] += weight
+            rows[key] = row
     negative = [key for key, count in counts.items() if count < 0]
     assert not negative, f"rows taken back that were never there: {negative[:ROWS_SHOWN]}"
     return pl.DataFrame([rows[key] for key, count in counts.items() for _ in range(count)], schema=schema, orient="row")

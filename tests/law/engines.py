@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -12,10 +12,12 @@ from random import Random
 import polars as pl
 
 from ouzel.errors import OuzelError
+from ouzel.planner.build import plan_topology
+from ouzel.planner.packing import pack
 from ouzel.runtime.run import RunState, Status
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import simulate
-from ouzel.session import Job, load, start
+from ouzel.session import Job, connector_traits, load, start
 from tests.law.cases import Case
 from tests.law.compare import plain_fold
 
@@ -35,8 +37,13 @@ class Answer:
 
 @cache
 def loaded(case: Case, directory: Path, pairs: Pairs) -> Job:
-    """The case, planned with these settings."""
-    return load(case.write(directory), pairs)
+    """The case, planned with these settings; it is compiled once for all of them."""
+    if not pairs:
+        return load(case.write(directory))
+    job = loaded(case, directory, ())
+    filters = frozenset(name for name, connector in connector_traits(directory).items() if connector.filters)
+    topology = plan_topology(job.program, job.settings.updated(pairs), job.topology.name, filters)
+    return replace(job, topology=topology, packing=pack(topology))
 
 
 def random_shape(case: Case, random: Random) -> Pairs:

@@ -20,9 +20,9 @@ SHAPES: tuple[Pairs, ...] = (
     (("parallelism", "3"), ("containers", "2"), ("batch.rows", "50"), ("max.pending.rows", "200")),
 )
 TOGETHER = 8
-ALONE = [case for case in ON_TIME if case.family == "hints"]
+ALONE = [case for case in ON_TIME if case.family == "hints" or "SET '" in case.text]
 """Cases whose own settings would be their neighbours' too."""
-SHARING = [case for case in ON_TIME if case.family != "hints"]
+SHARING = [case for case in ON_TIME if case not in ALONE]
 GROUPS = [SHARING[first :: -(-len(SHARING) // TOGETHER)] for first in range(-(-len(SHARING) // TOGETHER))]
 """Cases side by side, those of one family in different topologies."""
 

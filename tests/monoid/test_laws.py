@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from datetime import datetime
 from decimal import Decimal
 from random import Random
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from ouzel import monoid
+from ouzel.compiler.functions.approximate import register_bits
 from ouzel.compiler.plan import WEIGHT, Aggregate
 from ouzel.compiler.plan.aggregates import is_combinable
-from ouzel.compiler.types import BIGINT, BOOLEAN, DOUBLE, TIMESTAMP, VARCHAR, ArrayType, DataType, MapType, RowType
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    TIMESTAMP,
+    VARCHAR,
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    RowType,
+)
 from ouzel.errors import NotSupported, QueryError
 from ouzel.monoid import Monoid
+from ouzel.runtime.operators.approximate import estimate, find_registers
 from ouzel.runtime.operators.python_totals import from_storage, to_storage
 from ouzel.testing import check_laws
 from tests.effort import seeds
@@ -52,6 +67,8 @@ CASES: list[tuple[Monoid[Any, Any, Any], DataType, list[Any]]] = [
     (monoid.Bag(), VARCHAR, ["b", "a", "b", None]),
     (monoid.ListOf(), BIGINT, NUMBERS),
     (monoid.SetOf(), VARCHAR, ["b", "a", "b", None]),
+    (monoid.ListOf(), PAIR, [(3, "c"), (1, "b"), (1, "a"), (None, "z")]),
+    (monoid.SetOf(), PAIR, [(3, "c"), (1, "b"), (1, "b"), (1, "a")]),
     (monoid.TopK(2), BIGINT, NUMBERS),
     (monoid.TupleOf((monoid.Max(), monoid.Count())), PAIR, PAIRS),
     (monoid.MapOf(monoid.Sum()), MapType(VARCHAR, BIGINT), MAPS),
@@ -61,6 +78,12 @@ CASES: list[tuple[Monoid[Any, Any, Any], DataType, list[Any]]] = [
         [(1, "a"), (2, None), None],
     ),
     (monoid.Quantile(0.4), DOUBLE, [0.1, -1234.5678, 1e-9, None, 12.34, 129.0]),
+    (monoid.Quantiles((0.1, 0.5, 1.0)), DOUBLE, [0.1, -1234.5678, 1e-9, None, 12.34, 129.0]),
+    (monoid.HyperLogLog(), VARCHAR, ["", "a", "ouzel" * 9, "bé", None]),
+    (monoid.HyperLogLog(0.01), BIGINT, [*range(-3, 9), 1 << 40, None]),
+    (monoid.HyperLogLog(), DOUBLE, [0.0, -0.0, math.nan, math.inf, 1.5, None]),
+    (monoid.HyperLogLog(), TIMESTAMP, [datetime(2024, 1, 1), datetime(1969, 1, 1, 0, 0, 1), None]),
+    (monoid.HyperLogLog(), BOOLEAN, [True, False, None]),
     (monoid.Product(), DOUBLE, [0.5, -3.0, 1e200, 1e-200, 0.0, None]),
     (monoid.Product(), BIGINT, [3, -7, None]),
     (monoid.Moments(), DOUBLE, [0.1, 1e6, -2.5, None, 3.0]),
@@ -149,6 +172,29 @@ def settled(value: Any) -> Any:
         case dict():
             return {key: settled(one) for key, one in value.items()}
     return value
+
+
+def test_plain_python_estimates_as_the_engine_does_whatever_the_number_of_values() -> None:
+    """Few registers filled, many, all of them; texts of all lengths."""
+    dice = Random(3)
+    for error in (0.05, 0.01):
+        sketch = monoid.HyperLogLog(error)
+        bits = register_bits(error)
+        for number in (0, 1, 90, 600, 2_000, 9_000):
+            values = [str(dice.getrandbits(dice.choice([8, 60, 300]))) for _ in range(number)]
+            places = np.unique(find_registers(pl.Series(values, dtype=pl.String), VARCHAR, bits))
+            ranks = [
+                int(one[-1]) % 64 for one in np.split(places, np.flatnonzero(np.diff(places // 64)) + 1) if one.size
+            ]
+            empty = (1 << bits) - len(ranks)
+            expected = estimate(np.array([empty]), np.array([empty + sum(2.0**-rank for rank in ranks)]), bits)
+            found = sketch.present(Counter(place for value in values for place in sketch.prepare(value)))
+            assert found == expected[0], (error, number)
+            assert found == pytest.approx(len(set(values)), rel=4 * error)
+    with pytest.raises(QueryError, match=r"0.001 is out of reach; take 0.01 to 0.05"):
+        monoid.HyperLogLog(0.001)
+    with pytest.raises(QueryError, match=r"takes no DECIMAL.*; map decimals to texts"):
+        monoid.HyperLogLog().signature(DecimalType(38, 18))
 
 
 def test_who_breaks_a_law_is_told_which() -> None:

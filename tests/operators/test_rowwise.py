@@ -86,6 +86,19 @@ def test_a_watermark_is_the_largest_seen_in_the_batch_and_the_oldest_and_newest_
     assert made.sight is None
 
 
+@pytest.mark.parametrize("least", [-(2**63) + 5_000_000, 0], ids=["just fits", "usual"])
+def test_a_fixed_delay_shows_what_the_same_delay_of_each_row_shows(least: int) -> None:
+    source, at = table(at=TIMESTAMP), Column(TIMESTAMP, "at")
+    fixed = resolve_call("subtract", [at, Literal(INTERVAL, timedelta(seconds=5))])
+    each = resolve_call("subtract", [resolve_call("greatest", [at, at]), Literal(INTERVAL, timedelta(seconds=5))])
+    times = pl.Series("at", [None, least, 7_000_000], dtype=pl.Int64).cast(pl.Datetime("us"))
+    whole, one_by_one = (chain(Watermark(source, "at", expression)) for expression in (fixed, each))
+    kept, expected = (made.process(times.to_frame()) for made in (whole, one_by_one))
+    assert kept is not None
+    assert kept.equals(expected)
+    assert whole.sight == one_by_one.sight
+
+
 def test_unnest_repeats_rows_and_counts_from_one() -> None:
     source = table(a=BIGINT, items=ArrayType(VARCHAR))
     items = Column(ArrayType(VARCHAR), "items")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.compiler.plan import UNBOUNDED
+from ouzel.errors import NotSupported
 from ouzel.explain import explain, explain_json
 from ouzel.explain.state import WAYS_OUT, list_growing, warn_of_growth
 from ouzel.session import load_text
@@ -55,3 +56,29 @@ def test_what_time_bounds_is_told_with_its_key_and_bound() -> None:
         "ways_out": [],
     }
     assert "bounded  yes" in explain(job.program, job.topology, job.packing, ("state",))
+
+
+FORGETTING = {
+    "groups": "SELECT /*+ STATE_TTL('a' = '1 h') */ kind, COUNT(*) AS n FROM a GROUP BY kind",
+    "distinct": "SELECT /*+ STATE_TTL('a' = '1 h') */ DISTINCT kind FROM a",
+    "over": "SELECT /*+ STATE_TTL('a' = '1 h') */ id, SUM(id) OVER (PARTITION BY kind) AS n FROM a",
+    "top": "SELECT /*+ STATE_TTL('x' = '1 h') */ id FROM a AS x QUALIFY ROW_NUMBER() OVER (PARTITION BY kind ORDER BY id) = 1",
+    "setting": "SET 'table.exec.state.ttl' = '1 h'; SELECT kind, COUNT(*) AS n FROM a GROUP BY kind",
+}
+
+
+@pytest.mark.parametrize("query", FORGETTING.values(), ids=FORGETTING)
+def test_what_a_time_to_live_bounds_does_not_grow(query: str) -> None:
+    job = load_text(f"{TABLES}{query};", Path(), "q")
+    told = explain_json(job.program, job.topology, job.packing, ("state",))["state"]
+    assert [row["bounded"] for row in told] == [True, True]
+    assert all(row["keeps"].endswith("until it has had no row for 3600 s") for row in told)
+
+
+def test_a_time_to_live_for_all_must_bound_all() -> None:
+    text = f"{TABLES}SELECT n, COUNT(*) AS m FROM (SELECT kind, COUNT(*) AS n FROM a GROUP BY kind) AS t GROUP BY n;"
+    with pytest.raises(NotSupported) as caught:
+        load_text(text, Path(), "q", [("state.ttl", "1 h")])
+    assert str(caught.value).startswith("'state.ttl' = '1 h' cannot bound Aggregate by (n): ")
+    assert "write /*+ STATE_TTL('table' = '1d') */ into each SELECT that can forget" in str(caught.value)
+    load_text(text, Path(), "q", [("state.ttl", "0 ms")])

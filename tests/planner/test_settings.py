@@ -33,9 +33,9 @@ def test_every_setting_is_described() -> None:
     ("key", "value", "message"),
     [
         (
-            "table.exec.state.ttl",
-            "1 d",
-            "there is no setting 'table.exec.state.ttl'; bound a join with /*+ STATE_TTL('a' = '1d', 'b' = '1d') */",
+            "pipeline.name",
+            "q",
+            "there is no setting 'pipeline.name'; write SET 'query.name'",
         ),
         ("parallelizm", "2", "there is no setting 'parallelizm'; did you mean 'parallelism'?"),
         ("parallelism", "0", "'parallelism' cannot be '0'; write a whole number"),

@@ -168,7 +168,25 @@ def test_two_scans_of_one_table_have_names_of_their_own() -> None:
 
 
 def test_a_sink_named_as_a_source() -> None:
-    assert [part.name for part in plan(program(sink(scan("t", a=INT), "t"))).components] == ["t", "sink_t"]
+    parts = plan(program(twice_if_again(sink(scan("t", a=INT), "t")))).components
+    assert [part.name for part in parts] == ["t", "sink_t"]
+
+
+def twice_if_again(kept: Sink) -> Sink:
+    """The sink of a connector that writes again what comes again."""
+    return replace(kept, traits=replace(kept.traits, once=False))
+
+
+def test_a_sink_that_writes_nothing_twice_stays_with_the_spout() -> None:
+    kept = sink(scan("t", a=INT), "kept")
+    assert [part.name for part in plan(program(kept)).components] == ["t"]
+    assert [part.name for part in plan(program(twice_if_again(kept))).components] == ["t", "kept"]
+    two = scan("t", a=INT)
+    assert [part.name for part in plan(program(sink(two, "kept"), sink(two, "beside"))).components] == [
+        "t",
+        "kept",
+        "beside",
+    ]
 
 
 def test_every_reader_comes_after_what_it_reads() -> None:

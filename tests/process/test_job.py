@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import types
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.local import start_heron
-from ouzel.runtime.process.executor import Executor, mains
+from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor, mains
 from ouzel.runtime.process.job import (
     RunDescription,
     check_room,
@@ -27,7 +28,7 @@ from ouzel.runtime.process.job import (
     remove_abandoned,
     remove_home,
 )
-from ouzel.runtime.protocol.supervision import GiveUp
+from ouzel.runtime.protocol.supervision import GiveUp, Start
 from tests.process.topologies import Numbers, numbers, packed
 
 
@@ -63,6 +64,19 @@ def test_a_changed_description_is_refused_before_it_is_unpickled(job: RunDescrip
     path = job.home / "topology"
     path.write_bytes(path.read_bytes()[:32] + b"cos\nsystem\n(S'touch /tmp/owned'\ntR.")
     with pytest.raises(TopologyError, match="its signature is wrong; submit it again"):
+        load_description(job.home)
+
+
+def test_what_no_process_can_import_is_told(job: RunDescription, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("nowhere")
+    exec("class Numbers: pass", module.__dict__)
+    monkeypatch.setitem(sys.modules, "nowhere", module)
+    first, *others = job.topology.components
+    replace(job, topology=replace(job.topology, components=(replace(first, user=module.Numbers()), *others))).save()
+    monkeypatch.delitem(sys.modules, "nowhere")
+    with pytest.raises(
+        TopologyError, match=r"cannot load what the program defines: ModuleNotFoundError: No module named 'nowhere'"
+    ):
         load_description(job.home)
 
 
@@ -170,6 +184,20 @@ def test_a_container_whose_own_process_never_stays_up_ends_the_run(job: RunDescr
     else:
         executor._carry_out(GiveUp(name, reason))
         assert executor._table.failed.startswith(reason)
+
+
+def test_an_executor_lives_however_long_its_processes_take_to_start(
+    job: RunDescription, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server kills one that shows no life; with dozens of processes and a busy machine all starts together take long."""
+    job.container(1).mkdir()
+    executor, at = Executor(job, 1, os.getpid(), 0), 0.0
+    monkeypatch.setattr("ouzel.runtime.process.life.time.monotonic_ns", lambda: round(at))
+    monkeypatch.setattr("ouzel.runtime.process.executor.os.fork", os.getpid)
+    for name in mains(job, 1):
+        at += 6e9
+        executor._carry_out(Start(name, 0))
+        assert executor._heartbeats.age_ms(EXECUTOR_SLOT) == 0
 
 
 def test_a_state_manager_that_is_not_there_is_told_of_before_anything_starts(tmp_path: Path) -> None:

@@ -135,11 +135,12 @@ def test_counts_that_died_with_their_task_are_said_to_be_lost(job: Job, handle: 
     assert windows["window_start"].max() is not None
 
 
-def test_files_hold_each_row_once_though_who_writes_them_is_killed(tmp_path: Path) -> None:
-    job = load_text(FILES, tmp_path, "files", SETTINGS)
+@pytest.mark.parametrize("hint", ["", "/*+ PARALLELISM('out'='1') */"], ids=["reads too", "by itself"])
+def test_files_hold_each_row_once_though_who_writes_them_is_killed(tmp_path: Path, hint: str) -> None:
+    job = load_text(FILES.replace("SELECT", f"SELECT {hint}"), tmp_path, "files", SETTINGS)
     handle = start(job)
     assert isinstance(handle, HeronHandle)
-    (writer,) = instances(job, spouts=False)
+    (writer,) = instances(job, spouts=not hint)
     try:
         for rows in (500, 2_000, 3_500):
             wait_until(lambda rows=rows: handle.status().rows_acked > rows)

@@ -113,7 +113,11 @@ def wait_until(condition: object, timeout_s: float = 60.0) -> None:
 
 
 def pid_of(handle: HeronHandle, name: str) -> int:
-    """The pid of `<container>/<process>`, as it runs now; of `<container>/executor` while its first children live."""
+    """The pid of `<container>/<process>`, as it runs now; of `<container>/executor` while its first children live.
+
+    Raises:
+        ProcessLookupError: the run has ended.
+    """
     container, _, process = name.rpartition("/")
     number = int(container or MASTER_CONTAINER)
     if process == "executor":
@@ -125,7 +129,9 @@ def pid_of(handle: HeronHandle, name: str) -> int:
         table.read()
         return process in table.entries and table.running(process) is not None
 
-    wait_until(runs)
+    wait_until(lambda: runs() or handle.wait(0))
+    if not runs():
+        raise ProcessLookupError(name)
     return table.entries[process].pid
 
 

@@ -1,3 +1,3 @@
--- error: EXCEPT is not supported here
--- at: origin
-SELECT * EXCEPT (origin) FROM flights;
+-- error: * has no column origen; did you mean origin?
+-- at: origen
+SELECT * EXCEPT (origen) FROM flights;

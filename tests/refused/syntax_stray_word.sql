@@ -1,3 +1,3 @@
--- error: word does not belong here; see docs/sql.md for what a query may hold
--- at: word
+-- error: GROUP without BY; write GROUP BY, or "GROUP" as a name
+-- at: GROUP
 SELECT word FROM words GROUP word;

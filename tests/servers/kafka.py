@@ -5,19 +5,23 @@ from __future__ import annotations
 import base64
 import os
 import shutil
-import socket
 import subprocess
 import time
 import uuid
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyspark
 import pytest
 
+from tests.servers.process import ServerProcess, free_port
+
+if TYPE_CHECKING:
+    from tests.servers.proxy import Proxy
+
 POM = Path(__file__).with_name("kafka-pom.xml")
 JARS = Path.home() / ".cache" / "ouzel-test" / "kafka"
 _JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
-_START_S = 60
 DAY_S = 86_400
 
 
@@ -74,13 +78,6 @@ def _unavailable(reason: str) -> None:
     pytest.skip(reason)
 
 
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 USER, PASSWORD = "ouzel", "hunter2"
 _LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
@@ -95,14 +92,17 @@ def _certify(directory: Path) -> Path:
     return certificate
 
 
-class KafkaBroker:
-    """One broker with its data under `directory`. It also listens at a port that demands TLS, and the name and password of a user."""
+class KafkaBroker(ServerProcess):
+    """One broker with its data under `directory`. It also listens at a port that demands TLS, and the name and password of a user.
 
-    def __init__(self, directory: Path) -> None:
-        self.directory, self.port, self._controller, self._secure = directory, free_port(), free_port(), free_port()
-        self._process: subprocess.Popen[bytes] | None = None
+    With a `proxy` it tells clients that it is there.
+    """
+
+    def __init__(self, directory: Path, proxy: Proxy | None = None) -> None:
+        super().__init__(directory)
+        self._proxy = proxy
+        self._controller, self._secure = free_port(), free_port()
         self._classpath = str(jars() / "*")
-        directory.mkdir(parents=True, exist_ok=True)
         self.certificate = _certify(directory)
         self._properties = directory / "server.properties"
         self._properties.write_text(self._settings())
@@ -113,6 +113,10 @@ class KafkaBroker:
             capture_output=True,
         )
         self.start()
+
+    def command(self) -> list[str]:
+        """See ServerProcess."""
+        return self._java("kafka.Kafka", str(self._properties))
 
     @property
     def address(self) -> str:
@@ -134,7 +138,7 @@ class KafkaBroker:
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{self._controller}
 listeners=PLAINTEXT://127.0.0.1:{self.port},SASL_SSL://127.0.0.1:{self._secure},CONTROLLER://127.0.0.1:{self._controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{self.port},SASL_SSL://127.0.0.1:{self._secure}
+advertised.listeners=PLAINTEXT://{self._proxy.address if self._proxy else self.address},SASL_SSL://127.0.0.1:{self._secure}
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT
 sasl.enabled.mechanisms=PLAIN
@@ -149,31 +153,6 @@ group.initial.rebalance.delay.ms=0
 auto.create.topics.enable=false
 {copies}
 """
-
-    def start(self) -> None:
-        """Start and wait until it takes connections."""
-        log = (self.directory / "broker.log").open("ab")
-        self._process = subprocess.Popen(self._java("kafka.Kafka", str(self._properties)), stdout=log, stderr=log)
-        limit = time.monotonic() + _START_S
-        while time.monotonic() < limit:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            assert self._process.poll() is None, (self.directory / "broker.log").read_text()[-2000:]
-            time.sleep(0.1)
-        raise TimeoutError(f"the broker does not listen after {_START_S} s")
-
-    def kill(self) -> None:
-        """kill -9."""
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def restart(self) -> None:
-        """kill -9, and start again with the same data and port."""
-        self.kill()
-        self.start()
 
     def create_topic(self, name: str, partitions: int = 2) -> None:
         """Make a topic and wait until it is there."""
@@ -193,3 +172,19 @@ auto.create.topics.enable=false
         for number, value in enumerate(values):
             producer.produce(topic, value, key, partition=number % partitions)
         assert producer.flush(60) == 0
+
+    def values(self, topic: str) -> list[bytes]:
+        """The values of all records that are there now."""
+        from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+        consumer = Consumer({"bootstrap.servers": self.address, "group.id": "values", "enable.partition.eof": True})
+        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
+        found, left = [], len(partitions)
+        while left:
+            for message in consumer.consume(10_000, 1):
+                if message.error() is None:
+                    found.append(message.value())
+                left -= message.error() is not None and message.error().code() == KafkaError._PARTITION_EOF
+        consumer.close()
+        return found

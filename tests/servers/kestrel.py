@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import signal
 import socket
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.servers.kestrel_queues import VERSION, Item, Queue, Server
+from tests.servers.process import ServerProcess
 
 LINE_MAX = 4_096
 ITEM_MAX = 16 << 20
@@ -314,14 +314,14 @@ class Talk:
         self._socket.close()
 
 
-class KestrelServer:
-    """A server as a process of its own, on one port for all its lives."""
+class KestrelServer(ServerProcess):
+    """A server as a process of its own."""
+
+    start_s, look_s = 20, 0.02
 
     def __init__(self, directory: Path, *options: str) -> None:
-        from tests.servers.kafka import free_port  # which imports PySpark
-
-        self.directory, self.port, self._options = directory, free_port(), options
-        self.process: subprocess.Popen[bytes] | None = None
+        super().__init__(directory)
+        self._options = options
         self.start()
 
     @property
@@ -329,22 +329,10 @@ class KestrelServer:
         """host:port for 'servers'."""
         return f"127.0.0.1:{self.port}"
 
-    def start(self) -> None:
-        """Start it, again if it was killed; it has come up when this returns."""
+    def command(self) -> list[str]:
+        """See ServerProcess."""
         where = ("--port", str(self.port), "--journal", str(self.directory))
-        command = [sys.executable, "-m", "tests.servers.kestrel", *where, *self._options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline(), "the server did not come up"
-
-    def kill(self, number: int = signal.SIGKILL) -> None:
-        """End it, by default without a word."""
-        if self.process is not None:
-            self.process.send_signal(number)
-            self.process.wait()
-            assert self.process.stdout is not None
-            self.process.stdout.close()
-            self.process = None
+        return [sys.executable, "-m", "tests.servers.kestrel", *where, *self._options]
 
 
 def main() -> None:

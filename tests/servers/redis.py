@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -15,9 +13,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
-from tests.servers.kafka import free_port
-
-_START_S = 20
+from tests.servers.process import ServerProcess
 
 
 def executable() -> str:
@@ -34,12 +30,14 @@ def executable() -> str:
     return pytest.skip(reason)
 
 
-class RedisServer:
+class RedisServer(ServerProcess):
     """One server on a free port, that writes each change to disk before it answers."""
 
+    start_s, look_s = 20, 0.02
+
     def __init__(self, directory: Path, *settings: str, password: str = "") -> None:
-        self.directory, self.port, self.password = directory, free_port(), password
-        directory.mkdir(parents=True, exist_ok=True)
+        super().__init__(directory)
+        self.password = password
         given: Sequence[str] = settings or ("--port", str(self.port))
         self._command = [
             executable(), *given, "--bind", "127.0.0.1", "--dir", str(directory), "--save", "",
@@ -47,7 +45,6 @@ class RedisServer:
         ]  # fmt: skip
         if password:
             self._command += ["--requirepass", password]
-        self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
     @property
@@ -60,28 +57,14 @@ class RedisServer:
         """A client, for the test itself."""
         return Redis(port=self.port, protocol=2, password=self.password or None)
 
-    def start(self) -> None:
-        """Start and wait until it answers."""
-        with (self.directory / "server.log").open("ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
-        limit = time.monotonic() + _START_S
-        while time.monotonic() < limit:
-            with suppress(RedisError):
-                with suppress(AuthenticationError):
-                    self.client.ping()
-                return
-            assert self._process.poll() is None, (self.directory / "server.log").read_text()[-2_000:]
-            time.sleep(0.02)
-        raise TimeoutError(f"Redis does not answer after {_START_S} s")
+    def command(self) -> list[str]:
+        """See ServerProcess."""
+        return self._command
 
-    def kill(self) -> None:
-        """kill -9."""
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def restart(self) -> None:
-        """kill -9, and start again with the same data and port."""
-        self.kill()
-        self.start()
+    def answers(self) -> bool:
+        """Whether it says something, if only that it wants a password."""
+        with suppress(RedisError):
+            with suppress(AuthenticationError):
+                self.client.ping()
+            return True
+        return False

@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 import pyspark
 
-from tests.servers.kafka import free_port
+from tests.servers.process import free_port
 
 HOME = Path(pyspark.__file__).parent
 START_S = 60.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from ouzel.compiler.catalog import ConnectorTraits, SinkTraits, SourceTraits, UpsertTraits
+from ouzel.compiler.catalog import AskedTraits, ConnectorTraits, SinkTraits, SourceTraits, UpsertTraits
 from ouzel.compiler.plan import Program
 from ouzel.compiler.sql import compile_sql
 from ouzel.compiler.types import BIGINT, INT, TIMESTAMP_LTZ, VARCHAR
@@ -14,7 +15,7 @@ from ouzel.errors import QueryError
 def check_file(options: Mapping[str, str]) -> None:
     """What a connector's own check does: unknown and missing options."""
     for key in options:
-        if key not in ("path", "format", "bad.record", "changelog", "changelog.mode", "changelog.deleted"):
+        if key not in ("path", "format", "bad.record", "follow", "changelog", "changelog.mode", "changelog.deleted"):
             raise QueryError(f"the connector file has no option '{key}'", instead="it has path, format, bad.record")
     if "path" not in options:
         raise QueryError("the connector file needs the option 'path'", instead="add 'path' = 'data/*.parquet'")
@@ -22,7 +23,16 @@ def check_file(options: Mapping[str, str]) -> None:
 
 def read(options: Mapping[str, str]) -> SourceTraits:
     """Any table that is read."""
-    return SourceTraits(shared=True, at_rest=True, changelog=False, by_token=False, kept=True, spark="")
+    endless = options.get("follow") == "true"
+    return SourceTraits(
+        shared=True,
+        at_rest=True,
+        bounded=not endless,
+        changelog=False,
+        by_token=False,
+        kept=True,
+        spark="",
+    )
 
 
 def replaced_by_key(options: Mapping[str, str]) -> UpsertTraits | None:
@@ -31,8 +41,13 @@ def replaced_by_key(options: Mapping[str, str]) -> UpsertTraits | None:
     return UpsertTraits(("row",), "", options.get("changelog.deleted", ""), lambda keys: {}) if asked else None
 
 
-WRITTEN = SinkTraits(alone=False, returned=False, spark="")
-CHANGED = SinkTraits(alone=False, returned=False, spark="", changes_by=("changelog", "true"))
+def ask(options: Mapping[str, str]) -> SourceTraits:
+    """Any table that is asked."""
+    return replace(read(options), at_rest=False, asked=AskedTraits(options.get("key.fields", ""), 0, 0))
+
+
+WRITTEN = SinkTraits(alone=False, returned=False, once=False, spark="")
+CHANGED = SinkTraits(alone=False, returned=False, once=False, spark="", changes_by=("changelog", "true"))
 
 CONNECTORS = {
     traits.name: traits
@@ -47,6 +62,7 @@ CONNECTORS = {
         ConnectorTraits("print", None, WRITTEN, modes=("append", "retract")),
         ConnectorTraits("cache", None, WRITTEN, modes=("upsert",)),
         ConnectorTraits("datagen", read),
+        ConnectorTraits("redis-table", ask),
     )
 }  # fmt: skip
 

@@ -62,3 +62,8 @@ def test_the_command_line_says_it_once_on_stderr(tmp_path: Path) -> None:
     assert done.stderr.count("DECIMAL without precision") == 1
     assert "\n         ^\n" in done.stderr
     assert "without precision" not in done.stdout
+
+
+def test_an_exclusive_or_says_that_it_is_no_power() -> None:
+    (note,) = notes_of("SELECT 2 ^ 3 AS x;")
+    assert "^ is exclusive or, of bits; write POWER(a, b) for a power, or BITXOR(a, b)" in note

@@ -147,6 +147,15 @@ def test_a_batch_store_has_no_holes() -> None:
         ClientStore(store, MemoryStream(FixedBatcher(timedelta(hours=1)), monoid.Count()), monoid.Count())
 
 
+def test_a_store_of_another_monoid_is_noticed() -> None:
+    days = FixedBatcher(timedelta(days=1))
+    sums, greatest = MemoryBatches[str, Any](days, monoid.Sum()), MemoryStream[str, Any](days, monoid.Max())
+    with pytest.raises(QueryError, match=r"the stream store adds up by Max\(\), and the client store is given Sum\(\)"):
+        ClientStore(sums, greatest, monoid.Sum())
+    with pytest.raises(QueryError, match=r"the batch store adds up by Sum\(\), and the client store is given Max\(\)"):
+        ClientStore(sums, greatest, monoid.Max())
+
+
 def test_a_merge_gives_what_was_there_before() -> None:
     store: MemoryStream[str, int] = MemoryStream(FixedBatcher(timedelta(days=1)), monoid.Count())
     assert store.merge_many({("a", BatchID(0)): 2}) == {}

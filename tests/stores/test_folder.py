@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -119,6 +120,49 @@ def test_whatever_breaks_the_version_before_counts(
     assert not list(store.path.glob(".*.new"))
 
 
+def test_a_version_stays_whatever_becomes_of_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A day is computed again between the moment that a reader has the page, or a version, and that in which it reads the file."""
+    dice, store, days = Random(5), FolderStore(tmp_path / "totals"), BatchRange(FIRST, FIRST + 2)
+    frames = [drawn(dice, days), drawn(dice, days)]
+    store.put(DAYS, COLUMNS, days, frames[0])
+    version, before = store.version(), read(store)
+    store.put(DAYS, COLUMNS, days, frames[1])
+    found = version.get_many(["EWR", "JFK", None, "LGA"])
+    assert {key: store.monoid.present(total) for key, total in found.items()} == before
+    checked, again = FolderStore._checked, iter(list[Callable[[], Any]]())
+
+    def meanwhile(self: FolderStore, file: Any) -> Path:
+        for change in again:
+            change()
+        return checked(self, file)
+
+    for look in (read, lambda store: [store.sums(batch) for batch in days]):
+        store.put(DAYS, COLUMNS, days, frames[0])
+        wanted = look(store)
+        store.put(DAYS, COLUMNS, days, frames[1])
+        again = iter([lambda: store.put(DAYS, COLUMNS, days, frames[0])])
+        with monkeypatch.context() as patched:
+            patched.setattr(FolderStore, "_checked", meanwhile)
+            assert look(store) == wanted
+
+
+def test_a_full_disk_is_told_and_the_version_before_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, days = FolderStore(tmp_path / "totals"), BatchRange(FIRST, FIRST + 2)
+    frame = drawn(Random(5), days)
+    store.put(DAYS, COLUMNS, days, frame)
+    before = read(store)
+
+    def full(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for step in ("sync", "name_synced"):
+        with monkeypatch.context() as patched:
+            patched.setattr(folders, step, full)
+            with pytest.raises(ConnectorError, match=r"the store .*totals cannot be written: No space left on device"):
+                store.put(DAYS, COLUMNS, days, frame)
+        assert read(store) == before
+
+
 def test_a_stream_beside_it_gives_both_answers_and_the_wrong_batch(tmp_path: Path) -> None:
     dice, store, days = Random(3), FolderStore(tmp_path / "totals"), BatchRange(FIRST, FIRST + 3)
     whole = drawn(dice, days)
@@ -190,6 +234,11 @@ def test_what_a_store_cannot_take_is_refused(tmp_path: Path) -> None:
         match=r"the window of 6:00:00 from .* reaches into the batch that begins at .*; take windows that fit",
     ):
         store.put(hours, COLUMNS, hours.whole_in(datetime(2024, 5, 1), datetime(2024, 5, 2)), frame)
+    for place in ("postgresql://host/totals", Path("redis://host")):
+        with pytest.raises(
+            QueryError, match=r"a batch store is a folder of this machine .*; give the path of a folder"
+        ):
+            FolderStore(place)
     store.put(DAYS, COLUMNS, one, frame)
     with pytest.raises(QueryError, match="cuts time by '1 day', not by '12 hours'; take another folder"):
         store.put(FixedBatcher(timedelta(hours=12)), COLUMNS, one, frame)

@@ -11,12 +11,14 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
 
 import ouzel
+from ouzel import Source
+from ouzel.compiler.plan import walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
 from ouzel.planner.build import plan_topology
@@ -104,6 +106,40 @@ def test_three_days_and_a_wrong_batch(tmp_path: Path) -> None:
     assert answer(SUMS + TOTALS.format(""), tmp_path) == wanted, "the stream may be a table of the query"
 
 
+class Totals(NamedTuple):
+    """As the store has them."""
+
+    origin: str
+    n: int
+    delay: int
+    worst: int
+
+
+def test_both_answers_are_a_source_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_flights(tmp_path)
+    ouzel.run(ouzel.query(QUERY, tmp_path), "memory")
+    advanced(tmp_path, DAYS[2], start=DAYS[0])
+    wanted = answer(WANTED, tmp_path)
+    totals = Source.hybrid("totals", batch="store", stream="sums")
+    assert sorted(totals.table("memory").rows()) == wanted
+    in_sql = ouzel.query(TOTALS.format("").split("ORDER")[0], tmp_path)
+    plans = [[type(node).__name__ for node in walk(job.program.sinks[0])] for job in (totals.job(), in_sql)]
+    assert plans[0] == plans[1]
+    named = Source.hybrid("totals", Totals, columns=["from", "n", "delay", "worst"], batch="store", stream="sums")
+    late = named.map(lambda one: (one.origin, one.worst)).filter_values(lambda worst: worst >= 0)
+    assert sorted(late.table("memory").rows()) == [(origin, worst) for origin, *_, worst in wanted]
+    with pytest.raises(
+        QueryError,
+        match=r"the records of 'totals' are Totals, and its columns are from VARCHAR, n BIGINT, .*; leave out",
+    ):
+        Source.hybrid("totals", Totals, batch="store", stream="sums")
+    with pytest.raises(QueryError, match="the connector 'hybrid' needs 'stream'"):
+        Source.hybrid("totals", batch="store")
+    with pytest.raises(QueryError, match="there is no store of totals in nowhere; compute its first batch"):
+        Source.hybrid("totals", batch="nowhere", stream="sums")
+
+
 def test_only_what_is_new_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_flights(tmp_path)
     asked = []
@@ -182,6 +218,15 @@ def test_what_cannot_be_advanced_is_refused(tmp_path: Path) -> None:
         plan_advance(job, store, DAY, DAYS[2], DAYS[3])
     with pytest.raises(QueryError, match="holds what another query computes"):
         plan_advance(ouzel.query(QUERY.replace("SUM(delay)", "MIN(delay)"), tmp_path), store)
+    for server in (
+        "'postgres', 'url' = 'postgresql://h/d', 'table' = 't'",
+        "'redis', 'structure' = 'hash', 'url' = 'redis://h', 'key' = 't'",
+    ):
+        table = f"CREATE TABLE sums (n BIGINT) WITH ('connector' = {server}, 'format' = 'json');"
+        with pytest.raises(
+            QueryError, match=r"the sums in 'sums' are rows by key in a server of .*; read both sides in Python with"
+        ):
+            ouzel.query(table + TOTALS.format(""), tmp_path)
     with pytest.raises(QueryError, match="there is no connector"):
         ouzel.query("CREATE TABLE sums (n BIGINT) WITH ('connector' = 'nn');" + TOTALS.format(""), tmp_path)
 
@@ -203,8 +248,8 @@ def test_a_program_in_python_is_advanced_too(tmp_path: Path) -> None:
 
 
 def test_the_page_says_what_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sums, totals = re.findall(r"^```sql\n(.*?)^```", PAGE, re.M | re.S)
-    (program,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+    sums, totals, _ = re.findall(r"^```sql\n(.*?)^```", PAGE, re.M | re.S)
+    program, *_ = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
     (tmp_path / "sql_examples/data").mkdir(parents=True)
     flights = pl.read_parquet(ROOT / "sql_examples/data/flights.parquet").filter(pl.col("ts") < DAYS[3])
     flights.write_parquet(tmp_path / "sql_examples/data/flights.parquet")

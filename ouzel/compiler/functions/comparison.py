@@ -54,6 +54,10 @@ def _in(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     import polars as pl
 
     value, *items = arguments
+    texts = [item.literal for item in items]
+    if len(texts) > 1 and all(isinstance(text, str) for text in texts):
+        among = pl.lit(pl.Series(texts, dtype=pl.String).implode())
+        return with_errors(value.value.is_in(among), arguments)  # the value is computed once, and looked up
     found = (
         pl.any_horizontal(*(value.value == item.value for item in items))
         if len(items) > 1

@@ -45,6 +45,11 @@ def from_unscaled(number: pl.Expr, kind: DecimalType) -> pl.Expr:
     return pl.when(fits_precision(number, kind.precision)).then(number).reinterpret(dtype=to_polars(kind))
 
 
+def as_decimal(number: pl.Expr, kind: DecimalType) -> pl.Expr:
+    """An unscaled number as a decimal, where the operands' types leave it no way to have too many digits."""
+    return number.reinterpret(dtype=to_polars(kind))
+
+
 def divide_half_up(number: pl.Expr, divisor: pl.Expr) -> pl.Expr:
     """`number / divisor` rounded half away from zero; the divisor is at most 10**37."""
     quotient = number.truncdiv(divisor)
@@ -148,7 +153,7 @@ def add_decimals(arguments: Sequence[Lowered], signature: Signature, sign: int =
     if max(a.precision - a.scale, b.precision - b.scale) + scale + 1 <= MAX_PRECISION:
         left = rescale(unscale(arguments[0].value), a.scale, scale)
         right = rescale(unscale(arguments[1].value), b.scale, scale)
-        return with_errors(from_unscaled(left + right if sign > 0 else left - right, result), arguments)
+        return with_errors(as_decimal(left + right if sign > 0 else left - right, result), arguments)
     exact = _EXACT.add if sign > 0 else _EXACT.subtract
     return with_errors_of(by_pair(exact, arguments, result), arguments)
 
@@ -163,7 +168,7 @@ def multiply_decimals(arguments: Sequence[Lowered], signature: Signature) -> Low
     a, b, result = _types(signature)
     if a.precision + b.precision + 1 <= MAX_PRECISION:
         product = unscale(arguments[0].value) * unscale(arguments[1].value)
-        return with_errors(from_unscaled(product, result), arguments)
+        return with_errors(as_decimal(product, result), arguments)
     return with_errors_of(by_pair(_EXACT.multiply, arguments, result), arguments)
 
 
@@ -188,7 +193,7 @@ def modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     zero = (divisor == 0) & arguments[0].value.is_not_null()
     if max(a.precision - a.scale, b.precision - b.scale) + scale <= MAX_PRECISION:
         left, right = rescale(unscale(arguments[0].value), a.scale, scale), rescale(divisor, b.scale, scale)
-        value = from_unscaled(left - left.truncdiv(right) * right, result)
+        value = as_decimal(left - left.truncdiv(right) * right, result)
         return with_errors(value, arguments, zero, "division by zero")
     value, failed = by_pair(_EXACT.remainder, arguments, result)
     return with_errors(value, arguments, zero | failed, f"division by zero or {OVERFLOW}")

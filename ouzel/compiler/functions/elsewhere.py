@@ -23,14 +23,23 @@ _NAMES = {
     "CARDINALITY(array)": "array_length array_size",
     "JSON_VALUE(text, '$.path')": "json_extract json_extract_scalar extractjsonfield",
     "SPLIT(text, ',')": "string_split string_to_array",
-    "COUNT(DISTINCT value)": "approx_count_distinct approx_distinct count_distinct",
+    "COUNT(DISTINCT value)": "count_distinct",
+    "APPROX_COUNT_DISTINCT(value)": "hll_count",
     "COUNT_IF(condition)": "countif",
     "ARRAY_AGG(value)": "collect",
     "ARRAY_AGG(DISTINCT value)": "collect_set",
     "FIRST_VALUE(value ORDER BY time)": "first earliest_by_offset",
     "LAST_VALUE(value ORDER BY time)": "last latest_by_offset",
-    "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY value)": "approx_percentile percentile_approx approx_quantile quantile",
+    "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY value)": "quantile",
     "SUM(value) FILTER (WHERE condition)": "sumif sum_if",
+    "COALESCE(value, 0)": "zeroifnull",
+    "IF(condition, a, b)": "iif",
+    "ROW(a, b)": "struct named_struct struct_pack",
+    "FROM t CROSS JOIN UNNEST(array) AS u (element)": "explode explode_outer posexplode inline flatten_table",
+    "CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed": (
+        "transform list_transform array_transform filter list_filter array_filter list_reduce"
+    ),
+    "NOT ARRAY_CONTAINS(array, value)": "all",
     "a key of the input: what is random would differ in the batch job": "uuid rand random",
 }
 """What to write here -> what others write."""

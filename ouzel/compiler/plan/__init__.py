@@ -18,6 +18,7 @@ from ouzel.compiler.plan.base import (
     ANY,
     APPENDS,
     BROADCAST,
+    OWN,
     SINGLE,
     UNBOUNDED,
     WEIGHT,
@@ -32,34 +33,45 @@ from ouzel.compiler.plan.base import (
     Unary,
     by_keys,
     identity_origins,
+    keeps_rows,
     names_above,
     names_at_top,
     names_below,
+    needs_routing,
+    streamed,
     walk,
 )
 from ouzel.compiler.plan.gathering import Gather
 from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.late import DropsLate, LateRows, needed_columns
+from ouzel.compiler.plan.lifetime import Lifetime
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
 from ouzel.compiler.plan.python_steps import ApplyPython, PythonStep, StepKind, StepPart
 from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
+from ouzel.compiler.plan.served import Served
 from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
-from ouzel.compiler.plan.sinks import Sink, SinkMode, choose_mode
+from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin
+from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode
 from ouzel.compiler.plan.sources import Scan, Watermark
 from ouzel.compiler.plan.top_n import TopN
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
 
 __all__ = [
+    "ADDED",
     "ANY",
     "APPENDS",
     "BROADCAST",
     "INPUT",
     "LEFT_ONLY",
+    "MERGED",
+    "MERGED_BY",
+    "OWN",
     "PADDED",
+    "SIDE_KINDS",
     "SINGLE",
     "UNBOUNDED",
     "WEIGHT",
@@ -86,6 +98,7 @@ __all__ = [
     "JoinKind",
     "LateRows",
     "Leaf",
+    "Lifetime",
     "Listing",
     "Node",
     "Over",
@@ -99,8 +112,10 @@ __all__ = [
     "RowWise",
     "SameColumns",
     "Scan",
+    "Served",
     "SetKind",
     "SetOperation",
+    "SideJoin",
     "Sink",
     "SinkMode",
     "SortKey",
@@ -114,11 +129,15 @@ __all__ = [
     "WindowFrame",
     "WindowKind",
     "by_keys",
+    "check_merged",
     "choose_mode",
     "identity_origins",
+    "keeps_rows",
     "names_above",
     "names_at_top",
     "names_below",
     "needed_columns",
+    "needs_routing",
+    "streamed",
     "walk",
 ]

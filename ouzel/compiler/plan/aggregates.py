@@ -25,6 +25,7 @@ from ouzel.compiler.plan.base import (
 )
 from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.plan.late import DropsLate
+from ouzel.compiler.plan.lifetime import Lifetime
 from ouzel.compiler.types import BIGINT, DataType, Field, FloatType, Schema
 from ouzel.errors import NotSupported
 
@@ -111,12 +112,15 @@ class Aggregate(Unary, DropsLate):
 
     `window` names the key columns that are (window_start, window_end, window_time): those of them that are grouped by, empty string for
     one that is not; None without a window. `window_end` is always among the keys of a windowed aggregate, for it bounds the state.
+    With a `lifetime`, which is without a window, groups are forgotten; what has been told of them stays. The last key is then what tells
+    the lives of a key apart.
     """
 
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
     emit: Emit
     window: tuple[str, str, str] | None = None
+    lifetime: Lifetime | None = None
 
     @property
     def schema(self) -> Schema:
@@ -130,7 +134,8 @@ class Aggregate(Unary, DropsLate):
     @property
     def reads(self) -> Names:
         """What it reads of its input."""
-        return frozenset(self.keys).union(*(call.reads for call in self.calls))
+        forgets = {self.lifetime.column} if self.lifetime else frozenset[str]()
+        return frozenset(self.keys).union(forgets, *(call.reads for call in self.calls))
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return (self._with_calls_of(wanted).reads,)
@@ -162,7 +167,7 @@ class Aggregate(Unary, DropsLate):
 
     @property
     def waits(self) -> tuple[bool, ...]:
-        return (self.window is not None or self.emit.rule is EmitRule.WATERMARK,)
+        return (self.window is not None or self.lifetime is not None or self.emit.rule is EmitRule.WATERMARK,)
 
     @property
     def drops_late(self) -> bool:
@@ -187,6 +192,8 @@ class Aggregate(Unary, DropsLate):
         if self.window:
             kept = f"windows open or closed for less than {self.emit.lateness_us / 1e6:g} s"
             return f"{kept if self.emit.lateness_us else 'open windows'} x keys"
+        if self.lifetime:
+            return f"one row per key, {self.lifetime}"
         return "one row" if not self.keys else f"{UNBOUNDED}: one row per key"
 
     @property
@@ -196,7 +203,8 @@ class Aggregate(Unary, DropsLate):
 
     def named(self, verb: str) -> str:
         """A name for what does this to the groups: `count_by_word`; `sum_by_window`; `count_all`."""
-        keys = [key for key in self.keys if key not in (self.window or ())] or ["window"] * bool(self.keys)
+        named = self.keys[:-1] if self.lifetime else self.keys
+        keys = [key for key in named if key not in (self.window or ())] or ["window"] * bool(named)
         return re.sub(r"\W+", "", f"{verb}_by_{'_'.join(keys)}" if keys else f"{verb}_all")
 
     @property
@@ -209,7 +217,9 @@ class Aggregate(Unary, DropsLate):
         window = tuple(ids.get(name) for name in self.window) if self.window else None
         calls = tuple(map(self._call_meaning, self.calls))
         lateness = (self.emit.lateness_us,) if self.emit.lateness_us else ()
-        return (tuple(ids[key] for key in self.keys), calls, self.emit.rule, self.emit.delay_ms, window, *lateness)
+        forgets = self.lifetime.identity(ids) if self.lifetime else ()
+        keys = tuple(ids[key] for key in self.keys)
+        return (keys, calls, self.emit.rule, self.emit.delay_ms, window, *lateness, *forgets)
 
     @property
     def rows_id(self) -> str:
@@ -396,11 +406,13 @@ def is_distinct(call: AggregateCall) -> bool:
 def is_combinable(aggregate: Aggregate) -> bool:
     """Whether partial aggregates may go before its grouping: not with DISTINCT, nor with MIN or MAX of rows that may be taken back.
 
-    Nor where late rows go into a table, for then they must come to it as they are.
+    Nor where late rows go into a table, for then they must come to it as they are, nor where keys are forgotten by the times of rows.
     """
     retracting = aggregate.input.retracts
-    return not aggregate.late and not any(
-        is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls
+    return (
+        not aggregate.late
+        and not aggregate.lifetime
+        and not any(is_distinct(call) or (retracting and not row_of(call).merges_changes) for call in aggregate.calls)
     )
 
 

@@ -47,11 +47,15 @@ class DistributionKind(Enum):
     KEYS = "by keys"
     SINGLE = "single"
     BROADCAST = "broadcast"
+    OWN = "read by each"
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """How an input must be distributed over a node's tasks: in any way, by `keys`, all rows to one task, or all rows to each."""
+    """How an input must be distributed over a node's tasks: in any way, by `keys`, all rows to one task, or all rows to each.
+
+    An input that each task reads for itself (OWN) reaches it by no stream.
+    """
 
     kind: DistributionKind
     keys: tuple[str, ...] = ()
@@ -60,6 +64,7 @@ class Distribution:
 ANY = Distribution(DistributionKind.ANY)
 SINGLE = Distribution(DistributionKind.SINGLE)
 BROADCAST = Distribution(DistributionKind.BROADCAST)
+OWN = Distribution(DistributionKind.OWN)
 
 
 def by_keys(keys: tuple[str, ...]) -> Distribution:
@@ -280,6 +285,22 @@ class SameColumns(Unary):
     @property
     def unique_keys(self) -> frozenset[Names]:
         return self.input.unique_keys
+
+
+def streamed(node: Node) -> tuple[Node, ...]:
+    """The inputs whose rows reach the node's tasks as streams; what each task reads for itself is none."""
+    pairs = zip(node.inputs, node.distribution, strict=True)
+    return tuple(upstream for upstream, spread in pairs if spread.kind is not DistributionKind.OWN)
+
+
+def needs_routing(node: Node) -> bool:
+    """Whether the node needs certain rows of an input in one task: what makes its rows elsewhere sends them to where they belong."""
+    return any(spread.kind not in (DistributionKind.ANY, DistributionKind.OWN) for spread in node.distribution)
+
+
+def keeps_rows(node: Node) -> bool:
+    """Whether the node keeps anything of what comes by its streams: what its tasks read for themselves they can read again."""
+    return bool(node.state_bound) and len(streamed(node)) == len(node.inputs)
 
 
 def identity_origins(node: Node, number: int = 0) -> dict[str, tuple[int, str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ouzel.compiler.expressions import Expression, columns_of
 from ouzel.compiler.plan.base import Distribution, Names, Unary, by_keys, identity_origins
+from ouzel.compiler.plan.lifetime import Lifetime
 from ouzel.compiler.types import FloatType
 
 
@@ -29,12 +30,13 @@ class Ordered(Unary):
     """Base: hands on the columns of its input, and looks at the rows of each partition in order.
 
     Rows that `order` holds for equal are ordered by `ties`, ascending with NULLs first, so that every engine has the same order; both are
-    empty where nothing depends on it.
+    empty where nothing depends on it. With a `lifetime` partitions are forgotten.
     """
 
     partition: tuple[str, ...]
     order: tuple[SortKey, ...]
     ties: tuple[str, ...]
+    lifetime: Lifetime | None = field(default=None, kw_only=True)
 
     @property
     def origins(self) -> Mapping[str, tuple[int, str]]:
@@ -47,8 +49,9 @@ class Ordered(Unary):
 
     @property
     def ordered_by(self) -> Names:
-        """The columns of partition and order."""
-        return frozenset((*self.partition, *(key.column for key in self.sorted_by)))
+        """The columns of partition and order, and that by which partitions are forgotten."""
+        forgets = (self.lifetime.column,) if self.lifetime else ()
+        return frozenset((*self.partition, *(key.column for key in self.sorted_by), *forgets))
 
     def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
         """A filter that keeps partitions whole; 0.0 and -0.0 are in one partition."""
@@ -77,4 +80,5 @@ class Ordered(Unary):
         """What partition and order say, in values that no alias changes."""
         ids = self.input.column_ids
         order = tuple((ids[key.column], key.descending, key.nulls_last) for key in self.order)
-        return (tuple(ids[key] for key in self.partition), order, tuple(ids[name] for name in self.ties))
+        forgets = self.lifetime.identity(ids) if self.lifetime else ()
+        return (tuple(ids[key] for key in self.partition), order, tuple(ids[name] for name in self.ties), *forgets)

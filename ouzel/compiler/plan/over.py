@@ -69,6 +69,11 @@ PICKS = frozenset({"first_value", "last_value", "nth_value"})
 FUNCTIONS = RANKS | SHIFTS | PICKS
 """What OVER computes beside aggregates."""
 
+LIFE = "life"
+"""When the life of a row's key began, of rows in the order of event time: a key that has had no row for `number` microseconds begins
+another life with its next. No query calls it; STATE_TTL does.
+"""
+
 
 @dataclass(frozen=True)
 class OverCall:
@@ -93,7 +98,7 @@ class OverCall:
     @property
     def aggregate(self) -> AggregateCall | None:
         """The call as GROUP BY has it, if it is of an aggregate."""
-        if self.function in FUNCTIONS:
+        if self.function in FUNCTIONS or self.function == LIFE:
             return None
         return AggregateCall(
             self.name, self.function, self.argument, self.type, False, self.filter, self.written, self.row
@@ -107,8 +112,8 @@ class OverCall:
     @property
     def needs_ties_broken(self) -> bool:
         """Whether the order among rows that ORDER BY holds for equal can be seen in its results."""
-        if self.function in RANKS:
-            return self.function not in PEERS_ALIKE
+        if self.function in RANKS or self.function == LIFE:
+            return self.function not in PEERS_ALIKE | {LIFE}
         if self.function in FUNCTIONS:
             return True
         return self.frame.kind is FrameKind.ROWS and self.frame != WHOLE
@@ -164,7 +169,7 @@ class Over(Ordered, DropsLate):
 
     @property
     def waits(self) -> tuple[bool, ...]:
-        return (self.drops_late,)
+        return (self.drops_late or self.lifetime is not None,)
 
     @property
     def drops_late(self) -> bool:
@@ -190,10 +195,11 @@ class Over(Ordered, DropsLate):
     @property
     def state_bound(self) -> str:
         if self.closes is None:
-            return f"{UNBOUNDED}: all rows"
+            return f"all rows of a partition, {self.lifetime}" if self.lifetime else f"{UNBOUNDED}: all rows"
         if not self.in_time_order:
             return "rows of open windows"
-        return " and ".join(("rows the watermark has not passed", *self._lookback()))
+        kept = " and ".join(("rows the watermark has not passed", *self._lookback()))
+        return f"{kept}, {self.lifetime}" if self.lifetime else kept
 
     def _lookback(self) -> list[str]:
         """What is kept of rows that have left."""
@@ -201,12 +207,15 @@ class Over(Ordered, DropsLate):
         kept = [f"the last {rows} of each partition"] if rows else []
         kept += [f"the last {span_us / 1e6:g} s of each partition"] if span_us else []
         kept += [f"the first {self.rows_ahead} of each partition"] if self.rows_ahead else []
-        return [*kept, "one row per partition"] if self._remembers else kept
+        return [*kept, "one row per partition"] if self.remembers else kept
 
     @property
-    def _remembers(self) -> bool:
+    def remembers(self) -> bool:
         """Whether something is counted from the beginning of each partition."""
-        return any(call.function in RANKS or (call.aggregate and call.frame.start is None) for call in self.calls)
+        return any(
+            call.function in RANKS or call.function == LIFE or (call.aggregate and call.frame.start is None)
+            for call in self.calls
+        )
 
     @property
     def rows_back(self) -> int:
@@ -226,7 +235,7 @@ class Over(Ordered, DropsLate):
         return max(self._starts(FrameKind.RANGE), default=0)
 
     def _starts(self, kind: FrameKind) -> list[int]:
-        frames = [call.frame for call in self.calls if call.function not in RANKS | SHIFTS]
+        frames = [call.frame for call in self.calls if call.function not in RANKS | SHIFTS | {LIFE}]
         return [-frame.start for frame in frames if frame.kind is kind and frame.start is not None]
 
     @property

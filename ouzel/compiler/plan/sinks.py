@@ -7,6 +7,7 @@ from enum import Enum
 
 from ouzel.compiler.catalog import ConnectorTraits, SinkTraits
 from ouzel.compiler.expressions import Expression
+from ouzel.compiler.functions.aggregates import resolve_aggregate
 from ouzel.compiler.plan.base import (
     ANY,
     APPENDS,
@@ -20,32 +21,77 @@ from ouzel.compiler.plan.base import (
 )
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.types import Schema
+from ouzel.errors import QueryError
 
 WithOptions = tuple[tuple[str, str], ...]
 """What WITH holds, without 'connector'."""
 
 
 class SinkMode(Enum):
-    """What a sink is given: new rows only; whole rows by key with deletions; or a changelog of +1 and -1."""
+    """What a sink is given: new rows; new rows that it adds up by key; whole rows by key with deletions; or a changelog of +1 and -1."""
 
     APPEND = "append"
+    MERGE = "merge"
     UPSERT = "upsert"
     RETRACT = "retract"
+
+
+ADDED = frozenset({SinkMode.APPEND, SinkMode.MERGE})
+"""Modes of sinks that are given rows without weights."""
+
+MERGED = "merge"
+"""The option that says how a table adds up rows of a key."""
+
+
+MERGED_BY = {
+    "count": "sum",
+    "count_if": "sum",
+    "sum": "sum",
+    "min": "min",
+    "max": "max",
+    "bool_and": "bool_and",
+    "bool_or": "bool_or",
+}
+"""The aggregate that adds up the results of an aggregate over parts of its rows; of others a store keeps what they are made of."""
 
 
 def choose_mode(table: ConnectorTraits, options: WithOptions, *, changes: bool, keyed: bool) -> SinkMode | None:
     """How a table with these options takes rows that only come, or that change; None if it cannot.
 
-    An option that makes each change a record goes before a key.
+    An option that makes each change a record goes before a key. What adds up takes nothing back, and needs a key.
     """
     assert table.writes is not None, "one that cannot be written was refused"
+    if "merge" in table.modes and MERGED in dict(options):
+        return SinkMode.MERGE if keyed and not changes else None
     needed = table.writes.changes_by
     takes_changes = "retract" in table.modes and needed in (None, *options)
-    if not changes and "append" in table.modes:
+    if not changes and "append" in table.modes and not (keyed and table.writes.replaces(dict(options))):
         return SinkMode.APPEND
     if keyed and "upsert" in table.modes and not (needed and takes_changes):
         return SinkMode.UPSERT
     return SinkMode.RETRACT if takes_changes else None
+
+
+def check_merged(table: str, options: WithOptions, keys: tuple[str, ...], columns: Schema) -> None:
+    """See that a table that adds up says of each column beside the key how, and that its type can be added up so.
+
+    Raises:
+        QueryError: it does not, or it cannot.
+    """
+    parts = [part.rpartition(":") for part in dict(options)[MERGED].split(",")]
+    merged = {name.strip(): aggregate.strip() for name, _, aggregate in parts}
+    for column in columns:
+        if column.name not in keys and column.name not in merged:
+            raise QueryError(
+                f"nothing says how column '{column.name}' of {table} is added up",
+                instead=f"add '{column.name}:sum' to '{MERGED}', or make it a part of the key",
+            )
+        if column.name not in keys:
+            resolve_aggregate(merged[column.name], column.type)
+    for name in merged:
+        if name in keys or name not in columns:
+            what = "part of the key" if name in keys else "no column"
+            raise QueryError(f"'{MERGED}' of {table} adds up '{name}', which is {what}", instead="leave it out")
 
 
 @dataclass(frozen=True)
@@ -91,7 +137,7 @@ class Sink(SameColumns):
 
     @property
     def accepts(self) -> tuple[frozenset[Changelog], ...]:
-        return (APPENDS if self.mode is SinkMode.APPEND else WEIGHTED,)
+        return (APPENDS if self.mode in ADDED else WEIGHTED,)
 
     state_bound = ""
 

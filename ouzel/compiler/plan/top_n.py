@@ -38,7 +38,10 @@ class TopN(Ordered):
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return replace(self, input=inputs[0], name=self.name if self.name in wanted else "")
 
-    waits = (False,)
+    @property
+    def waits(self) -> tuple[bool, ...]:
+        return (self.lifetime is not None,)
+
     time_column = None
     accepts = (WEIGHTED,)
     changelog = Changelog.RETRACT
@@ -58,6 +61,8 @@ class TopN(Ordered):
             return f"{UNBOUNDED}: all rows, for each may come up when others go"
         rows = "1 row" if self.most == 1 else f"{self.most} rows"
         ties = "" if self.function == "row_number" else " and those equal to the last"
+        if self.lifetime:
+            return f"{rows}{ties} per partition, {self.lifetime}"
         return f"{UNBOUNDED}: {rows}{ties} per partition" if self.partition else f"{rows}{ties}"
 
     @property

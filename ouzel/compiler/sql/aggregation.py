@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,8 +11,7 @@ from sqlglot import exp
 from ouzel.compiler import expressions
 from ouzel.compiler.expressions import Column, Expression, columns, rewrite, walk_expression
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
-from ouzel.compiler.functions.known import Functions
-from ouzel.compiler.plan import Aggregate, AggregateCall, Filter, Node, Project, WindowKind
+from ouzel.compiler.plan import Aggregate, AggregateCall, Emit, Filter, Node, Project, WindowKind
 from ouzel.compiler.sql.aggregate_calls import AggregateBinder
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
@@ -24,11 +22,12 @@ from ouzel.compiler.sql.grouping import (
     is_sets,
     written_key,
 )
-from ouzel.compiler.sql.output import OutputColumn, outputs_of, star_of, strip_alias
+from ouzel.compiler.sql.output import OutputColumn, advise_of_alias, outputs_of, star_of, strip_alias
 from ouzel.compiler.sql.over import OverCalls
-from ouzel.compiler.sql.places import call_name, consume, place
+from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.ttl import Forgetting
 from ouzel.compiler.sql.windows import WindowCall, assign_session, assign_window, is_window, read_window
 from ouzel.compiler.types import DataType
 from ouzel.compiler.written import NodeLocation
@@ -38,31 +37,18 @@ _HIDDEN = "$"
 """Starts the name of every column that a query did not name: `$key0`, `$value0`, `$result0`."""
 
 
-def is_grouped(tree: exp.Select, functions: Functions) -> bool:
-    """Whether a SELECT aggregates."""
-    if tree.args.get("group") or tree.args.get("having"):
-        return True
-    return any(_has_aggregate(item, functions) for item in tree.expressions)
-
-
-def _has_aggregate(node: exp.Expr, functions: Functions) -> bool:
-    if isinstance(node, exp.Query):
-        return False
-    if isinstance(node, exp.Window):  # what is called with OVER sees the rows there are
-        called = node.this.this if isinstance(node.this, exp.Filter) else node.this
-        parts = [*called.expressions, *(node.args.get("partition_by") or ()), *filter(None, [node.args.get("order")])]
-        return any(_has_aggregate(part, functions) for part in parts)
-    if isinstance(node, exp.Anonymous) and functions.aggregate(call_name(node)):
-        return True
-    return any(_has_aggregate(child, functions) for child in node.iter_expressions())
-
-
-def distinct_rows(relation: Relation, emission: Emission) -> Relation:
-    """Each row once: GROUP BY all columns, without aggregates."""
-    keys = relation.node.schema.names
+def distinct_rows(relation: Relation, emission: Emission, forgetting: Forgetting | None) -> Relation:
+    """Each row once: GROUP BY all columns, without aggregates; in each of its lives, if rows are forgotten."""
+    node, names = relation.node, relation.node.schema.names
     window = relation.window
     emit = emission.rule(window is not None)
-    return replace(relation, node=Aggregate(relation.node, keys, (), emit, window))
+    lifetime = forgetting.lifetime(timed := forgetting.timed(node)) if forgetting and window is None else None
+    if forgetting is None or lifetime is None:
+        return replace(relation, node=Aggregate(node, names, (), emit, window))
+    node, keys, lifetime = forgetting.living(timed, names)
+    made = Aggregate(node, keys, (), emit, lifetime=lifetime)
+    items = tuple((name, Column(made.schema[name].type, name)) for name in names)
+    return replace(relation, node=Project(made, items))
 
 
 @dataclass(frozen=True)
@@ -182,7 +168,12 @@ class _Keys:
 
 
 def bind_grouped(
-    source: QueryText, tree: exp.Select, relation: Relation, types: dict[int, DataType], emission: Emission
+    source: QueryText,
+    tree: exp.Select,
+    relation: Relation,
+    types: dict[int, DataType],
+    emission: Emission,
+    forgetting: Forgetting,
 ) -> Relation:
     """The relation of a SELECT with GROUP BY, HAVING or aggregates.
 
@@ -210,25 +201,21 @@ def bind_grouped(
 
         relation, grouping = expand_sets(source, relation, plain, sets, bind)
     binder = _GroupBinder(source, relation, types, window, grouping)
-    windows = OverCalls(source, tree, emission, f"{binder.hidden}_over")
+    windows = OverCalls(source, tree, emission, f"{binder.hidden}_over", forgetting)
     binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)
     qualify = windows.qualify(binder, outputs)
     binder.over_calls = None
     having = _bind_having(binder, tree) if tree.args.get("having") else None
     keys = _bind_keys(binder, tree, group, outputs)
-    return _Grouping(binder, keys, emission, tree).build(outputs, having, windows, qualify)
+    return _Grouping(binder, keys, emission, tree, forgetting).build(outputs, having, windows, qualify)
 
 
 def _bind_having(binder: _GroupBinder, tree: exp.Select) -> Expression:
     try:
         return binder.condition(tree.args["having"].this, "HAVING")
     except QueryError as error:
-        for item in tree.expressions:
-            if isinstance(item, exp.Alias) and error.at >= 0 and item.alias == error.text[error.at :][: error.length]:
-                error.instead = (
-                    f"{item.alias} is an alias of the select list, which HAVING does not see: write its expression"
-                )
+        advise_of_alias(error, tree.expressions, "HAVING")
         raise
 
 
@@ -236,12 +223,9 @@ def _group_items(source: QueryText, tree: exp.Select) -> list[exp.Expr]:
     group = tree.args.get("group")
     if group is None:
         return []
-    if group.args.get("all"):
-        at = re.compile(r"GROUP\s+BY\s+ALL\b", re.IGNORECASE).search(source.blanked())
-        span = at.span() if at else place(tree)
-        raise source.error(
-            "GROUP BY ALL is not supported", span, "name the columns that are not aggregated", NotSupported
-        )
+    if group.args.get("all") is False:
+        problem = "GROUP BY DISTINCT is not supported"
+        raise source.error(problem, place(group), "write GROUPING SETS with each set once", NotSupported)
     consume(source, group, "expressions")
     return [item.unnest() if isinstance(item, exp.Paren) else item for item in group.expressions]
 
@@ -305,8 +289,10 @@ def _bind_key(binder: _GroupBinder, item: exp.Expr, outputs: list[OutputColumn])
 class _Grouping:
     """Builds Project, Aggregate, Filter and Project of one grouped SELECT."""
 
-    def __init__(self, binder: _GroupBinder, keys: _Keys, emission: Emission, tree: exp.Select) -> None:
-        self.binder, self.keys, self.emission, self.tree = binder, keys, emission, tree
+    def __init__(
+        self, binder: _GroupBinder, keys: _Keys, emission: Emission, tree: exp.Select, forgetting: Forgetting
+    ) -> None:
+        self.binder, self.keys, self.emission, self.tree, self.forgetting = binder, keys, emission, tree, forgetting
         self.relation = binder.relation
         self.below: dict[str, Expression] = {}
 
@@ -325,15 +311,27 @@ class _Grouping:
             for index, argument in enumerate(self.binder.arguments)
         )
         emit = self.emission.rule(window is not None)
-        node: Node = Aggregate(
-            self._input(), tuple(self.keys.names), calls, emit, window, written=self._clause("group")
-        )
+        node = self._aggregate(calls, emit, window)
         if having:
             node = Filter(node, _rename(having, renamed), written=self._clause("having"))
         above = replace(self.relation, node=node, window=window, undated=_explain_undated(self.relation, window))
         outputs = [replace(output, expression=_rename(output.expression, renamed)) for output in outputs]
         qualify = _rename(self._above(qualify), renamed) if qualify else None
         return windows.project(above, outputs, qualify, lambda value: _rename(self._above(value), renamed))
+
+    def _aggregate(self, calls: tuple[AggregateCall, ...], emit: Emit, window: tuple[str, str, str] | None) -> Node:
+        """The groups; without a window with the lives of their keys, if these are forgotten."""
+        written = self._clause("group")
+        if window or not self.keys.names:
+            return Aggregate(self._input(), tuple(self.keys.names), calls, emit, window, written=written)
+        forgets = self.forgetting.lifetime(self.relation.node)
+        if forgets:
+            self.below.setdefault(forgets.column, self._column(forgets.column))
+        node, keys, lifetime = self.forgetting.living(self._input(), self.keys.names)
+        return Aggregate(node, keys, calls, emit, lifetime=lifetime, written=written)
+
+    def _column(self, name: str) -> Column:
+        return Column(self.relation.node.schema[name].type, name)
 
     def _above(self, expression: Expression) -> Expression:
         """The expression over the Aggregate's output: keys where it computes keys, and nothing else of single rows."""

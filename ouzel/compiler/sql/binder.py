@@ -13,7 +13,8 @@ from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField,
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql import literals
 from ouzel.compiler.sql.advice import of_function, of_operator
-from ouzel.compiler.sql.places import call_name, consume, describe, place
+from ouzel.compiler.sql.cuts import cut
+from ouzel.compiler.sql.places import call_name, consume, describe, instead_of, place
 from ouzel.compiler.sql.rewrite import LITERAL
 from ouzel.compiler.sql.scope import Relation, find_column, name_of, near, pick
 from ouzel.compiler.sql.source import QueryText
@@ -72,7 +73,7 @@ class Binder:
             return self._mark(self.operator(node), node)
         handler = _HANDLERS.get(type(node))
         if handler is None:
-            raise self.source.error(f"{describe(node)} is not supported", place(node), kind=NotSupported)
+            raise self.source.error(f"{describe(node)} is not supported", place(node), instead_of(node), NotSupported)
         return self._mark(handler(self, node), node)
 
     def _mark(self, bound: Expression, node: exp.Expr) -> Expression:
@@ -85,7 +86,7 @@ class Binder:
         """A binary operator."""
         consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
         function, sign = _BINARY[type(node)]
-        self._refuse_mixed_bits(node)
+        self._check_bits(node)
         if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.this, exp.Tuple):
             same = self._equal_tuple([self.bind(part) for part in node.this.expressions], node.expression)
             return same if isinstance(node, exp.EQ) else self.resolve(node, "not", [same])
@@ -97,9 +98,13 @@ class Binder:
             advice = of_operator(sign, (self._text(node.this), left), (self._text(node.expression), right))
             raise self.source.error(problem, place(node), advice or error.instead) from None
 
-    def _refuse_mixed_bits(self, node: exp.Expr) -> None:
-        """Refuse a mixture of & ^ | without parentheses: their precedence differs between databases."""
+    def _check_bits(self, node: exp.Expr) -> None:
+        """Refuse a mixture of & ^ | without parentheses, and say what ^ is: their precedence, and that, differ between databases."""
         inner = node.this
+        if isinstance(node, exp.BitwiseXor):
+            self.source.note(
+                "^ is exclusive or, of bits", place(node), "write POWER(a, b) for a power, or BITXOR(a, b)"
+            )
         if isinstance(node, _BITS) and isinstance(inner, _BITS) and type(inner) is not type(node):
             signs = f"{_BINARY[type(inner)][1]} and {_BINARY[type(node)][1]}"
             raise self.source.error(
@@ -293,7 +298,7 @@ class Binder:
         bound = self.bind(operand)
         if not can_cast(bound.type, kind):
             raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node))
-        return Cast(kind, bound, safe) if bound.type != kind else bound
+        return cut(self.source, place(node), Cast(kind, bound, safe) if bound.type != kind else bound, kind)
 
     def postfix_cast(self, node: exp.Expr) -> Expression:
         """`a::INT`."""

@@ -1,4 +1,4 @@
-"""Hints: PARALLELISM and GROUPING, by alias or table of a SELECT, or by the name of a component as EXPLAIN shows it."""
+"""Hints: PARALLELISM, GROUPING and those of joins, by alias or table of a SELECT, or by the name of a component as EXPLAIN shows it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence, Set
 
 from ouzel.compiler.plan import Hints
 from ouzel.compiler.sql.shells import read_hints
+from ouzel.compiler.sql.sides import refuse_unused_side
 from ouzel.compiler.sql.source import QueryText, Span
-from ouzel.compiler.sql.statements import HintPair
+from ouzel.compiler.sql.statements import NAMING, HintPair
 from ouzel.compiler.sql.ttl import refuse_unused
 from ouzel.errors import NotSupported, QueryError
 
@@ -27,7 +28,7 @@ def gather_hints(
     """All hints of the file, and where they stand; an alias of a table stands for the table.
 
     Of two for one name the last wins, as in Flink. `scopes` are the file's queries, each with the table that its aliases stand for;
-    `bounding` is where those of STATE_TTL stand that bound a join.
+    `bounding` is where those stand that say of a join how it is made: STATE_TTL and BROADCAST.
 
     Raises:
         QueryError: an unknown hint, grouping or number.
@@ -49,6 +50,9 @@ def gather_hints(
             case "STATE_TTL":
                 if pair.span not in bounding:
                     raise refuse_unused(source, pair)
+            case hint if hint in NAMING:
+                if pair.span not in bounding:
+                    raise refuse_unused_side(source, pair)
             case _:
                 raise _unknown(source, pair)
     return Hints(tuple(parallelism.items()), tuple(grouping.items())), places
@@ -74,12 +78,9 @@ def _grouping(source: QueryText, pair: HintPair) -> str:
 
 
 _ELSEWHERE = {
-    "LOOKUP": "leave it out: the other table is joined as a stream of its own",
+    "LOOKUP": "leave it out: how a table is asked stands in its WITH, as 'lookup.cache' = 'PARTIAL'",
     **dict.fromkeys(
         (
-            "BROADCAST",
-            "BROADCASTJOIN",
-            "MAPJOIN",
             "SHUFFLE_HASH",
             "SHUFFLE_MERGE",
             "SHUFFLE_REPLICATE_NL",
@@ -87,7 +88,7 @@ _ELSEWHERE = {
             "MERGEJOIN",
             "NEST_LOOP",
         ),
-        "leave it out: rows of both inputs go to the task of their key, where both are kept, and there is no other way to join",
+        "leave it out: rows of both inputs go to the task of their key, or each task reads a small table whole, as BROADCAST says",
     ),
     "MULTI_JOIN": "leave it out",
     "OPTIONS": "write the options into WITH of the CREATE TABLE",
@@ -98,4 +99,6 @@ _ELSEWHERE = {
 def _unknown(source: QueryText, pair: HintPair) -> QueryError:
     if pair.hint in _ELSEWHERE:
         return source.error(f"the hint {pair.hint} is not supported", pair.span, _ELSEWHERE[pair.hint], NotSupported)
-    return source.error(f"there is no hint {pair.hint}", pair.span, "the hints are PARALLELISM, GROUPING and STATE_TTL")
+    return source.error(
+        f"there is no hint {pair.hint}", pair.span, "the hints are PARALLELISM, GROUPING, STATE_TTL and BROADCAST"
+    )

@@ -8,7 +8,17 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from ouzel.compiler.expressions import Call, Column, Expression, Literal, conjunction, conjuncts
-from ouzel.compiler.plan import Aggregate, AsofJoin, AssignWindow, IntervalJoin, Join, Node, RowTime, Watermark
+from ouzel.compiler.plan import (
+    Aggregate,
+    AsofJoin,
+    AssignWindow,
+    IntervalJoin,
+    Join,
+    Node,
+    RowTime,
+    SideJoin,
+    Watermark,
+)
 from ouzel.compiler.sql.literals import UNIT_US, microseconds
 from ouzel.compiler.sql.scope import Relation
 from ouzel.compiler.types import TimestampType
@@ -69,7 +79,7 @@ def is_bound(part: Expression, join: Join) -> bool:
 
 def of_join(node: Node, columns: Relation) -> Relation:
     """The relation of these columns over a join, or over what is above one, with the window that its rows are of."""
-    return replace(columns, node=node, window=_window_of(node) if isinstance(node, IntervalJoin) else None)
+    return replace(columns, node=node, window=_window_of(node) if isinstance(node, IntervalJoin | SideJoin) else None)
 
 
 def is_time(node: Node, column: str) -> bool:
@@ -146,12 +156,12 @@ def _keeps_time(node: Node, number: int) -> bool:
             return node.window is not None and not node.retracts
         case IntervalJoin():
             return True
-        case AsofJoin():
+        case AsofJoin() | SideJoin():
             return number == 0
     return node.is_rowwise and len(node.inputs) == 1
 
 
-def _window_of(join: IntervalJoin) -> tuple[str, str, str] | None:
+def _window_of(join: Join) -> tuple[str, str, str] | None:
     """The columns that are a window's start, end and time ('' for one that is not there); None if there is no end of one."""
     found: dict[int, list[str]] = {}
     for column in join.schema.names:

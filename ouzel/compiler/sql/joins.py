@@ -10,11 +10,12 @@ from sqlglot import exp
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Call, Column, Expression, columns, columns_of, conjunction, conjuncts
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project
+from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project, SideJoin
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.intervals import bounded, is_bound, of_join
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of, near, pick
+from ouzel.compiler.sql.sides import SideHints
 from ouzel.compiler.sql.source import QueryText, is_word
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.ttl import StateTtl
@@ -34,11 +35,15 @@ UNDATED = "rows of a join come at any time after {column}: take the window of a 
 
 @dataclass(frozen=True)
 class _Sides:
-    """What is joined; `exchanged` if the left as written is the right input of the node, which a RIGHT JOIN makes it."""
+    """What is joined; `exchanged` if the left as written is the right input of the node, which a RIGHT JOIN makes it.
+
+    `whole` if each task reads the right for itself.
+    """
 
     left: Relation
     right: Relation
     exchanged: bool
+    whole: bool = False
 
     @property
     def ordered(self) -> tuple[Relation, Relation]:
@@ -47,8 +52,9 @@ class _Sides:
 
 
 def bind_join(
-    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType], ttl: StateTtl
-) -> Relation:
+    source: QueryText, join: exp.Join, left: Relation, right: Relation, types: dict[int, DataType], ttl: StateTtl,
+    hints: SideHints,
+) -> Relation:  # fmt: skip
     """The relation of `left JOIN right`.
 
     Raises:
@@ -63,12 +69,15 @@ def bind_join(
     made = _KINDS[side, kind]
     right = apart(right, left.node.schema.names)
     sides = _Sides(right, left, True) if side == "RIGHT" else _Sides(left, right, False)
+    whole = hints.chosen(sides.left, sides.right, made)
+    if whole is not None:
+        sides = _Sides(right, left, True, True) if whole is left else _Sides(left, right, False, True)
     using = [name_of(source, identifier) for identifier in join.args.get("using") or ()]
     on = join.args.get("on")
     if not (on or using or kind == "CROSS" or _is_comma(source, join)):
         raise source.error("this JOIN has no condition", place(join), "write ON a.key = b.key, or CROSS JOIN")
     written = NodeLocation(place(join)[0])
-    kept = ttl.conditions(join, left, right)
+    kept = () if whole is not None else ttl.conditions(join, left, right)
     if using:
         return _using(source, sides, made, using, written, kept)
     both = _visible(sides, made)
@@ -180,7 +189,10 @@ def _make_join(
     sides: _Sides, kind: JoinKind, parts: Sequence[Expression], written: NodeLocation = NodeLocation()
 ) -> Join:
     left, right, keys, rest = keyed(sides.left.node, sides.right.node, parts)
-    return bounded(Join(left, right, kind, keys, conjunction(rest) if rest else None, written=written))
+    condition = conjunction(rest) if rest else None
+    if sides.whole:
+        return SideJoin(left, right, kind, keys, condition, written=written)
+    return bounded(Join(left, right, kind, keys, condition, written=written))
 
 
 def keyed(

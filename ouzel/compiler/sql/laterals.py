@@ -14,8 +14,8 @@ from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Case, Column, Expression, Literal, columns, columns_of, conjunction
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Filter, JoinKind, Project
-from ouzel.compiler.sql.aggregation import is_grouped
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.grouped import is_grouped
 from ouzel.compiler.sql.joins import apart, is_true, joined
 from ouzel.compiler.sql.limits import FirstRows
 from ouzel.compiler.sql.output import OutputColumn, outputs_of, strip_alias

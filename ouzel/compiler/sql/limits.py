@@ -12,7 +12,7 @@ from ouzel.compiler.plan import SortKey, TopN
 from ouzel.compiler.sql.output import OutputColumn, output_name, project, star_of
 from ouzel.compiler.sql.over_calls import break_ties, has_order
 from ouzel.compiler.sql.places import consume, place
-from ouzel.compiler.sql.scope import Relation, matches, name_of, near, pick
+from ouzel.compiler.sql.scope import Relation, Visible, matches, name_of, near, pick
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.written import NodeLocation
@@ -50,12 +50,12 @@ class FirstRows:
         self.on = self._distinct_on() if isinstance(tree, exp.Select) else []
         self.distinct = bool(tree.args.get("distinct"))
         order, limit, offset = (tree.args.pop(name, None) for name in ("order", "limit", "offset"))
-        self.skip = 0 if offset is None else self._number(offset.expression, "OFFSET")
+        self.skip = 0 if offset is None else self._offset(offset)
         self.limit = self._limit(limit)
         self.clause = order or limit or offset
         self.hidden: dict[str, exp.Expr] = {}
         self.given = list(tree.expressions) if isinstance(tree, exp.Select) else None
-        self.items = [self._item(item) for item in (order.expressions if order is not None else [])]
+        self.items = [self._item(item) for item in self._listed(order)]
         self._keys = [self._item(exp.Ordered(this=key)) for key in self.on]
 
     def above(self, relation: Relation, partition: tuple[str, ...] = ()) -> Relation:
@@ -120,7 +120,7 @@ class FirstRows:
 
     def _sort_key(self, item: _Item, relation: Relation) -> SortKey:
         if isinstance(item.column, int):
-            column = relation.columns[item.column]
+            column = self._numbered(item.node.this, item.column, relation)
         else:
             found = pick(item.column, (column.name for column in relation.columns))
             if not found:
@@ -135,15 +135,22 @@ class FirstRows:
             raise self.source.error(f"ORDER BY takes no {kind}: maps have no order", place(item.node), advice)
         return SortKey(column.column, *item.key)
 
+    def _numbered(self, value: exp.Expr, index: int, relation: Relation) -> Visible:
+        shown = [column for column in relation.columns if column.name not in self.hidden]
+        if not 0 <= index < len(shown):
+            problem = f"ORDER BY {value.name} is no column of the select list"
+            raise self.source.error(problem, place(value), f"write a number from 1 to {len(shown)}, or its name")
+        return shown[index]
+
     def _item(self, node: exp.Expr) -> _Item:
         """An item by ordinal, by the name of an output, or as a column that is added to the select list."""
         value = node.this
         if isinstance(value, exp.Literal) and not value.args["is_string"]:
-            return _Item(self._ordinal(value), node)
+            return _Item(int(value.name) - 1 if value.name.isdigit() else -1, node)
         stars = self.given is None or any(star_of(item) is not None for item in self.given)
         if isinstance(value, exp.Column) and not value.args.get("table"):
             name = name_of(self.source, value.this)
-            names = [output_name(item, at) for at, item in enumerate(self.given or ()) if star_of(item) is None]
+            names = [name for at, item in enumerate(self.given or ()) for name in _written_names(item, at)]
             of_all = stars and (self.given is None or self.distinct or self._gives_all())
             if of_all or any(matches(name, known) for known in names):
                 return _Item(name, node)
@@ -155,7 +162,8 @@ class FirstRows:
 
     def _gives_all(self) -> bool:
         """Whether `*` gives each column of one table under its own name."""
-        return any(isinstance(item, exp.Star) for item in self.given or ()) and not self.tree.args.get("joins")
+        stars = [item for item in self.given or () if isinstance(item, exp.Star)]
+        return any(not any(star.args.values()) for star in stars) and not self.tree.args.get("joins")
 
     def _hide(self, value: exp.Expr) -> str:
         """The name of a column that computes this, beside those of the select list."""
@@ -167,17 +175,6 @@ class FirstRows:
         self.tree.append("expressions", exp.Alias(this=value, alias=exp.to_identifier(name)))
         return name
 
-    def _ordinal(self, value: exp.Expr) -> int:
-        number = int(value.name) if value.name.isdigit() else 0
-        if (
-            self.given is None
-            or any(star_of(item) is not None for item in self.given)
-            or not 1 <= number <= len(self.given)
-        ):
-            problem = f"ORDER BY {value.name} is no column of the select list"
-            raise self.source.error(problem, place(value), "write its name")
-        return number - 1
-
     def _distinct_on(self) -> list[exp.Expr]:
         distinct = self.tree.args.get("distinct")
         if distinct is None or not distinct.args.get("on"):
@@ -187,23 +184,49 @@ class FirstRows:
         on = distinct.args["on"]
         return list(on.expressions) if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
 
+    def _listed(self, order: exp.Expr | None) -> list[exp.Expr]:
+        if order is None:
+            return []
+        consume(self.source, order, "expressions")
+        for item in order.expressions:
+            consume(self.source, item, "this", "desc", "nulls_first")
+        return list(order.expressions)
+
+    def _offset(self, node: exp.Expr) -> int:
+        consume(self.source, node, "expression")
+        return self._number(node.expression, "OFFSET")
+
     def _limit(self, node: exp.Expr | None) -> int | None:
         if node is None:
             return None
-        if isinstance(node, exp.Fetch):
-            options = node.args.get("limit_options")
-            if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
-                problem = "FETCH ... PERCENT and WITH TIES are not supported"
-                raise self.source.error(
-                    problem, place(node), "QUALIFY RANK() OVER (ORDER BY ...) <= n keeps ties", NotSupported
-                )
+        fetches = isinstance(node, exp.Fetch)
+        options = node.args.get("limit_options")
+        if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+            problem = "FETCH ... PERCENT and WITH TIES are not supported" if fetches else "LIMIT ... % is not supported"
+            advice = (
+                "QUALIFY RANK() OVER (ORDER BY ...) <= n keeps ties" if fetches else "write how many rows: LIMIT 10"
+            )
+            raise self.source.error(problem, place(node), advice, NotSupported)
+        if node.expressions:
+            advice = "write QUALIFY ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) <= n"
+            raise self.source.error("LIMIT n BY is not supported", place(node.expressions[0]), advice, NotSupported)
+        if fetches:
             return self._number(node.args["count"], "FETCH") if node.args.get("count") else 1
+        consume(self.source, node, "expression", "limit_options")
         return self._number(node.expression, "LIMIT")
 
     def _number(self, node: exp.Expr, clause: str) -> int:
         if not isinstance(node, exp.Literal) or not node.name.isdigit():
             raise self.source.error(f"{clause} takes a whole number", place(node), f"write {clause} 10")
         return int(node.name)
+
+
+def _written_names(item: exp.Expr, at: int) -> list[str]:
+    """The names that an item of the select list gives, as far as they are written there."""
+    star = star_of(item)
+    if star is None:
+        return [output_name(item, at)]
+    return [node.alias for node in star.args.get("rename") or () if isinstance(node, exp.Alias)]
 
 
 def _list_shown(items: Sequence[SortKey], relation: Relation) -> tuple[SortKey, ...]:

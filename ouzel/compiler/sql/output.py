@@ -14,6 +14,7 @@ from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.written import NodeLocation
+from ouzel.errors import QueryError
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,72 @@ def outputs_of(binder: Binder, items: Sequence[exp.Expr]) -> list[OutputColumn]:
         star = star_of(item)
         if star is None:
             name = output_name(item, len(outputs))
-            outputs.append(OutputColumn(name, binder.bind(strip_alias(item)), item))
+            outputs.append(OutputColumn(name, _bind_item(binder, item, items), item))
         else:
-            spread = spread_star(binder.source, item, binder.relation)
-            outputs += [OutputColumn(column.name, binder.relation.column(column), item) for column in spread]
+            outputs += _spread_with_changes(binder, item, star)
+    if items and not outputs:
+        raise binder.source.error("this leaves no column", place(items[0]), "name a column")
     return outputs
+
+
+def _bind_item(binder: Binder, item: exp.Expr, items: Sequence[exp.Expr]) -> Expression:
+    try:
+        return binder.bind(strip_alias(item))
+    except QueryError as error:
+        advise_of_alias(error, items, "the list itself")
+        raise
+
+
+def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str) -> None:
+    """If the name that is not found is an alias of the select list, say that the clause does not see it."""
+    written = error.text[error.at :][: error.length] if error.at >= 0 else ""
+    if any(isinstance(item, exp.Alias) and item.alias == written for item in items):
+        error.instead = f"{written} is an alias of the select list, which {clause} does not see: write its expression"
+
+
+def _spread_with_changes(binder: Binder, item: exp.Expr, star: exp.Expr) -> list[OutputColumn]:
+    """`* EXCLUDE (a)`, which is also spelled EXCEPT, `* REPLACE (a + 1 AS b)` and `* RENAME (c AS d)`, as in DuckDB and Snowflake."""
+    spread = spread_star(binder.source, item, binder.relation)
+    left_out = {column for node in star.args.get("except_") or () for column in _find(binder.source, node, spread)}
+    computed, named = (_aliases(binder.source, star, clause, spread) for clause in ("replace", "rename"))
+    outputs: list[OutputColumn] = []
+    for column in spread:
+        if column in left_out:
+            continue
+        name = named[column].alias if column in named else column.name
+        if column in computed:
+            outputs.append(OutputColumn(name, binder.bind(computed[column].this), computed[column]))
+        else:
+            outputs.append(OutputColumn(name, binder.relation.column(column), item))
+    return outputs
+
+
+def _aliases(source: QueryText, star: exp.Expr, clause: str, spread: Sequence[Visible]) -> dict[Visible, exp.Alias]:
+    """The items of REPLACE by the column that their alias names, and of RENAME by the one that they rename."""
+    found: dict[Visible, exp.Alias] = {}
+    for node in star.args.get(clause) or ():
+        if not isinstance(node, exp.Alias):
+            example = "REPLACE (value AS name)" if clause == "replace" else "RENAME (name AS other)"
+            raise source.error(f"{clause.upper()} says no name", place(node), f"write {example}")
+        sought = node.args["alias"] if clause == "replace" else node.this
+        for column in _find(source, sought, spread):
+            if column in found:
+                raise source.error(f"{column.name} stands twice in {clause.upper()}", place(node), "write it once")
+            found[column] = node
+    return found
+
+
+def _find(source: QueryText, node: exp.Expr, spread: Sequence[Visible]) -> list[Visible]:
+    """The columns of a star that a name means: several where tables are joined that have it."""
+    identifier = node.this if isinstance(node, exp.Column) else node
+    if not isinstance(identifier, exp.Identifier) or (isinstance(node, exp.Column) and node.args.get("table")):
+        raise source.error("this is no name of a column", place(node), "write the column's name alone")
+    name = name_of(source, identifier)
+    found = [column for column in spread if matches(name, column.name)]
+    if not found:
+        advice = near(name.text, (column.name for column in spread))
+        raise source.error(f"* has no column {name.text}", place(node), advice)
+    return found
 
 
 def star_of(item: exp.Expr) -> exp.Expr | None:
@@ -58,7 +120,7 @@ def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[
     """
     star = star_of(item)
     assert star is not None
-    consume(source, star)
+    consume(source, star, "except_", "replace", "rename")
     if not relation.columns:
         raise source.error("there are no columns: this query reads no table", place(item), "add FROM")
     if isinstance(item, exp.Star):

@@ -28,6 +28,7 @@ from ouzel.compiler.sql.over_calls import CallReader, WrittenCall, WrittenWindow
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText, Span
+from ouzel.compiler.sql.ttl import Forgetting
 from ouzel.compiler.types import (
     DataType,
 )
@@ -47,6 +48,7 @@ class OverCalls:
     tree: exp.Select
     emission: Emission
     prefix: str
+    forgetting: Forgetting
     calls: list[WrittenCall] = field(default_factory=list)
     first: Span = (0, 1)
     """Where the first call stands whose ties must be broken."""
@@ -147,7 +149,10 @@ class OverCalls:
             ties = self._ties(node, {*partition, *(key.column for key in order)}, maps)
         closes = self._closes(relation, partition, order, calls)
         written = NodeLocation(place(self.tree)[0])
-        made = Over(node, partition, order, ties, tuple(calls), closes, written=written)
+        lifetime = None
+        if not _by_window(relation, partition):
+            node, partition, lifetime = self.forgetting.living(node, partition)
+        made = Over(node, partition, order, ties, tuple(calls), closes, lifetime=lifetime, written=written)
         return replace(relation, node=made) if closes else replace(relation, node=made, window=None, undated=CHANGED)
 
     def _ties(self, node: Node, ordered: set[str], maps: frozenset[str]) -> tuple[str, ...]:
@@ -165,7 +170,7 @@ class OverCalls:
     ) -> str | None:
         """The column whose time makes rows final."""
         node, closes = relation.node, None
-        by_window = relation.window is not None and relation.window[1] in partition
+        by_window = _by_window(relation, partition)
         if node.changelog is Changelog.APPEND:
             if relation.window is not None and by_window:
                 closes = relation.window[1]
@@ -211,7 +216,12 @@ class OverCalls:
 
 
 def bind_select(
-    source: QueryText, tree: exp.Select, relation: Relation, types: dict[int, DataType], emission: Emission
+    source: QueryText,
+    tree: exp.Select,
+    relation: Relation,
+    types: dict[int, DataType],
+    emission: Emission,
+    forgetting: Forgetting,
 ) -> Relation:
     """The relation of a SELECT that does not aggregate: its calls with OVER, its QUALIFY, its columns.
 
@@ -219,10 +229,14 @@ def bind_select(
         QueryError: an item does not bind.
     """
     binder = Binder(source, relation, types)
-    windows = OverCalls(source, tree, emission, _make_unused("$over", relation.node.schema.names))
+    windows = OverCalls(source, tree, emission, _make_unused("$over", relation.node.schema.names), forgetting)
     binder.over_calls = partial(windows.bind, binder)
     outputs = outputs_of(binder, tree.expressions)
     return windows.project(relation, outputs, windows.qualify(binder, outputs))
+
+
+def _by_window(relation: Relation, partition: Sequence[str]) -> bool:
+    return relation.window is not None and relation.window[1] in partition
 
 
 def _find_unordered(node: Node) -> frozenset[str]:

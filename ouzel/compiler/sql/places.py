@@ -45,8 +45,39 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
     exp.Parameter: "a parameter",
     exp.Placeholder: "a parameter",
     exp.Slice: "a slice of an array",
+    exp.Array: "an array in brackets alone",
+    exp.Struct: "a struct in braces",
+    exp.Concat: "a text beside a text",
+    exp.Unnest: "UNNEST outside FROM",
+    exp.Any: "ANY (array)",
+    exp.ArrayFilter: "FILTER (array, lambda)",
+    exp.All: "ALL (array)",
     exp.Interval: "an interval without a quoted amount",
 }  # fmt: skip
+
+
+_EACH_ELEMENT = "write CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed"
+_INSTEAD: dict[type[exp.Expr], str] = {
+    exp.Array: "write ARRAY[1, 2]",
+    exp.Struct: "write ROW(1, 2)",
+    exp.Slice: "write SLICE(array, start, length)",
+    exp.Any: "write ARRAY_CONTAINS(array, value), or a LIKE 'x' OR a LIKE 'y'",
+    exp.All: "write NOT ARRAY_CONTAINS(array, value)",
+    exp.Unnest: "write FROM t CROSS JOIN UNNEST(array) AS u (element)",
+    exp.Explode: "write FROM t CROSS JOIN UNNEST(array) AS u (element)",
+    exp.Concat: "write 'a' || 'b'",
+    exp.Lambda: _EACH_ELEMENT,
+    exp.ArrayFilter: _EACH_ELEMENT,
+    exp.Table: "write the joins without parentheses, or as a subquery: (SELECT ... FROM a JOIN b ON ...) AS c",
+    exp.BitwiseLeftShift: "write SHIFTLEFT(a, n)",
+    exp.BitwiseRightShift: "write SHIFTRIGHT(a, n)",
+}
+"""What to write instead of a part that is not supported."""
+
+
+def instead_of(node: exp.Expr) -> str:
+    """Advice for a part that is not supported; empty if there is none."""
+    return _INSTEAD.get(type(node), "")
 
 
 def describe(node: exp.Expr) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ouzel.compiler import plan
@@ -20,6 +20,7 @@ from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
 from ouzel.compiler.sql.select import QueryBinder
 from ouzel.compiler.sql.shells import read_statement
 from ouzel.compiler.sql.showing import describe_relation, describe_table, list_functions, list_tables, matching_rows
+from ouzel.compiler.sql.sides import SideHints
 from ouzel.compiler.sql.sinks import result_sink, table_sink
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of, split_statements
 from ouzel.compiler.sql.statements import (
@@ -27,6 +28,7 @@ from ouzel.compiler.sql.statements import (
     CreateView,
     Describe,
     Explain,
+    HintPair,
     Insert,
     Name,
     ReconcileStatement,
@@ -36,7 +38,7 @@ from ouzel.compiler.sql.statements import (
     Statement,
 )
 from ouzel.compiler.sql.tables import Table, create_table
-from ouzel.compiler.sql.ttl import StateTtl
+from ouzel.compiler.sql.ttl import SETTINGS, StateTtl, setting_of
 from ouzel.compiler.sql.upserts import MODE
 from ouzel.compiler.written import NodeLocation
 
@@ -46,23 +48,28 @@ def compile_sql(
     connectors: Mapping[str, ConnectorTraits],
     functions: Functions | None = None,
     relations: Mapping[str, Relation] | None = None,
+    settings: Iterable[tuple[str, str]] = (),
 ) -> Program:
     """The logical plan of a file of statements, which may call `functions`; by default those of the registries.
 
-    It may read `relations` as if they were views.
+    It may read `relations` as if they were views. `settings` win over those of the file.
 
     Raises:
         QueryError: the text is wrong; with line, place and advice.
         NotSupported: a construct outside the subset.
     """
-    return _Compiler(QueryText(text, functions or Functions()), connectors, relations or {}).run()
+    return _Compiler(QueryText(text, functions or Functions()), connectors, relations or {}, settings).run()
 
 
 class _Compiler:
     """What the statements so far have made."""
 
     def __init__(
-        self, source: QueryText, connectors: Mapping[str, ConnectorTraits], relations: Mapping[str, Relation]
+        self,
+        source: QueryText,
+        connectors: Mapping[str, ConnectorTraits],
+        relations: Mapping[str, Relation],
+        settings: Iterable[tuple[str, str]],
     ) -> None:
         self.source, self.connectors = source, connectors
         self.tables: dict[str, Table] = {}
@@ -73,6 +80,7 @@ class _Compiler:
         self.kept: set[Span] = set()
         self.sinks: list[Sink] = []
         self.settings: list[tuple[str, str]] = []
+        self.given = tuple(settings)
         self.places: dict[tuple[str, str], Span] = {}
         self.explain: tuple[str, ...] | None = None
         self.selected: Tokens = ()
@@ -133,7 +141,7 @@ class _Compiler:
                 self._create_view(statement)
             case SetOption(option):
                 self.settings.append((option.key, option.value))
-                self.places["SET", option.key] = option.span
+                self.places["SET", "state.ttl" if option.key in SETTINGS else option.key] = option.span
             case Insert():
                 self._sink(self._insert(statement), tokens)
             case Select(query):
@@ -238,15 +246,21 @@ class _Compiler:
 
     def _query(self, tokens: Tokens) -> Relation:
         query = parse_query(self.source, tokens)
-        ttl = StateTtl(self.source, span_of(tokens))
-        binder = QueryBinder(self.source, query, self._readable, self.named, ttl)
+        ttl = StateTtl(self.source, span_of(tokens), self._lifetime_set(span_of(tokens[:1])))
+        sides = SideHints(self.source, span_of(tokens))
+        binder = QueryBinder(self.source, query, self._readable, self.named, ttl, sides)
         relation = binder.bind(query.tree)
         relation = binder.emission.applied(relation)
         if query.emit and query.emit.late:
             relation = self._take_late(relation, query.emit.late)
-        self.kept |= ttl.used
+        self.kept |= ttl.used | sides.used
         self.scopes.append((span_of(tokens), binder.aliases))
         return relation
+
+    def _lifetime_set(self, here: Span) -> HintPair | None:
+        """The setting state.ttl, which a statement obeys that comes after it."""
+        set_at = self.places.get(("SET", "state.ttl"), here)
+        return setting_of([*((*pair, set_at) for pair in self.settings), *((*pair, here) for pair in self.given)])
 
     def _take_late(self, relation: Relation, name: Name) -> Relation:
         table = LateTable(self.source, name, self._target(name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError
@@ -11,6 +12,8 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.emit_clause import EmitClause, split_emit
+from ouzel.compiler.sql.foreign import refuse_foreign
+from ouzel.compiler.sql.grouped import spell_group_by_all
 from ouzel.compiler.sql.rewrite import rewrite_query
 from ouzel.compiler.sql.source import QueryText, Tokens, span_of
 from ouzel.compiler.types import DataType
@@ -36,10 +39,12 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
     body, emit = split_emit(source, tokens)
     if not body:
         raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
+    refuse_foreign(source, body)
     rewritten = rewrite_query(source, body)
     tree = _parse(source, rewritten.tokens)
     if not isinstance(tree, exp.Query | exp.Values):
         raise source.error("this is not a query", span_of(body), "write SELECT ...")
+    spell_group_by_all(source, tree)
     return Query(tree, rewritten.types, emit)
 
 
@@ -94,6 +99,30 @@ def _syntax_error(source: QueryText, tokens: list[Token], error: ParseError) -> 
         return source.error(f"something is missing after {source.text[at:end]}", (at, end))
     if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()):
         return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
-    return source.error(
-        f"{source.text[at:end]} does not belong here", (at, end), "see docs/sql.md for what a query may hold"
-    )
+    advice = _meant(tokens, at) or "see docs/sql.md for what a query may hold"
+    return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
+
+
+_CLAUSES = (
+    "SELECT",
+    "DISTINCT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "HAVING",
+    "ORDER BY",
+    "LIMIT",
+    "JOIN",
+    "UNION",
+    "BETWEEN",
+    "LIKE",
+)
+
+
+def _meant(tokens: list[Token], at: int) -> str:
+    """The clause that the word before this place is like: `SELECT a FORM t` trips over t."""
+    before = next((token for token in reversed(tokens) if token.end < at), None)
+    if before is None or before.token_type is not TokenType.IDENTIFIER:
+        return ""
+    close = get_close_matches(before.text.upper(), _CLAUSES, 1, 0.7)
+    return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""

@@ -63,6 +63,8 @@ _REFUSED = {
     "NATURAL": "NATURAL JOIN is not supported: write JOIN ... USING (columns)",
     "TOP": "TOP is not supported: write LIMIT behind the query",
 }  # fmt: skip
+_CHANGES_STAR = frozenset({"EXCLUDE", "EXCEPT", "REPLACE", "RENAME"})
+"""`* EXCLUDE (a)`: words that are structure behind the star of a select list, and behind such a list."""
 _SETS = (TokenType.GROUPING_SETS, TokenType.CUBE, TokenType.ROLLUP)
 _BEGINS_A_QUERY = frozenset({"SELECT", "ALL", "DISTINCT", "VALUES", "WITH"})
 _BEFORE_JOIN = frozenset({"JOIN", "LEFT", "RIGHT", "FULL", "INNER"})
@@ -113,6 +115,8 @@ class _Rewriter:
         return Rewritten(out, self.types)
 
     def _word(self, index: int, word: str) -> None:
+        if word in _CHANGES_STAR and self._follows_star(index):
+            return
         self._refuse(index, word)
         called = self._next_is(index, TokenType.L_PAREN)
         if word in ("ARRAY", "MAP") and self._next_is(index, TokenType.L_BRACKET):
@@ -142,12 +146,28 @@ class _Rewriter:
         elif word not in _STRUCTURE or (word == "FILTER" and not called):
             self.edits[index] = [_as(self.tokens[index], TokenType.IDENTIFIER)]
 
+    def _follows_star(self, index: int) -> bool:
+        """Whether the star of a select list stands before the word, or before the lists of such words."""
+        at = index - 1
+        while at > 0 and self.tokens[at].token_type is TokenType.R_PAREN:
+            depth = 0
+            while at > 0 and (depth := depth + depth_change(self.tokens[at])):
+                at -= 1
+            at = at - 2 if self._word_at(at - 1) in _CHANGES_STAR else 0
+        if at <= 0 or self.tokens[at].token_type is not TokenType.STAR:
+            return False
+        before = self.tokens[at - 1]
+        return before.token_type in (TokenType.COMMA, TokenType.DOT) or is_word(before, "SELECT", "DISTINCT", "ALL")
+
     def _refuse_reserved(self, index: int, word: str) -> None:
         """A word of the grammar that is meant as a name: after AS, after a dot, or without the BY that it needs."""
         token, before = self.tokens[index], self.tokens[index - 1] if index else None
         named = before is not None and (before.token_type is TokenType.DOT or is_word(before, "AS"))
         listed = before is not None and (before.token_type is TokenType.COMMA or is_word(before, "SELECT", "DISTINCT"))
-        alone = word in ("ORDER", "GROUP") and token.text.upper() == word and listed
+        alone = word in ("ORDER", "GROUP") and token.text.upper() == word
+        if alone and not listed and not named:
+            advice = f'write {word} BY, or "{token.text}" as a name'
+            raise self.source.error(f"{word} without BY", span_of([token]), advice)
         if (word in _RESERVED and named and not self._next_is(index, TokenType.L_PAREN)) or alone:
             raise self.source.error(f"{word} is a reserved word", span_of([token]), f'as a name write "{token.text}"')
 
@@ -174,8 +194,9 @@ class _Rewriter:
     def _refuse_trailing(self, index: int) -> None:
         """sqlglot would read `SELECT a, FROM t` as `SELECT a FROM t`."""
         after = self._word_at(index + 1)
+        needs_by = after in ("GROUP", "ORDER") and self.tokens[index + 1].text.upper() == after
         if (
-            after in _AFTER_A_LIST
+            (after in _AFTER_A_LIST and not needs_by)
             or self._next_is(index, TokenType.R_PAREN, TokenType.COMMA)
             or index + 1 == len(self.tokens)
         ):

@@ -9,19 +9,23 @@ from sqlglot import exp
 
 from ouzel.compiler.expressions import Expression, conjunction
 from ouzel.compiler.plan import Filter, WindowKind
-from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows, is_grouped
+from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows
 from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.grouped import is_grouped
 from ouzel.compiler.sql.joins import bind_join, with_filter
 from ouzel.compiler.sql.laterals import bind_lateral
 from ouzel.compiler.sql.limits import FirstRows
+from ouzel.compiler.sql.lookups import bind_lookup, is_lookup
 from ouzel.compiler.sql.named import NamedTables
+from ouzel.compiler.sql.output import advise_of_alias
 from ouzel.compiler.sql.over import bind_select
-from ouzel.compiler.sql.places import consume, describe, place
+from ouzel.compiler.sql.places import consume, describe, instead_of, place
 from ouzel.compiler.sql.queries import Query
 from ouzel.compiler.sql.scope import Relation, matches, name_of
 from ouzel.compiler.sql.sets import bind_set_operation
+from ouzel.compiler.sql.sides import SideHints
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
 from ouzel.compiler.sql.subqueries import bind_condition, has_subquery, is_condition, with_items, with_values
@@ -47,25 +51,24 @@ class WhereBinder(Binder):
         self, source: QueryText, relation: Relation, types: dict[int, DataType], items: Sequence[exp.Expr]
     ) -> None:
         super().__init__(source, relation, types)
-        self.aliases = {item.alias for item in items if isinstance(item, exp.Alias)}
+        self.items = items
 
     def column(self, node: exp.Expr) -> Expression:
         try:
             return super().column(node)
         except QueryError as error:
-            if node.name in self.aliases:
-                error.instead = (
-                    f"{node.name} is an alias of the select list, which WHERE does not see: write its expression"
-                )
+            advise_of_alias(error, self.items, "WHERE")
             raise
 
 
 class QueryBinder:
-    """Binds one statement's query, with its subqueries and CTEs; `emission` gathers what EMIT speaks of, `ttl` its hints STATE_TTL."""
+    """Binds a statement's query, with its subqueries and CTEs; `emission` gathers what EMIT speaks of, `ttl` and `sides` hints on joins."""
 
-    def __init__(self, source: QueryText, query: Query, tables: Tables, named: NamedTables, ttl: StateTtl) -> None:
+    def __init__(
+        self, source: QueryText, query: Query, tables: Tables, named: NamedTables, ttl: StateTtl, sides: SideHints
+    ) -> None:
         self.source, self.types, self.tables, self.named = source, query.types, tables, named
-        self.emission, self.ttl = Emission(source, query.emit), ttl
+        self.emission, self.ttl, self.sides = Emission(source, query.emit), ttl, sides
         self.ctes: list[tuple[str, Relation]] = []
         self.aliases: dict[str, str] = {}
 
@@ -77,7 +80,7 @@ class QueryBinder:
         """
         outer = len(self.ctes)
         for cte in tree.args["with_"].expressions if tree.args.get("with_") else ():
-            self._define(cte)
+            self._define(cte, [known.lower() for known, _ in self.ctes[outer:]])
         first_rows = FirstRows(self.source, tree)
         tree = first_rows.tree
         match tree:
@@ -92,13 +95,18 @@ class QueryBinder:
                 consume(self.source, tree, "this", "with_", "alias")
                 relation = self.bind(tree.this)
             case _:
-                raise self.source.error(f"{describe(tree)} is not supported", place(tree), kind=NotSupported)
+                raise self.source.error(
+                    f"{describe(tree)} is not supported", place(tree), instead_of(tree), NotSupported
+                )
         del self.ctes[outer:]
         return first_rows.above(relation)
 
-    def _define(self, cte: exp.Expr) -> None:
+    def _define(self, cte: exp.Expr, defined: list[str]) -> None:
         consume(self.source, cte, "this", "alias")
         name, names = self._alias(cte)
+        if name.lower() in defined:
+            span = place(cte.args["alias"])
+            raise self.source.error(f"WITH names {name} twice", span, "give one of them another name")
         relation = self.bind(cte.this).called(name, place(cte.args["alias"])[0])
         self.ctes.append((name, self._rename(relation, name, names, cte)))
 
@@ -107,18 +115,21 @@ class QueryBinder:
             self.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct", "with_",
             "qualify", "windows",
         )  # fmt: skip
+        if not tree.expressions:
+            raise self.source.error("the select list is empty", place(tree), "name columns, or write *")
         relation = self._from(tree)
+        forgetting = self.ttl.of_keys(tree, relation)
         where = tree.args.get("where")
         if where:
             relation = self._where(where.this, relation, tree.expressions)
         if is_grouped(tree, self.source.functions):
-            result = bind_grouped(self.source, tree, relation, self.types, self.emission)
+            result = bind_grouped(self.source, tree, relation, self.types, self.emission, forgetting)
         else:
             tree, relation = with_items(self, tree, relation)
-            result = bind_select(self.source, tree, relation, self.types, self.emission)
+            result = bind_select(self.source, tree, relation, self.types, self.emission, forgetting)
         if tree.args.get("distinct"):
             consume(self.source, tree.args["distinct"])
-            result = distinct_rows(result, self.emission)
+            result = distinct_rows(result, self.emission, forgetting)
         return result
 
     def _where(self, condition: exp.Expr, relation: Relation, items: Sequence[exp.Expr]) -> Relation:
@@ -162,10 +173,13 @@ class QueryBinder:
                 relation = bind_unnest(self.source, join, relation, self.types)
             elif isinstance(join.this, exp.Lateral):
                 relation = bind_lateral(self, join, relation)
+            elif is_lookup(self.source, join, relation):
+                relation = bind_lookup(self.source, join, relation, self._table(join.this), self.types)
             elif is_asof(join):
                 relation = bind_asof(self.source, join, relation, self._table(join.this), self.types)
             else:
-                relation = bind_join(self.source, join, relation, self._table(join.this), self.types, self.ttl)
+                right = self._table(join.this)
+                relation = bind_join(self.source, join, relation, right, self.types, self.ttl, self.sides)
         return relation
 
     def _table(self, node: exp.Expr) -> Relation:

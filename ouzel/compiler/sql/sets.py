@@ -38,7 +38,7 @@ def bind_set_operation(
     kinds = [_common(source, tree, word, a, b) for a, b in zip(_types(left), _types(right), strict=True)]
     if isinstance(tree, exp.Union):
         united = _unite(left, right, names, kinds)
-        return united if every else distinct_rows(united, emission)
+        return united if every else distinct_rows(united, emission, None)
     _refuse_maps(source, tree, word, kinds)
     one = _shape(left, names, kinds)
     columns = one.node.schema.names

@@ -14,6 +14,7 @@ import lark
 from ouzel.compiler.sql.showing import is_listing, read_listing
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of
 from ouzel.compiler.sql.statements import (
+    NAMING,
     ColumnClause,
     CreateTable,
     CreateView,
@@ -87,10 +88,18 @@ def _pairs(hint: lark.Tree[Any]) -> Iterator[HintPair]:
     name = str(_trees(hint, "name")[0].children[0])
     pairs = _trees(hint, "hint_pair")
     if not pairs:
-        yield HintPair(name.upper(), "", "", _span(hint))
+        names = _trees(hint, "hint_name") if name.upper() in NAMING else []
+        yield from (HintPair(name.upper(), _name_in(one), "", _span(one)) for one in names)
+        if not names:
+            yield HintPair(name.upper(), "", "", _span(hint))
     for pair in pairs:
         key, _, value = pair.children
         yield HintPair(name.upper(), str(key), str(value), _span(pair))
+
+
+def _name_in(hint_name: lark.Tree[Any]) -> str:
+    first = hint_name.children[0]
+    return str(first.children[0] if isinstance(first, lark.Tree) else first)
 
 
 def _parse(source: QueryText, tokens: Tokens, start: str) -> lark.Tree[Any]:
@@ -113,13 +122,25 @@ def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken
     begun = source.text[at:end].split()[:1]
     if "$END" in (error.accepts or error.expected) and begun and begun[0].upper() in _BEGINNINGS:
         return source.error(f"a ; is missing before {begun[0]}", (at, at + len(begun[0])))
-    if begun and begun[0].upper() == "FORMAT":
-        advice = "the format is an option of WITH: 'format' = 'json'"
+    if begun and begun[0].upper() in _CLAUSES_ELSEWHERE:
+        advice = _CLAUSES_ELSEWHERE[begun[0].upper()]
     return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
 
 
 _BEGINNINGS = frozenset({*_STATEMENTS} - {"SET"})
+_CLAUSES_ELSEWHERE = {
+    "FORMAT": "the format is an option of WITH: 'format' = 'json'",
+    "USING": "the connector and the format are options of WITH: WITH ('connector' = 'file', 'format' = 'parquet')",
+    "PARTITIONED": "leave it out: a sink's folder is not cut by columns",
+    "PARTITION": "leave it out: a sink's folder is not cut by columns",
+    "DISTRIBUTED": "leave it out: the planner chooses how rows are spread over tasks",
+    "BY": "write the columns: INSERT INTO t (a, b) SELECT ...",
+}
+"""What other dialects have behind a statement's beginning, and what to write instead."""
 _FOREIGN = {
+    ("FROM",): "FROM at the beginning is not supported: write SELECT * FROM t",
+    ("TABLE",): "TABLE t as a query is not supported: write SELECT * FROM t",
+    ("SUBSCRIBE",): "SUBSCRIBE is not supported: a SELECT goes on for as long as rows come",
     ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python",
     ("CREATE", "MATERIALIZED"): "CREATE MATERIALIZED VIEW is not supported: write CREATE VIEW, and INSERT INTO to keep its result",
     ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ouzel.compiler.catalog import RESULT, RETURNED
 from ouzel.compiler.coercion import can_coerce, cast_to
-from ouzel.compiler.expressions import Column, Literal
+from ouzel.compiler.expressions import Column, Literal, columns_of
 from ouzel.compiler.plan import (
+    MERGED,
     Aggregate,
     Filter,
     Gather,
@@ -16,11 +17,15 @@ from ouzel.compiler.plan import (
     Over,
     Project,
     Scan,
+    SideJoin,
     Sink,
     SinkMode,
     TopN,
+    check_merged,
     choose_mode,
+    keeps_rows,
     names_at_top,
+    streamed,
     walk,
 )
 from ouzel.compiler.sql.limits import USELESS
@@ -73,7 +78,7 @@ def table_sink(source: QueryText, statement: Insert, table: Table, relation: Rel
     fitted = project(relation, outputs)
     mode, traits = _mode(source, statement, table, fitted), table.traits.writes
     assert traits is not None, "one that cannot be written was refused"
-    keys = table.keys if mode is SinkMode.UPSERT else ()
+    keys = table.keys if mode in (SinkMode.UPSERT, SinkMode.MERGE) else ()
     return Sink(fitted.node, table.name, table.traits.name, table.options, mode, keys, table.writable, traits=traits)
 
 
@@ -120,10 +125,21 @@ def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) 
             f"{table.name} cannot be written: {reason}", statement.name.span, "insert into another table"
         )
     mode = choose_mode(table.traits, table.options, changes=fitted.node.retracts, keyed=bool(table.keys))
+    if mode is None and not fitted.node.retracts:
+        raise source.error(
+            f"{table.name} adds up rows that have the same key, and has none",
+            statement.name.span,
+            f"declare PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE {table.name}",
+        )
     if mode is None:
         raise _refuse_changes(source, statement, table, fitted)
     if mode is SinkMode.UPSERT:
         _check_keys(source, statement, table, fitted)
+    if mode is SinkMode.MERGE:
+        try:
+            check_merged(table.name, table.options, table.keys, table.writable)
+        except QueryError as error:
+            raise source.error(error.problem, statement.name.span, error.instead) from None
     return mode
 
 
@@ -144,15 +160,51 @@ def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Rela
             statement.name.span,
             f"declare PRIMARY KEY ({wanted}) NOT ENFORCED",
         )
+    _check_lives(source, statement, table, fitted.node)
+    _check_hidden(source, statement, table, fitted.node)
     _check_moves(source, statement, table, fitted.node)
+
+
+def _check_hidden(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
+    """A key of GROUP BY that no column of the PRIMARY KEY is computed of tells rows apart that write over each other."""
+    above: list[Project] = []
+    while isinstance(node, Project | Filter | Gather):
+        above += [node] if isinstance(node, Project) else []
+        node = node.input
+    for group in (row_key(node) or []) if isinstance(node, Aggregate) else []:
+        names = group
+        for step in reversed(above):
+            names = frozenset(name for name, value in step.items if names & columns_of(value))
+        if not names & set(table.keys) and not any(name.startswith("$grouping") for name in group):
+            key = min(group)
+            raise source.error(
+                f"the query has a row for each {key} too, which PRIMARY KEY ({', '.join(table.keys)}) of {table.name} does not tell apart",
+                statement.name.span,
+                f"leave {key} out of GROUP BY, or give {table.name} a column for it in its PRIMARY KEY",
+            )
+
+
+def _check_lives(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
+    """A key that is forgotten has a row for each of its lives, which the keys that a query shows do not tell apart."""
+    while isinstance(node, Project | Filter | Gather):
+        node = node.input
+    if isinstance(node, Aggregate | Over | TopN) and node.lifetime:
+        span = f"INTERVAL '{node.lifetime.us // 1_000_000}' SECOND"
+        raise source.error(
+            f"a key that is forgotten (STATE_TTL) begins anew with another row, and PRIMARY KEY ({', '.join(table.keys)}) of {table.name} "
+            "does not tell the two apart",
+            statement.name.span,
+            f"GROUP BY SESSION(ts, {span}) too, EMIT CHANGES, and take SESSION_START(ts, {span}) into the PRIMARY KEY; "
+            "or insert into a table that takes changes",
+        )
 
 
 def _check_moves(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
     """A row of a join or of OVER is with the task of its keys. When these change, another task makes the new than takes back the old."""
     above: list[Node] = []
-    while isinstance(node, Project | Filter | Gather):
+    while isinstance(node, Project | Filter | Gather | SideJoin):
         above.append(node)
-        node = node.input
+        (node,) = streamed(node)
     if not isinstance(node, Join | Over) or not any(upstream.retracts for upstream in node.inputs):
         return
     what = "JOIN" if isinstance(node, Join) else "OVER"
@@ -192,7 +244,9 @@ def _refuse_changes(source: QueryText, statement: Insert, table: Table, relation
     if changing:
         what = f"the aggregate GROUP BY ({', '.join(changing[0].keys)}) changes rows it has emitted"
         way = "" if changing[0].emit.lateness_us else "use EMIT AFTER WATERMARK with a window, or "
-    elif joins := [node for node in walk(relation.node) if isinstance(node, Join) and node.retracts]:
+    elif joins := [
+        node for node in walk(relation.node) if isinstance(node, Join) and keeps_rows(node) and node.retracts
+    ]:
         what = f"a {joins[0].kind.value.upper()} JOIN takes back that a row has no match when one comes"
         way = "use an INNER JOIN, or "
     elif any(isinstance(node, Over) and node.retracts for node in walk(relation.node)):
@@ -201,7 +255,9 @@ def _refuse_changes(source: QueryText, statement: Insert, table: Table, relation
     else:
         tables = (node.table for node in walk(relation.node) if isinstance(node, Scan) and node.retracts)
         what, way = f"{next(tables)} takes rows back", ""
-    if "upsert" in table.traits.modes:
+    if MERGED in dict(table.options):
+        other = f"leave '{MERGED}' out of {table.name}, so that its rows are replaced"
+    elif "upsert" in table.traits.modes:
         other = f"declare PRIMARY KEY (...) NOT ENFORCED in CREATE TABLE {table.name}"
     elif table.traits.writes and table.traits.writes.changes_by:
         name, value = table.traits.writes.changes_by

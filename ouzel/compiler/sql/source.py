@@ -53,10 +53,11 @@ class Comment:
 
 @dataclass(frozen=True)
 class QueryText:
-    """The text a user wrote, and the functions that it may call."""
+    """The text a user wrote, and the functions that it may call; `clocks` are columns that are PROCTIME(), in lower case."""
 
     text: str
     functions: Functions = field(default_factory=Functions, repr=False)
+    clocks: set[str] = field(default_factory=set, compare=False, repr=False)
     _notes: dict[tuple[str, str], list[Span]] = field(default_factory=dict, compare=False, repr=False)
 
     def note(self, problem: str, span: Span, instead: str) -> None:

@@ -155,9 +155,13 @@ class ReconcileStatement:
 Statement = CreateTable | CreateView | Insert | Select | SetOption | Explain | ReconcileStatement | Describe | Show
 
 
+NAMING = frozenset({"BROADCAST", "BROADCASTJOIN", "MAPJOIN"})
+"""Hints that hold names of tables, and no values."""
+
+
 @dataclass(frozen=True)
 class HintPair:
-    """`'name' = 'value'` of a hint; both are empty where it holds no such pair."""
+    """`'name' = 'value'` of a hint, or of one of NAMING a name alone; both are empty where it holds neither."""
 
     hint: str
     name: str

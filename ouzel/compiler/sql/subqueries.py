@@ -17,9 +17,10 @@ from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Case, Column, Expression, Literal, columns, columns_of
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Filter, JoinKind, Project
-from ouzel.compiler.sql.aggregation import distinct_rows, is_grouped
+from ouzel.compiler.sql.aggregation import distinct_rows
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.grouped import is_grouped
 from ouzel.compiler.sql.joins import apart, joined
 from ouzel.compiler.sql.output import OutputColumn, project, strip_alias
 from ouzel.compiler.sql.places import call_name, consume, place
@@ -154,12 +155,12 @@ def _without_unknown_tuples(
     kept = [OutputColumn(each.name, each) for each in columns(inner.relation.node.schema) if each.name in read]
     true = fresh("$true", [*names, *found.node.schema.names])
     every = distinct_rows(
-        project(inner.relation, [*kept, OutputColumn(true, Literal(BOOLEAN, True))]), queries.emission
+        project(inner.relation, [*kept, OutputColumn(true, Literal(BOOLEAN, True))]), queries.emission, None
     )
     with_null = resolve_call("eq", [_any_null(values), Column(BOOLEAN, true)])
     found = joined(found, every, JoinKind.ANTI, [with_null, *may_be, *inner.parts], at)
     nulls = replace(inner.relation, node=Filter(inner.relation.node, _any_null(inner.items), written=at))
-    few = distinct_rows(project(nulls, kept), queries.emission)
+    few = distinct_rows(project(nulls, kept), queries.emission, None)
     return joined(found, few, JoinKind.ANTI, [*may_be, *inner.parts], at)
 
 
@@ -175,7 +176,7 @@ def _without_unknown(queries: Queries, found: Relation, value: Expression, inner
     kept = [name for name in inner.relation.node.schema.names if name in read]
     outputs = [OutputColumn(name, Column(inner.relation.node.schema[name].type, name)) for name in kept]
     outputs.append(OutputColumn(nulls, resolve_call("is_null", [inner.items[0]])))
-    few = distinct_rows(project(inner.relation, outputs), queries.emission)
+    few = distinct_rows(project(inner.relation, outputs), queries.emission, None)
     unknown = resolve_call("or", [Column(BOOLEAN, nulls), resolve_call("is_null", [value])])
     return joined(found, few, JoinKind.ANTI, [*inner.parts, unknown], at)
 

@@ -13,7 +13,9 @@ from ouzel.compiler.coercion import can_coerce, cast_to
 from ouzel.compiler.expressions import Column, Expression, columns
 from ouzel.compiler.plan import Node, Project, Scan, Watermark
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.epochs import dated, holds_times, read_as
 from ouzel.compiler.sql.literals import interval_us
+from ouzel.compiler.sql.lookups import asked_by, without_clocks
 from ouzel.compiler.sql.queries import parse_expression
 from ouzel.compiler.sql.scope import Relation, near, pick, relation_of
 from ouzel.compiler.sql.source import QueryText, Tokens, span_of
@@ -54,13 +56,17 @@ def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[
         QueryError: unknown connector, option, type, column or metadata key; a watermark that is no time.
     """
     _refuse_twins(source, statement)
+    statement = without_clocks(source, statement)
     traits = _connector(source, statement, connectors)
     options, secrets = _options(source, statement, traits)
     name = statement.name.text
-    scan, declared = _scan(source, statement, traits, options)
-    keys = _keys(source, statement, _compute_columns(source, statement, scan, declared))
+    epoch = traits.epoch(dict(options)) if traits.epoch else ""
+    scan, declared = _scan(source, statement, traits, options, epoch)
+    keys = _keys(source, statement, _compute_columns(source, statement, dated(scan, declared, epoch), declared))
+    scan = asked_by(keys, scan, traits)
+    options = scan.options
     log = keyed_log(source, statement, traits, dict(options), keys, scan)
-    read = latest_rows(log, scan, traits.metadata) if log else scan
+    read = dated(latest_rows(log, scan, traits.metadata) if log else scan, declared, epoch)
     node = _compute_columns(source, statement, read, declared)
     for clause in statement.watermarks:
         node = _watermark(source, clause, relation_of(node, name))
@@ -178,7 +184,7 @@ def _names(key: str, value: str, traits: ConnectorTraits) -> set[str]:
 
 
 def _scan(
-    source: QueryText, statement: CreateTable, traits: ConnectorTraits, options: tuple[tuple[str, str], ...]
+    source: QueryText, statement: CreateTable, traits: ConnectorTraits, options: tuple[tuple[str, str], ...], epoch: str
 ) -> tuple[Scan, dict[str, DataType]]:
     fields: list[Field] = []
     metadata: list[tuple[str, str]] = []
@@ -191,6 +197,11 @@ def _scan(
         if column.metadata is not None:
             metadata.append((name, column.metadata))
             kind = _metadata_type(source, column, traits, kind)
+        elif epoch and holds_times(kind):
+            advice = "declare BIGINT inside of it, and compute TO_TIMESTAMP_LTZ(value, 3)"
+            raise source.error(f"'timestamp.epoch' is of whole columns, and {name} is {kind}", column.name.span, advice)
+        else:
+            kind = read_as(kind, epoch)
         fields.append(Field(name, kind, not column.not_null))
     if not fields:
         raise source.error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -25,6 +26,8 @@ from ouzel.compiler.types import (
     DecimalType,
     MapType,
     RowType,
+    TimestampType,
+    VarcharType,
 )  # fmt: skip
 from ouzel.errors import NotSupported, QueryError
 
@@ -87,9 +90,11 @@ class _TypeReader:
         if name not in _SIMPLE:
             raise self._unknown(name, span)
         self._match("PRECISION" if name == "DOUBLE" else "VARYING")
-        if name in _LENGTHS_MAX | _PRECISION:
-            self._arguments()
-        return self._read_zone(_SIMPLE[name]) if name == "TIMESTAMP" else _SIMPLE[name]
+        numbers = self._arguments() if name in _LENGTHS_MAX | _PRECISION else []
+        kind = self._read_zone(_SIMPLE[name]) if name == "TIMESTAMP" else _SIMPLE[name]
+        if isinstance(kind, VarcharType) and numbers:
+            return VarcharType(numbers[0], padded=not name.startswith("VAR"))
+        return replace(kind, whole_seconds=True) if isinstance(kind, TimestampType) and numbers == [0] else kind
 
     def _first_word(self) -> str:
         """The type's name; sqlglot makes one token of `DOUBLE PRECISION` and of `CHARACTER VARYING`."""

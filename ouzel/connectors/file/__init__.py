@@ -11,7 +11,6 @@ from ouzel.connectors.base import (
     BatchView,
     Connector,
     Option,
-    ReadBack,
     Reads,
     Replay,
     SinkDelivery,
@@ -21,7 +20,9 @@ from ouzel.connectors.base import (
     always,
     never,
 )
+from ouzel.connectors.beside import Beside
 from ouzel.connectors.formats import csv, takes_rows_back
+from ouzel.connectors.read_back import ReadBack
 from ouzel.errors import QueryError
 
 PACKED = re.compile(r"\.(gz|zst)\s*(,|$)")
@@ -125,6 +126,7 @@ CONNECTOR = Connector(
         spark="ouzel.spark.lowering.tables:read_files",
         covers="ouzel.connectors.file.whole:are_whole_files",
         file_of=_file_of,
+        beside=Beside(content="ouzel.connectors.file.whole:digest_files"),
         infer="ouzel.connectors.file.inference:find_columns",
     ),
     Writes(

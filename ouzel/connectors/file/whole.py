@@ -1,11 +1,14 @@
-"""Whether ranges of offsets are whole files, which Spark's own, faster readers can read."""
+"""Files as wholes: whether ranges of offsets are such, which Spark's own, faster readers can read; and whether they are the same later."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, SourceRequest
+from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.source import FileSource
 from ouzel.errors import ConnectorError
 
@@ -25,6 +28,23 @@ def are_whole_files(request: SourceRequest, parts: PartitionRanges) -> bool:
     if is_parquet:
         return sorted(_join(parts)) == sorted(map(_rows, there))
     return sorted(parts) == sorted(there) and all(_reaches_end(source, name, *span) for name, span in parts.items())
+
+
+def digest_files(request: SourceRequest) -> dict[str, str]:
+    """The files of a table, each with a digest of its bytes.
+
+    Raises:
+        ConnectorError: one cannot be read.
+    """
+    return {path: _digest(path) for path in find_files(request.options["path"], request.directory)}
+
+
+def _digest(path: str) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    except OSError as error:
+        raise ConnectorError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _rows(name: str) -> tuple[str, int, int]:

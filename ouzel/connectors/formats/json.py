@@ -58,6 +58,12 @@ FORMAT = Format(
         Option(
             "json.nulls", "Whether NULL columns are written as `null`; `false` leaves them out.", "true", kind="boolean"
         ),
+        Option(
+            "json.timestamp-format.standard",
+            "Flink's option: `SQL` (`2013-01-31 23:59:59.5`) and `ISO-8601` (`2013-01-31T23:59:59.5Z`) are both read, whatever it says, "
+            "and only `SQL` is written. For numbers see `timestamp.epoch`.",
+            choices=("SQL", "ISO-8601"),
+        ),
     ),
     "ouzel.connectors.formats.json:JsonDecoder",
     "ouzel.connectors.formats.json:JsonEncoder",

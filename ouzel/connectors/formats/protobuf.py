@@ -1,4 +1,4 @@
-"""Protobuf: records of one message, which a file of descriptors describes. Parsed by Protobuf's own library, then column by column."""
+"""Protobuf: records of one message, which a file of descriptors describes. Read in columns, or by its own library."""
 
 from __future__ import annotations
 
@@ -54,24 +54,36 @@ class ProtobufDecoder:
     def __init__(
         self, options: Mapping[str, str], columns: Mapping[str, pl.DataType], required: frozenset[str]
     ) -> None:
+        from ouzel.connectors.formats.protobuf_wire import plan_message  # which imports Numba
+
         self._columns, self._required = dict(columns), required
         parsed = message_class(Path(options[DESCRIPTORS]), options[MESSAGE])
         self._parse, self._name = parsed.FromString, options[MESSAGE]
         self._fields = take_fields(parsed.DESCRIPTOR, columns)
+        self._wire = plan_message(parsed.DESCRIPTOR, {field.name: field.kind for field in self._fields})
         held = {field.name: field.kind for field in self._fields}
         own = match_columns(held, columns, f"the message {self._name}")
         self._made = [widen(pl.col(own[name]), held[own[name]], kind).alias(name) for name, kind in columns.items()]
 
     def decode(self, records: Records) -> Decoded:
         """Decode all of them."""
-        messages, bad = self._messages(records.values())
-        places = np.delete(np.arange(len(records)), [*bad])
-        read = [field.read(messages, places, bad) for field in self._fields]
+        read, places, bad = self._read(records)
         good = ~np.isin(places, [*bad])
         frame = pl.DataFrame(read).filter(good).select(self._made) if read else pl.DataFrame(height=int(good.sum()))
         return merge(
             convert_columns(frame, self._columns, {}, self._required), places[good].tolist(), bad, len(records)
         )
+
+    def _read(self, records: Records) -> tuple[list[pl.Series], np.ndarray, dict[int, str]]:
+        """A column for each field, which record each value is of, and why some are bad."""
+        bad = dict[int, str]()
+        if self._wire:
+            columns = self._wire.read_records(records, bad)
+            if columns is not None:
+                return [columns[field.name] for field in self._fields], np.arange(len(records)), bad
+        messages, bad = self._messages(records.values())
+        places = np.delete(np.arange(len(records)), [*bad])
+        return [field.read(messages, places, bad) for field in self._fields], places, bad
 
     def _messages(self, bodies: Sequence[bytes]) -> tuple[list[Message], dict[int, str]]:
         """Those that can be parsed, and why the others cannot."""

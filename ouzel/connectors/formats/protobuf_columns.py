@@ -30,7 +30,7 @@ _SCALARS: dict[int, pl.DataType] = {
     FieldDescriptor.CPPTYPE_BOOL: pl.Boolean(),
 }
 _WELL_KNOWN = "google.protobuf."
-_WRAPPERS = frozenset(
+WRAPPERS = frozenset(
     f"{_WELL_KNOWN}{kind}Value"
     for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
 )
@@ -66,7 +66,7 @@ def take_fields(message: Any, columns: Mapping[str, Any]) -> list[Taken]:
             raise ConnectorError(
                 f"the message {message.full_name} has two fields '{name}', which SQL cannot tell apart"
             )
-    return [_take(field, _instance(wanted[field.name.lower()])) for field in fields]
+    return [_take(field, instance(wanted[field.name.lower()])) for field in fields]
 
 
 def name_near(name: str, names: Sequence[str]) -> str:
@@ -79,7 +79,7 @@ def name_near(name: str, names: Sequence[str]) -> str:
 def _take(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
     if not field.is_repeated:
         return _take_one(field, wanted)
-    inner = _instance(wanted.inner) if isinstance(wanted, pl.List) else wanted  # what is no ARRAY is refused later
+    inner = instance(wanted.inner) if isinstance(wanted, pl.List) else wanted  # what is no ARRAY is refused later
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
         return _take_map(field, inner)
     kind, make = _values(field, inner, field.name)
@@ -89,12 +89,12 @@ def _take(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
         lists = list(map(get, messages))
         sizes = np.fromiter(map(len, lists), np.int64, len(lists))
         elements = make(list(chain.from_iterable(lists)), np.repeat(places, sizes), bad)
-        return _lists(elements, sizes, field.name)
+        return make_lists(elements, sizes, field.name)
 
     return Taken(field.name, pl.List(kind), read)
 
 
-def _instance(kind: Any) -> pl.DataType:
+def instance(kind: Any) -> pl.DataType:
     """An inner type as an instance: Polars may give the class."""
     made: pl.DataType = kind() if isinstance(kind, type) else kind
     return made
@@ -122,7 +122,7 @@ def _take_map(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
     wants = {part.name: part.dtype for part in wanted.fields} if isinstance(wanted, pl.Struct) else {}
     key, value = _message_of(field).fields
     key_kind, make_keys = _values(key, pl.Null(), field.name)
-    value_kind, make_values = _values(value, _instance(wants.get("value", pl.Null())), field.name)
+    value_kind, make_values = _values(value, instance(wants.get("value", pl.Null())), field.name)
     get = attrgetter(field.name)
 
     def read(messages: Sequence[Any], places: np.ndarray, bad: dict[int, str]) -> pl.Series:
@@ -135,7 +135,7 @@ def _take_map(field: FieldDescriptor, wanted: pl.DataType) -> Taken:
             make_keys(list(chain.from_iterable(keys)), spread, bad).alias("key"),
             make_values(values, spread, bad).alias("value"),
         ]
-        return _lists(pl.DataFrame(columns).to_struct(), sizes, field.name)
+        return make_lists(pl.DataFrame(columns).to_struct(), sizes, field.name)
 
     return Taken(field.name, pl.List(pl.Struct({"key": key_kind, "value": value_kind})), read)
 
@@ -154,7 +154,7 @@ def _not_text(name: str) -> str:
     return f"its field '{name}' is not UTF-8"
 
 
-def _lists(elements: pl.Series, sizes: np.ndarray, name: str) -> pl.Series:
+def make_lists(elements: pl.Series, sizes: np.ndarray, name: str) -> pl.Series:
     """Elements side by side as lists of these sizes."""
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     lists = pa.LargeListArray.from_arrays(offsets, elements.to_arrow(compat_level=pl.CompatLevel.oldest()))
@@ -168,10 +168,10 @@ def _values(field: FieldDescriptor, wanted: pl.DataType, name: str) -> tuple[pl.
             return _messages(field, wanted, name)
         case FieldDescriptor.CPPTYPE_ENUM:
             assert field.enum_type is not None
-            names = {value.number: value.name for value in reversed(field.enum_type.values)}
-            return pl.String(), lambda values, _places, _bad: _symbols(values, names)
+            names = symbols_of(field.enum_type)
+            return pl.String(), lambda values, _places, _bad: make_symbols(values, names)
         case FieldDescriptor.CPPTYPE_UINT64:
-            return pl.Int64(), lambda values, places, bad: _unsigned(values, places, bad, name)
+            return pl.Int64(), lambda values, places, bad: make_unsigned(values, places, bad, name)
         case FieldDescriptor.CPPTYPE_STRING if field.type == FieldDescriptor.TYPE_BYTES:
             return pl.Binary(), lambda values, _places, _bad: pl.Series(values, dtype=pl.Binary())
         case FieldDescriptor.CPPTYPE_STRING:
@@ -182,9 +182,9 @@ def _values(field: FieldDescriptor, wanted: pl.DataType, name: str) -> tuple[pl.
 
 def _messages(field: FieldDescriptor, wanted: pl.DataType, name: str) -> tuple[pl.DataType, MakeColumn]:
     message = _message_of(field)
-    if message.full_name == f"{_WELL_KNOWN}Timestamp":
-        return pl.Datetime("us", "UTC"), lambda values, places, bad: _times(values, places, bad, name)
-    if message.full_name in _WRAPPERS:
+    if is_timestamp(message):
+        return pl.Datetime("us", "UTC"), lambda values, places, bad: _take_times(values, places, bad, name)
+    if message.full_name in WRAPPERS:
         kind, make = _values(message.fields_by_name["value"], wanted, name)
         get = attrgetter("value")
         return kind, lambda values, places, bad: make(list(map(get, values)), places, bad)
@@ -216,12 +216,24 @@ def _outline_of(field: FieldDescriptor) -> str:
     return f"ARRAY<{name}>" if field.is_repeated else name
 
 
-def _symbols(values: Sequence[int], names: Mapping[int, str]) -> pl.Series:
+def is_timestamp(message: Any) -> bool:
+    """Whether it is Protobuf's own for a time."""
+    return bool(message.full_name == f"{_WELL_KNOWN}Timestamp")
+
+
+def symbols_of(enum: Any) -> dict[int, str]:
+    """The first name of each number."""
+    return {value.number: value.name for value in reversed(enum.values)}
+
+
+def make_symbols(values: Sequence[int] | np.ndarray, names: Mapping[int, str]) -> pl.Series:
+    """Names of an enum's numbers; the number where it has none."""
     numbers = pl.Series(values, dtype=pl.Int32())
     return numbers.replace_strict([*names], [*names.values()], default=numbers.cast(pl.String), return_dtype=pl.String)
 
 
-def _unsigned(values: Sequence[int], places: np.ndarray, bad: dict[int, str], name: str) -> pl.Series:
+def make_unsigned(values: Sequence[int] | np.ndarray, places: np.ndarray, bad: dict[int, str], name: str) -> pl.Series:
+    """BIGINTs; what is too large for one is bad."""
     numbers = pl.Series(values, dtype=pl.UInt64())
     for index in (numbers > _MOST).arg_true().to_list():
         bad.setdefault(int(places[index]), f"its field '{name}' is {values[index]}, more than BIGINT holds")
@@ -238,9 +250,16 @@ def _texts(values: Sequence[str | bytes], places: np.ndarray, bad: dict[int, str
         return pl.Series([None if isinstance(value, bytes) else value for value in values], dtype=pl.String())
 
 
-def _times(values: Sequence[Any], places: np.ndarray, bad: dict[int, str], name: str) -> pl.Series:
+def _take_times(values: Sequence[Any], places: np.ndarray, bad: dict[int, str], name: str) -> pl.Series:
     seconds = np.fromiter(map(attrgetter("seconds"), values), np.int64, len(values))
     nanoseconds = np.fromiter(map(attrgetter("nanos"), values), np.int64, len(values))
+    return make_instants(seconds, nanoseconds, places, bad, name)
+
+
+def make_instants(
+    seconds: np.ndarray, nanoseconds: np.ndarray, places: np.ndarray, bad: dict[int, str], name: str
+) -> pl.Series:
+    """Times of whole microseconds; what is outside of the years 1 to 9999 is bad."""
     odd = (seconds < _FIRST_SECOND) | (seconds > _LAST_SECOND) | (nanoseconds < 0) | (nanoseconds >= _NANOSECONDS)
     for index in np.flatnonzero(odd).tolist():
         found = f"{seconds[index]} s and {nanoseconds[index]} ns"

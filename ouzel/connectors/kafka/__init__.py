@@ -136,10 +136,12 @@ CONNECTOR = Connector(
     "Topics of a Kafka cluster. Each topic partition is a partition, `clicks-0`, and its offsets are Kafka's; they are committed to the "
     "consumer group only up to what is wholly handled. There is no group rebalance: tasks share the partitions out among themselves, and "
     "new ones are read as they appear. "
-    "While a broker is away reading waits. As a sink it takes new rows, or, of a table with a PRIMARY KEY, upserts: a row that goes is "
+    "While a broker is away reading and writing wait. "
+    "As a sink it takes new rows, or, of a table with a PRIMARY KEY, upserts: a row that goes is "
     "a record without a value. With `'changelog.mode' = 'upsert'`, for which `'connector' = 'upsert-kafka'` is another word, it is read so "
-    "too: a record's key holds the PRIMARY KEY, and of each key the last record counts. With `'format' = 'debezium-json'` each change is a "
-    "record; `key.fields` keeps those of a key in one partition.",
+    "too: a record's key holds the PRIMARY KEY, and of each key the last record counts. With `'format' = 'debezium-json'` each change is "
+    "a record; `key.fields` keeps those of a key in one partition: the one in which producers of Java put it, unless "
+    "`properties.partitioner` says otherwise.",
     (
         Option(
             "bootstrap.servers",
@@ -266,5 +268,6 @@ CONNECTOR = Connector(
     extra="kafka",
     check=_check,
     subject="topic",
+    keyed="ouzel.connectors.kafka.keyed:KafkaRows",
     variants={"upsert-kafka": {"changelog.mode": "upsert"}},
 )  # fmt: skip

@@ -18,9 +18,10 @@ from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError
 
 _DEFAULTS = {
+    "partitioner": "murmur2_random",  # a key is where producers of Java put it
     "linger.ms": 5,
     "batch.size": 262_144,
-    "message.timeout.ms": 60_000,
+    "message.timeout.ms": 0,  # what stands still is waited for
     "topic.metadata.propagation.max.ms": 5_000,
     "queue.buffering.max.messages": 500_000,
 }

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ouzel.connectors.base import (
-    BatchView,
     Connector,
     Option,
-    Options,
-    Reads,
-    Replay,
     SinkDelivery,
     Writers,
     Writes,
-    always,
-    never,
 )
+from ouzel.connectors.kept import read_queue
 from ouzel.connectors.kestrel.servers import FILE, is_address, split
 from ouzel.errors import QueryError
-
-KEPT = "$kept"
-"""The option that a batch puts in: what runs have kept is read, and not the queue."""
 
 _FORBIDDEN = frozenset("/~. \t\r\n")
 _NAME_MAX = 200
@@ -42,23 +34,6 @@ def _check(options: Mapping[str, str]) -> None:
     for name in ("connections", "pending.items", "item.max.bytes"):
         if options.get(name, "1").strip() == "0":
             raise QueryError(f"'{name}' cannot be 0", instead="write a number from 1 on")
-
-
-def _as_kept(options: Options) -> dict[str, str]:
-    return {**options, KEPT: "true"}
-
-
-def _is_kept(options: Options) -> bool:
-    return "items.path" in options
-
-
-def _nothing_kept(options: Options) -> tuple[str, str] | None:
-    if _is_kept(options):
-        return None
-    return (
-        "is a queue, which hands out each item once, and nothing keeps what was handled",
-        "add 'items.path' = 'DIR' to its WITH: what a run has handled is kept there, and a batch reads that",
-    )
 
 
 CONNECTOR = Connector(
@@ -114,20 +89,7 @@ CONNECTOR = Connector(
             kind="integer",
         ),
     ),
-    Reads(
-        "ouzel.connectors.kestrel.source:open_queue",
-        bounded=lambda options: KEPT in options or options.get("end") == "empty",
-        batch=BatchView(_as_kept, refusal=_nothing_kept),
-        replay=Replay.TOKEN,
-        changelog=never,
-        ordered=never,
-        grows=never,
-        resumes=never,
-        seeks=always,
-        shared=True,
-        at_rest=False,
-        kept=_is_kept,
-    ),
+    read_queue("ouzel.connectors.kestrel.source:open_queue", "is a queue, which hands out each item once"),
     Writes("ouzel.connectors.kestrel.sink:KestrelSink", ("append",), Writers.MANY, SinkDelivery.AT_LEAST_ONCE),
     check=_check,
     subject="queue",

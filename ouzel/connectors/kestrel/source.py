@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from ouzel.connectors.backlog import Backlog
 from ouzel.connectors.base import (
@@ -15,13 +14,13 @@ from ouzel.connectors.base import (
     SourceRequest,
     Unreachable,
 )
-from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
-from ouzel.connectors.kestrel import CONNECTOR, KEPT
+from ouzel.connectors.items import ItemDecoder, ItemLog
+from ouzel.connectors.kestrel import CONNECTOR
 from ouzel.connectors.kestrel.client import Client, QueueReading, greet
 from ouzel.connectors.kestrel.custody import Custody
 from ouzel.connectors.kestrel.servers import Servers
 from ouzel.connectors.options import TableOptions
-from ouzel.connectors.queues import QueueReader, QueueSource
+from ouzel.connectors.queues import QueueReader, QueueSource, open_kept
 from ouzel.errors import ConnectorError
 
 
@@ -32,18 +31,14 @@ def open_queue(request: SourceRequest) -> Source:
         ConnectorError: the format cannot hold these columns.
     """
     options = TableOptions(CONNECTOR, request.options)
-    if KEPT not in request.options:
-        return KestrelSource(request, options)
-    return KeptItems(request, request.directory / options.text("items.path"), options.text("format"))
+    return open_kept(request, options) or KestrelSource(request, options)
 
 
 class KestrelSource(QueueSource):
     """A queue on some hosts: a partition for each task."""
 
     def __init__(self, request: SourceRequest, options: TableOptions) -> None:
-        super().__init__()
-        self._request, self._options = request, options
-        self._decoder = ItemDecoder(request, options.text("format"))
+        super().__init__(request, options)
         self._greeted = request.again
 
     def _servers(self) -> Servers:
@@ -76,10 +71,8 @@ class KestrelSource(QueueSource):
     def reader(self, partition: Partition, offset: int | None) -> KestrelReader:
         """Read one task's part."""
         turn = int(partition.id.rpartition("-")[2]), self._request.tasks
-        kept = self._options.get("items.path")
-        log = ItemLog(self._request.directory / Path(kept), partition.id) if kept else None
         linger_s = self._options.integer("linger.ms") / 1000
-        custody = Custody(self._request.tracked)
+        custody, log = Custody(self._request.tracked), self._log(partition)
         client = Client(self._reading(), self._servers(), turn, custody)
         reader = KestrelReader(client, custody, partition.bounded, self._decoder, log, linger_s)
         self._readers.append(reader)

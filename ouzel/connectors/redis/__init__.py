@@ -6,41 +6,43 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from ouzel.connectors.base import (
-    BatchView,
     Connector,
     Option,
-    Options,
-    Reads,
-    Replay,
     SinkDelivery,
     Writers,
     Writes,
-    always,
-    never,
 )
+from ouzel.connectors.kept import read_queue
+from ouzel.connectors.keyed import MERGE, MERGE_OPTION, merged_columns
 from ouzel.errors import QueryError
-
-KEPT = "$kept"
-"""The option that a batch puts in: what runs have kept is read, and not the stream."""
 
 STRUCTURES = ("stream", "hash", "string", "sorted-set")
 _URL = "write 'redis://host:6379/0', or 'rediss://…' for TLS"
 
 
 def _check(options: Mapping[str, str]) -> None:
-    _check_url(options.get("url", ""))
+    check_url(options.get("url", ""))
     structure = options.get("structure", STRUCTURES[0])
     if ("score" in options) != (structure == "sorted-set"):
         problem = "a sorted set needs 'score'" if "score" not in options else "'score' has no effect here"
         raise QueryError(problem, instead="write 'structure' = 'sorted-set' and 'score' = 'column', or neither")
     if structure != "stream" and "max.length" in options:
         raise QueryError("'max.length' has no effect here", instead="leave it out: only a stream is cut off")
+    if merged_columns(options) and (structure != "hash" or options.get("format") != "json"):
+        raise QueryError(
+            f"'{MERGE}' has no effect here", instead="write 'structure' = 'hash' and 'format' = 'json', or leave it out"
+        )
     for name in ("pending.items", "claim.idle.ms", "max.length"):
         if options.get(name, "1").strip() == "0":
             raise QueryError(f"'{name}' cannot be 0", instead="write a number from 1 on")
 
 
-def _check_url(url: str) -> None:
+def check_url(url: str) -> None:
+    """See that 'url' names a server.
+
+    Raises:
+        QueryError: it does not.
+    """
     parts = urlsplit(url)
     try:
         wrong = parts.scheme not in ("redis", "rediss") or not parts.hostname or parts.port == 0
@@ -52,34 +54,22 @@ def _check_url(url: str) -> None:
         raise QueryError(f"'url' cannot be '{url}'", instead=_URL)
 
 
-def _as_kept(options: Options) -> dict[str, str]:
-    return {**options, KEPT: "true"}
-
-
-def _is_kept(options: Options) -> bool:
-    return "items.path" in options
-
-
-def _nothing_kept(options: Options) -> tuple[str, str] | None:
-    if _is_kept(options):
-        return None
-    return (
-        "is a stream whose group is handed each entry once, and nothing keeps what was handled",
-        "add 'items.path' = 'DIR' to its WITH: what a run has handled is kept there, and a batch reads that",
-    )
-
-
 CONNECTOR = Connector(
     "redis",
     "Structures of a Redis server (6.2 or newer). A stream is read by a consumer group: an entry is acknowledged when all that came of it "
     "has been handled. What a task had in its hands when it died it is given again when it is started again, and other tasks claim what "
     "belongs to a consumer that has been silent for `claim.idle.ms`. While the server is away reading and writing wait. As a sink "
     "a stream takes new rows; a hash (field per key), strings (`key:…` per key) and a sorted set (member per key) take upserts by "
-    "PRIMARY KEY, which may come twice without harm.",
+    "PRIMARY KEY, which may come twice without harm; a hash with `merge` adds to what it has, each batch once.",
     (
         Option("url", "The server, `redis://host:6379/0`, or `rediss://…` for TLS; without a password.", required=True),
         Option("key", "The stream, hash or sorted set; of strings what their keys begin with.", required=True),
-        Option("structure", "What stands under the key; only a stream can be read.", "stream", choices=STRUCTURES),
+        Option(
+            "structure",
+            "What stands under the key; only a stream can be read, a list [cannot](queues.md#streams-of-redis).",
+            "stream",
+            choices=STRUCTURES,
+        ),
         Option("format", "What an entry, or a value, holds.", required=True, choices=("json", "csv", "raw")),
         Option("username", "Of an access control list; without one it is Redis's `default`."),
         Option("password", "As `${env:NAME}` or `${file:/path}`.", secret=True),
@@ -120,25 +110,20 @@ CONNECTOR = Connector(
             "Sink: the columns that make the key of a row, separated by commas; by default the PRIMARY KEY.",
         ),
         Option("score", "Sink: the column of numbers by which a sorted set is sorted."),
+        MERGE_OPTION,
         Option("max.length", "Sink: about so many entries a stream keeps; by default all.", kind="integer"),
         Option("connect.timeout.ms", "How long to wait for a server that does not answer.", "5000", kind="integer"),
     ),
-    Reads(
-        "ouzel.connectors.redis.source:open_stream",
-        bounded=lambda options: KEPT in options or options.get("end") == "empty",
-        batch=BatchView(_as_kept, refusal=_nothing_kept),
-        replay=Replay.TOKEN,
-        changelog=never,
-        ordered=never,
-        grows=never,
-        resumes=never,
-        seeks=always,
-        shared=True,
-        at_rest=False,
-        kept=_is_kept,
+    read_queue("ouzel.connectors.redis.source:open_stream", "is a stream whose group is handed each entry once"),
+    Writes(
+        "ouzel.connectors.redis.sink:open_redis",
+        ("append", "upsert", "merge"),
+        Writers.MANY,
+        SinkDelivery.AT_LEAST_ONCE,
+        replaces=lambda options: options.get("structure", STRUCTURES[0]) != "stream",
     ),
-    Writes("ouzel.connectors.redis.sink:RedisSink", ("append", "upsert"), Writers.MANY, SinkDelivery.AT_LEAST_ONCE),
     extra="redis",
     check=_check,
     subject="key",
+    keyed="ouzel.connectors.redis.keyed:RedisHash",
 )

@@ -10,18 +10,32 @@ from typing import Any
 import polars as pl
 from redis.exceptions import RedisError
 
-from ouzel.connectors.base import SinkRequest
+from ouzel.connectors.base import SinkRequest, SinkWriter
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.formats.keys import KeyEncoder
+from ouzel.connectors.keyed import GatheringWriter, keyed_request
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.redis import CONNECTOR
 from ouzel.connectors.redis.client import AWAY, FORBIDDEN, Endpoint
+from ouzel.connectors.redis.keyed import RedisHash
 from ouzel.errors import ConnectorError
 
 _PORTION = 1_000
 _PAUSE_S = 0.1
 
 Command = tuple[Any, ...]
+
+
+def open_redis(request: SinkRequest) -> SinkWriter:
+    """What writes such a table: row by row, or adding up.
+
+    Raises:
+        ConnectorError: it cannot be written so, or the server does not answer.
+    """
+    if request.mode != "merge":
+        return RedisSink(request)
+    table = RedisHash(keyed_request(request, request.keys))
+    return GatheringWriter(table.merge, table.close)
 
 
 class RedisSink:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ouzel.connectors.base import (
     BadRow,
@@ -15,10 +14,10 @@ from ouzel.connectors.base import (
     SourceRequest,
     Unreachable,
 )
-from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
+from ouzel.connectors.items import ItemDecoder, ItemLog
 from ouzel.connectors.options import TableOptions
-from ouzel.connectors.queues import QueueReader, QueueSource
-from ouzel.connectors.redis import CONNECTOR, KEPT
+from ouzel.connectors.queues import QueueReader, QueueSource, open_kept
+from ouzel.connectors.redis import CONNECTOR
 from ouzel.connectors.redis.client import Endpoint
 from ouzel.connectors.redis.group import Consumer, GroupReading
 from ouzel.connectors.redis.hands import Hands, StreamEntry
@@ -36,18 +35,14 @@ def open_stream(request: SourceRequest) -> Source:
         raise ConnectorError(
             f"table '{request.table}': only a stream can be read, and 'structure' is '{options.text('structure')}'"
         )
-    if KEPT not in request.options:
-        return RedisSource(request, options)
-    return KeptItems(request, request.directory / options.text("items.path"), options.text("format"))
+    return open_kept(request, options) or RedisSource(request, options)
 
 
 class RedisSource(QueueSource):
     """A stream: a partition for each task."""
 
     def __init__(self, request: SourceRequest, options: TableOptions) -> None:
-        super().__init__()
-        self._request, self._options = request, options
-        self._decoder = ItemDecoder(request, options.text("format"))
+        super().__init__(request, options)
         if not request.again:
             self._server().greet()
 
@@ -76,9 +71,7 @@ class RedisSource(QueueSource):
             options.integer("claim.idle.ms"),
             request.tracked,
         )
-        kept = options.get("items.path")
-        log = ItemLog(request.directory / Path(kept), partition.id) if kept else None
-        reader = RedisReader(self._server(), reading, partition.bounded, self._decoder, log)
+        reader = RedisReader(self._server(), reading, partition.bounded, self._decoder, self._log(partition))
         self._readers.append(reader)
         return reader
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from ouzel.compiler.plan import Aggregate, DistributionKind, FinalAggregate, Node, PartialAggregate, Scan, Union
+from ouzel.compiler.plan import (
+    Aggregate,
+    FinalAggregate,
+    Node,
+    PartialAggregate,
+    Scan,
+    Union,
+    keeps_rows,
+    needs_routing,
+    streamed,
+)
 from ouzel.compiler.plan.aggregates import is_combinable
 from ouzel.planner.rules.dag import Dag
 
@@ -35,10 +45,10 @@ def wants_partial_key(node: Node, dag: Dag) -> bool:
 def tables_before(node: Node) -> tuple[str, ...]:
     """The tables whose rows reach the node through stateless nodes only."""
     tables: list[str] = []
-    for upstream in node.inputs:
+    for upstream in streamed(node):
         if isinstance(upstream, Scan):
             tables.append(upstream.table)
-        elif not upstream.state_bound and all(one.kind is DistributionKind.ANY for one in upstream.distribution):
+        elif not (keeps_rows(upstream) or needs_routing(upstream)):
             tables.extend(tables_before(upstream))
     return tuple(tables)
 

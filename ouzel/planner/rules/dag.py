@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import cast
 
-from ouzel.compiler.plan import Hints, Node, Sink
+from ouzel.compiler.plan import Hints, Node, Sink, streamed
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,13 @@ class Dag:
         """Every node once, inputs before their readers, in a stable order."""
         seen: set[int] = set()
         for sink in self.sinks:
-            yield from _inputs_first(sink, seen)
+            yield from _inputs_first(sink, seen, lambda node: node.inputs)
+
+    def streams(self) -> Iterator[Node]:
+        """As `nodes`, without those whose rows reach no other by a stream, as each task that needs them reads them for itself."""
+        seen: set[int] = set()
+        for sink in self.sinks:
+            yield from _inputs_first(sink, seen, streamed)
 
     def shared(self) -> frozenset[int]:
         """The `id()` of every node that is read more than once."""
@@ -58,10 +64,10 @@ def with_inputs(node: Node, inputs: tuple[Node, ...]) -> Node:
     return node.with_inputs(inputs)
 
 
-def _inputs_first(node: Node, seen: set[int]) -> Iterator[Node]:
+def _inputs_first(node: Node, seen: set[int], below: Callable[[Node], tuple[Node, ...]]) -> Iterator[Node]:
     if id(node) in seen:
         return
     seen.add(id(node))
-    for upstream in node.inputs:
-        yield from _inputs_first(upstream, seen)
+    for upstream in below(node):
+        yield from _inputs_first(upstream, seen, below)
     yield node

@@ -40,6 +40,7 @@ def _make(node: Node, shared: Set[int]) -> Node:
         max(min(known), 0),
         0,
         name,
+        lifetime=over.lifetime,
         written=over.written,
     )
     rest = [part for part, bound in bounds if bound is None or not _says_all(part)]

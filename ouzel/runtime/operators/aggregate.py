@@ -19,6 +19,7 @@ from ouzel.runtime.operators.accumulators import SlottedRows
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, concatenate_picked, numbers, pick_rows
 from ouzel.runtime.operators.groups import Groups
+from ouzel.runtime.operators.lifetimes import lifetimes_of
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
 
@@ -98,6 +99,8 @@ class Aggregation(Operator):
         self.delay_us = self._lateness_us = aggregate.emit.lateness_us
         self.state = StateContext(f"aggregate {aggregate.stable_id}", seed, aggregate.routing_keys)
         self._groups = Groups(aggregate, seed, self.state)
+        assert self._groups.kept is not None
+        self._lifetimes = lifetimes_of(aggregate, self._groups.kept)
         self._closed_us = self.state.value("closed_us", -_LAST - 1)
         self._next_end_us = _LAST
 
@@ -107,7 +110,9 @@ class Aggregation(Operator):
         return None if batch is None else self._apply(batch)
 
     def advance(self, watermark_us: int) -> pl.DataFrame | None:
-        """Close the windows that end by then."""
+        """Close the windows that end by then, or forget the groups whose time is over."""
+        if self._lifetimes is not None:
+            return self._forget(self._lifetimes.over(watermark_us))
         end_us = min(watermark_us, _LAST - 1) + 1
         self._closed_us.value = max(self._closed_us.value, end_us)
         if self._groups.window_end is None or end_us < self._next_end_us:
@@ -137,6 +142,12 @@ class Aggregation(Operator):
     def _close(self, end_us: int) -> pl.DataFrame | None:
         raise NotImplementedError
 
+    def _forget(self, slots: Slots) -> pl.DataFrame | None:
+        """Let out what waits of these groups, and forget them."""
+        out = self.flush_on_pause() if slots.size else None
+        self._groups.remove(slots)
+        return out
+
     def _batch(self, frame: pl.DataFrame) -> SlottedRows | None:
         """The rows that are in time, located."""
         groups = self._groups
@@ -153,7 +164,10 @@ class Aggregation(Operator):
         if ends is not None:
             self._next_end_us = min(self._next_end_us, int(ends.min()))
         frame = groups.normal(frame)
-        return groups.locate(frame, groups.weights(frame, self._partial), ends)
+        batch = groups.locate(frame, groups.weights(frame, self._partial), ends)
+        if self._lifetimes is not None:
+            self._lifetimes.renew(batch.slots, frame)
+        return batch
 
     def _one_row(self) -> pl.DataFrame:
         """A row of NULLs, to make the one group of an aggregate without keys."""

@@ -48,6 +48,8 @@ class Operator:
     counters: Counters = field(default_factory=Counters, init=False)
     refused: list[RefusedRow] = field(default_factory=list, init=False)
     late_frames: list[pl.DataFrame] = field(default_factory=list, init=False)
+    answers: int = field(default=0, init=False)
+    """A digest of what has been asked of others since a frame left; what depends on its input alone asks nobody."""
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """Process a batch of one input and return the rows that it yields now."""

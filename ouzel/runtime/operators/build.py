@@ -22,15 +22,18 @@ from ouzel.compiler.plan import (
     PartialAggregate,
     Project,
     Scan,
+    Served,
     SetOperation,
+    SideJoin,
     Sink,
     TopN,
     Union,
     Unnest,
     Watermark,
     names_below,
+    streamed,
 )
-from ouzel.compiler.plan.tables import NodeTable
+from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.planner.refused import NOT_IN_TOPOLOGIES, TOPOLOGIES
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Output
@@ -42,11 +45,12 @@ from ouzel.runtime.operators.gathering import Gathering
 from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.lateness import Lateness
-from ouzel.runtime.operators.over import over
+from ouzel.runtime.operators.lives import over
 from ouzel.runtime.operators.python_steps import PythonSteps
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.sessions import SessionAssignment
 from ouzel.runtime.operators.sets import Comparing
+from ouzel.runtime.operators.side_join import SideJoining
 from ouzel.runtime.operators.top_n import top_n
 from ouzel.runtime.operators.windows import WindowAssignment
 
@@ -65,6 +69,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         PartialAggregate: lambda node, seed: PartialAggregation(node.aggregate, seed),
         FinalAggregate: lambda node, seed: aggregation(node.aggregate, seed, partial=True),
         Join: lambda node, seed: Joining(node, seed),
+        SideJoin: lambda node, seed: SideJoining(node, seed),
         SetOperation: lambda node, seed: Comparing(node, seed),
         AsofJoin: lambda node, seed: AsofJoining(node, seed),
         IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
@@ -73,6 +78,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
         Gather: lambda node, _seed: Gathering(node),
         LateRows: lambda node, _seed: Lateness(node),
+        Served: Refused("only a join can ask for its rows"),
         Sink: lambda _node, _seed: Passing(),  # the task writes
         **NOT_IN_TOPOLOGIES,
     },
@@ -107,7 +113,7 @@ def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:
     """Where the rows of each node go: to those of the others that read it, and into its streams; and where those that it drops."""
     streams = [(output.place % len(nodes), output.stream) for output in outputs] or [(len(nodes) - 1, DEFAULT_STREAM)]
     readers = [
-        [reader for reader, other in enumerate(nodes) if any(node is one for one in other.inputs)] for node in nodes
+        [reader for reader, other in enumerate(nodes) if any(node is one for one in streamed(other))] for node in nodes
     ]
     return [
         Edges(

@@ -10,6 +10,7 @@ import polars as pl
 
 from ouzel.planner.topology import DEFAULT_STREAM
 from ouzel.runtime.operators.base import Counters, Operator, RefusedRow
+from ouzel.runtime.protocol.ids import mix
 from ouzel.runtime.protocol.lag import Sight
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.state.context import StateContext
@@ -95,6 +96,14 @@ class Chain:
         """All `states` have been restored."""
         for operator in self.operators:
             operator.restored()
+
+    def tell_apart(self, frame_id: int) -> int:
+        """The id of what has been made since the last call, if it came of a frame of this id alone; of that and of what others answered
+        when they were asked, another: computed again with other answers it is not what was handled before."""
+        for operator in self.operators:
+            if operator.answers:
+                frame_id, operator.answers = mix(frame_id, operator.answers), 0
+        return frame_id
 
     def take_refused(self) -> list[RefusedRow]:
         """The rows refused since the last call."""

@@ -125,15 +125,28 @@ class Joining(Operator):
         return RowPairs(pairs.row[met], pairs.slot[met])
 
     def _step(self, own: Side, other: Side, part: Delta, pairs: RowPairs) -> Iterator[pl.DataFrame]:
+        matches = self._count(own, other, part, pairs)
+        yield from self._answer(own, other, part, pairs, matches)
+        if other.counts_matches and len(pairs.row):
+            yield from self._cross(other, pairs, part.weights)
+        self._keep(own, part, matches)
+
+    def _count(self, own: Side, other: Side, part: Delta, pairs: RowPairs) -> Ints:
+        """How many rows of the other side each row meets, where that is asked."""
+        if not own.counts_matches:
+            return np.empty(0, np.int64)
+        return np.bincount(pairs.row, other.bag.weights[pairs.slot], len(part.weights)).astype(np.int64)
+
+    def _answer(self, own: Side, other: Side, part: Delta, pairs: RowPairs, matches: Ints) -> Iterator[pl.DataFrame]:
+        """What the rows of the batch are joined to, and those that stand alone."""
         if self._kind not in LEFT_ONLY and len(pairs.row):
             weights = part.weights[pairs.row] * other.bag.weights[pairs.slot]
             yield from self._weigh(self._beside(own, part.rows, other, pairs), weights)
         if own.counts_matches:
-            matches = np.bincount(pairs.row, other.bag.weights[pairs.slot], len(part.weights)).astype(np.int64)
             chosen = (matches > 0) == (self._kind is JoinKind.SEMI)
             yield from self._weigh(padded(part.rows.filter(pl.Series(chosen)), self._schema), part.weights[chosen])
-        if other.counts_matches and len(pairs.row):
-            yield from self._cross(other, pairs, part.weights)
+
+    def _keep(self, own: Side, part: Delta, matches: Ints) -> None:
         slots = own.bag.find_or_put(part.key, part.owners, part.rows)
         if own.counts_matches:
             own.matches["rows"][slots] = matches

@@ -31,6 +31,7 @@ from ouzel.runtime.operators.buffers import (
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.operators.frames import FrameTotals, Layout, sort_rows
 from ouzel.runtime.operators.groups import accumulators_of, row_weights, weights_of
+from ouzel.runtime.operators.lifetimes import lifetimes_of
 from ouzel.runtime.operators.recompute import RecomputeAndDifference
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of
 from ouzel.runtime.operators.settling import Schedule
@@ -194,6 +195,7 @@ class ChangingOver(RecomputeAndDifference):
     def __init__(self, node: Over, seed: int) -> None:
         super().__init__(f"over {node.stable_id}", node.input.schema.polars(), node.partition, seed)
         self._node, self._calls = node, Calls(node, seed)
+        self._lifetimes = lifetimes_of(node, self._table)
         self._said_no: list[tuple[pl.DataFrame, AggregateCall]] = []
         self._sign = 1
 
@@ -258,7 +260,7 @@ class PassingOver(Operator):
         self._counts = self._table.columns("$counts", {"rows": np.int64, "groups": np.int64})
         self._totals = self._declare_totals()
         self._closed_us = self.state.value("closed_us", -_LAST - 1)
-        self._remembers = bool(self._totals) or any(call.function in RANKS for call in node.calls)
+        self._lifetimes = lifetimes_of(node, self._table)
 
     def _declare_totals(self) -> list[Accumulators]:
         assert self.state is not None
@@ -304,10 +306,11 @@ class PassingOver(Operator):
         end_us = min(watermark_us, _LAST - 1) + 1
         self._closed_us.value = max(self._closed_us.value, end_us)
         due = np.unique(self._schedule.before(end_us + 1))
-        if not due.size:
-            return None
-        made = self._let_out(due[np.argsort(self._moments["us"][due], kind="stable")])
-        return made if made.height else None
+        made = self._let_out(due[np.argsort(self._moments["us"][due], kind="stable")]) if due.size else None
+        if self._lifetimes is not None:
+            over = self._lifetimes.over(end_us - 1)
+            self._table.remove(over[self._waiting.empty(over)])
+        return made if made is not None and made.height else None
 
     def _await(self, slots: Slots, moments: Ints) -> None:
         self._moments["us"][slots] = moments
@@ -339,6 +342,8 @@ class PassingOver(Operator):
         layout = Layout(rows, ["$owner"], self._node.order)
         made = self._answer(layout)
         self._waiting.remove(due)
+        if self._lifetimes is not None:
+            self._lifetimes.renew(layout.rows["$owner"].to_numpy(), layout.rows)
         if self._node.in_time_order:
             self._remember(layout)
         self._forget(touched)
@@ -407,10 +412,5 @@ class PassingOver(Operator):
 
     def _forget(self, touched: Slots) -> None:
         """Partitions of which nothing is kept."""
-        if not (self._remembers and self._node.in_time_order):
+        if not (self._node.remembers and self._node.in_time_order):
             self._table.release(touched)
-
-
-def over(node: Over, seed: int) -> Operator:
-    """The operator of an Over."""
-    return PassingOver(node, seed) if node.closes else ChangingOver(node, seed)

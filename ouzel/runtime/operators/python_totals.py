@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+import cloudpickle
 import numpy as np
 import polars as pl
 
@@ -91,8 +92,16 @@ class PythonTotals(Accumulators):
         for slot, of_slot in added.items():
             if of_slot:
                 totals[slot] = plus(totals[slot], _sum_neighbours(plus, of_slot))
-        packed = [pickle.dumps(totals[slot], protocol=5) for slot in touched.tolist()]
+        packed = [_pack(totals[slot]) for slot in touched.tolist()]
         self._totals.put(touched, pl.DataFrame({"total": pl.Series(packed, dtype=pl.Binary)}))
+
+
+def _pack(total: Any) -> bytes:
+    try:
+        return pickle.dumps(total, protocol=5)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        packed: bytes = cloudpickle.dumps(total)  # of a class of the user's program, which no process can import
+        return packed
 
 
 def _sum_neighbours(plus: Callable[[Any, Any], Any], parts: list[Any]) -> Any:

@@ -11,6 +11,7 @@ from ouzel.compiler.plan import WEIGHT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.consolidate import consolidate, weighted
 from ouzel.runtime.operators.groups import row_weights
+from ouzel.runtime.operators.lifetimes import Lifetimes
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
 
@@ -27,6 +28,7 @@ class RecomputeAndDifference(Operator):
     """
 
     stateful = True
+    _lifetimes: Lifetimes | None = None
 
     def __init__(
         self, name: str, row: Mapping[str, pl.DataType], keys: Sequence[str], seed: int, order_by: str | None = None
@@ -46,6 +48,8 @@ class RecomputeAndDifference(Operator):
         if not frame.height:
             return None
         key, owners, _, touched = self._table.enter(frame, self._keys)
+        if self._lifetimes is not None:
+            self._lifetimes.renew(owners, frame)
         before = self._say(touched)
         rows = self._rows.find_or_put(key, owners, frame)
         self._rows.add(rows, row_weights(frame))
@@ -53,6 +57,12 @@ class RecomputeAndDifference(Operator):
         after = self._say(touched)
         self._table.release(touched)
         return difference(before, after)
+
+    def advance(self, watermark_us: int) -> pl.DataFrame | None:
+        """Forget the keys whose time is over; what was said of them stays."""
+        if self._lifetimes is not None:
+            self._table.remove(self._lifetimes.over(watermark_us))
+        return None
 
     def _say(self, owners: Slots) -> pl.DataFrame:
         slots = self._rows.of(owners)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import cast
 
 import numpy as np
 import polars as pl
 
 from ouzel.compiler.coercion import is_numeric
-from ouzel.compiler.expressions import Call, Column, Expression, walk_expression
+from ouzel.compiler.expressions import Call, Column, Expression, Literal, walk_expression
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Project, Unnest, Watermark
-from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType
+from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType, TimestampType
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
 from ouzel.runtime.operators.culprits import culprits, describe_culprit, reason
@@ -142,7 +144,7 @@ class Selection(_Computing):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame:
         """Only the rows that pass."""
-        if self._never_fails:
+        if self._never_fails and not self._repeats:
             return frame.filter(self._lowered[0][1].value)
         kept, computed = self.compute(frame)
         return kept.filter(computed.to_series())
@@ -154,6 +156,7 @@ class WatermarkAssigner(_Computing):
     def __init__(self, node: Watermark) -> None:
         super().__init__([("$time", node.expression)])
         self._column = node.column
+        self._delay_us = _fixed_delay(node)
         self._us = us_of(node.expression.type)
         self.sight: Sight | None = None
         self.answered_us: int | None = None
@@ -161,11 +164,29 @@ class WatermarkAssigner(_Computing):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows whose watermark could be computed, unchanged."""
+        kept = frame if self._sees_all(frame) else self._see_each(frame)
+        return kept if self.answered_us is None else self._fresh(kept, self.answered_us)
+
+    def _sees_all(self, frame: pl.DataFrame) -> bool:
+        """Look at the least and the greatest time; False if that is not enough, for the watermark is behind by more than a fixed time."""
+        if self._delay_us is None:
+            return False
+        times = frame[self._column].to_physical()
+        least, greatest = cast(int | None, times.min()), cast(int | None, times.max())
+        if least is None or greatest is None:
+            self.sight = None
+            return True
+        if not _fits(least - self._delay_us) or not _fits(greatest - self._delay_us):
+            return False
+        self.sight = Sight(least, greatest, greatest - self._delay_us)
+        return True
+
+    def _see_each(self, frame: pl.DataFrame) -> pl.DataFrame:
         kept, computed = self.compute(frame)
         largest, times = computed.to_series().to_physical().max(), kept[self._column].to_physical()
         bounds = [largest if bound is None else bound for bound in (times.min(), times.max(), largest)]
         self.sight = None if largest is None else Sight(*(int(bound) * self._us for bound in bounds))  # type: ignore[arg-type]
-        return kept if self.answered_us is None else self._fresh(kept, self.answered_us)
+        return kept
 
     def _fresh(self, frame: pl.DataFrame, answered_us: int) -> pl.DataFrame:
         times = frame[self._column].to_physical()
@@ -175,6 +196,23 @@ class WatermarkAssigner(_Computing):
         else:
             self.counters.late += frame.height - fresh.height
         return fresh
+
+
+def _fixed_delay(node: Watermark) -> int | None:
+    """How far the watermark is behind the greatest time, in microseconds, if that is all there is to it."""
+    match node.expression:
+        case Column(name=node.column, type=TimestampType()):
+            return 0
+        case Call(
+            function="subtract",
+            arguments=(Column(name=node.column, type=TimestampType()), Literal(value=timedelta() as delay)),
+        ):
+            return delay // timedelta(microseconds=1)
+    return None
+
+
+def _fits(time_us: int) -> bool:
+    return -(1 << 63) <= time_us < 1 << 63
 
 
 def us_of(kind: DataType) -> int:

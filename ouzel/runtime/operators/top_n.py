@@ -10,6 +10,7 @@ from ouzel.compiler.types import BIGINT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, to_series
 from ouzel.runtime.operators.frames import Layout, sort_rows
+from ouzel.runtime.operators.lifetimes import lifetimes_of
 from ouzel.runtime.operators.recompute import RecomputeAndDifference, difference
 
 
@@ -18,7 +19,7 @@ class ChangingTop(RecomputeAndDifference):
 
     def __init__(self, node: TopN, seed: int) -> None:
         super().__init__(f"top {node.stable_id}", node.input.schema.polars(), node.partition, seed)
-        self._node = node
+        self._node, self._lifetimes = node, lifetimes_of(node, self._table)
 
     def fresh(self) -> Operator:
         return type(self)(self._node, self._seed)
@@ -48,6 +49,8 @@ class GrowingTop(ChangingTop):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What changes about the first rows of the batch's partitions."""
+        if self._lifetimes is not None:
+            self._lifetimes.renew(self._table.enter(frame, self._keys).slots, frame)
         fresh = self._first(frame.select(self._names))
         if not fresh.height:
             return None

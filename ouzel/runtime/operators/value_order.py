@@ -11,9 +11,12 @@ from ouzel.runtime.operators.buffers import Ints
 
 
 def ordered_rows(groups: Ints, values: pl.Series, orders: Orders) -> Ints:
-    """The rows by group, and in each group by their values: as these are, or by the fields of a ROW as each of `orders` says."""
+    """The rows by group, and in each group by their values: as these are, or by the fields of a ROW as each of `orders` says.
+
+    A ROW that has one order and several fields is the value itself, and goes by all of them.
+    """
     group = pl.Series("group", groups)
-    if len(orders) > 1 or (orders and isinstance(values.dtype, pl.Struct)):
+    if len(orders) > 1 or (orders and isinstance(values.dtype, pl.Struct) and len(values.dtype.fields) == 1):
         keys = values.struct.unnest().get_columns()[: len(orders)]
     else:
         keys = [values.alias("f0")]

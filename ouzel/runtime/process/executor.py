@@ -156,6 +156,7 @@ class Executor:
 
     def _start(self, name: str, incarnation: int) -> None:
         self._heartbeats.beat(self._slots[name])
+        self._heartbeats.beat(EXECUTOR_SLOT)  # for where dozens start in turn on a busy machine, all together take long
         pid = os.fork()
         if pid == 0:
             self._be(name, incarnation)

@@ -243,7 +243,7 @@ class Instance:
             instructions = machine.handle(messages, now)
             self._portions.took(messages, now_ms() - now)
             self._carry_out(instructions)
-        if self._is_spout and self._may_read and not self._pause.holds(now):
+        if self._is_spout and self._may_read and not self._pause.holds(now) and self._sink_has_room(0.0):
             read = machine.poll(now)
             did = did or bool(read)
             self._carry_out(read)
@@ -256,12 +256,16 @@ class Instance:
         """What has arrived; nothing while the task or its sink has enough to do, so that it waits upstream."""
         if self._portions:
             return []
+        if not self._is_spout and not self._sink_has_room(patience_s):
+            return []
+        return self._gateway.take(patience_s)
+
+    def _sink_has_room(self, patience_s: float) -> bool:
+        """Whether the task's sink takes in more, if it has one."""
         try:
-            if self._sink and not self._sink.has_room(patience_s):
-                return []
+            return self._sink is None or self._sink.has_room(patience_s)
         except OuzelError as error:
             raise TopologyError(f"{self._task.component}: {error}") from error
-        return self._gateway.take(patience_s)
 
     def _patience_ms(self) -> float:
         """How long to wait for frames: not at all while there may be more to read."""

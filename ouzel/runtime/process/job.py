@@ -201,7 +201,8 @@ def load_description(home: Path) -> RunDescription:
     """Read the description of the job in `home`.
 
     Raises:
-        TopologyError: it is missing, or its signature is wrong, or others could have written the key.
+        TopologyError: it is missing, or its signature is wrong, or others could have written the key, or what a program defines is nowhere
+            to be found here.
     """
     try:
         signed = (home / "topology").read_bytes()
@@ -210,7 +211,13 @@ def load_description(home: Path) -> RunDescription:
     signature, text = signed[:_SIGNATURE_BYTES], signed[_SIGNATURE_BYTES:]
     if not hmac.compare_digest(signature, hmac.digest(_key(home), text, hashlib.sha256)):
         raise TopologyError(f"{home / 'topology'} is not what was submitted: its signature is wrong; submit it again")
-    return cast(RunDescription, pickle.loads(text))
+    try:
+        return cast(RunDescription, pickle.loads(text))
+    except Exception as error:
+        raise TopologyError(
+            f"the processes of the topology cannot load what the program defines: {type(error).__name__}: {error}; "
+            "define it in the program's own file, or in a module that Python finds by this name from anywhere (PYTHONPATH)"
+        ) from error
 
 
 def _key(home: Path) -> bytes:

@@ -137,6 +137,19 @@ class Acker:
         self.pending_rows -= held.rows
         return self.pending.pop(ack.root.sequence)
 
+    def hold_here(self, rows: int, token: object, now_ms: float) -> PendingBatch:
+        """Hold a batch that the holder itself handles: no message of it travels, so none is sent again. `handled` lets it go."""
+        self.newest += 1
+        held = PendingBatch(self.newest, (), rows, token, 0, 0, now_ms, self._time.at(now_ms))
+        self.pending[held.sequence] = held
+        self.pending_rows += rows
+        return held
+
+    def handled(self, held: PendingBatch) -> PendingBatch:
+        """The batch is done."""
+        self.pending_rows -= self.pending.pop(held.sequence).rows
+        return held
+
     def abandon(self, held: PendingBatch) -> None:
         """Hold this batch no more, nor send it again: its rows come another way. Acks of it are void."""
         self.pending_rows -= self.pending.pop(held.sequence).rows

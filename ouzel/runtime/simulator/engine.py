@@ -191,7 +191,7 @@ class MemoryHandle(RowIteration):
         finally:
             for host in self._world.hosts.values():
                 with contextlib.suppress(Exception):
-                    host.close()
+                    host.close(self._world.now_ms)
             self._over = True
             self._answer()
             self._rest.set()

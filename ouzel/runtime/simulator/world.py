@@ -82,9 +82,9 @@ class Host:
     sink_stalled_until: float = 0.0
     sink_refuses: bool = False
 
-    def write(self, now_ms: float) -> list[Instruction] | None:
-        """Carry out what is due of what the sink is to do next, and give what the machine says to that; None if nothing is due."""
-        if not self.orders or max(self.orders[0][0], self.sink_stalled_until) > now_ms:
+    def write(self, now_ms: float, due_ms: float | None = None) -> list[Instruction] | None:
+        """Carry out the next order of the sink, and give what the machine says to that; None if nothing is due by now, or by `due_ms`."""
+        if not self.orders or max(self.orders[0][0], self.sink_stalled_until) > (now_ms if due_ms is None else due_ms):
             return None
         order, writer = self.orders.popleft()[1], self.machine.writer
         assert writer is not None
@@ -99,9 +99,9 @@ class Host:
             return [Failed(f"{self.task.component}: {error}")]
         return self.machine.flushed(order.number, now_ms)
 
-    def close(self) -> None:
+    def close(self, now_ms: float) -> None:
         """Write what is left, then let go of everything."""
-        while self.orders and self.write(math.inf) is not None:
+        while self.orders and self.write(now_ms, math.inf) is not None:
             pass
         if self.machine.writer is not None:
             self.machine.writer.close()
@@ -199,7 +199,7 @@ class World:
         """Kill a task and start it anew: its memory and what was on its way to it are gone."""
         host = self.hosts[task]
         for _ in range(self.random.randint(0, len(host.orders))):
-            host.write(math.inf)
+            host.write(self.now_ms, math.inf)
         for link, messages in self.links.items():
             if task in link:
                 messages.clear()
@@ -355,7 +355,7 @@ def simulate(
     told = [host.machine.metrics() for host in world.hosts.values() if host.machine.is_spout]
     sources = sum(one.rows_in for one in told), sum(one.rows_acked for one in told), sum(one.rows_bad for one in told)
     for host in world.hosts.values():
-        host.close()
+        host.close(world.now_ms)
     return SimulatedRun(world.frames, world.events, world.happened, late, failed, sources)
 
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import polars as pl
 
@@ -44,22 +45,24 @@ TELL_SPOUTS_MS = 100
 STALLED_MS = 500.0
 """A flush that takes longer has stalled the sink. (Some of what a slow flush takes counts as time: what is lost meanwhile is missed.)"""
 
+Waits = TypeVar("Waits")
 
-class SinkEnd:
+
+class SinkEnd(Generic[Waits]):
     """The sink at the end of a chain: consolidates for upserts, and says what to write, when to flush, and what is safe then.
 
-    Writing is left to the shell, which may take its time: of `written` frames `safe` have been flushed. `unsafe` are the inputs that may be
-    acked after the next flush. One flush is asked for at a time, so that a slow sink gets more with each.
+    Writing is left to the shell, which may take its time: of `written` frames `safe` have been flushed. `unsafe` are the inputs, or what
+    stands for them, that may be acked after the next flush. One flush is asked for at a time, so that a slow sink gets more with each.
     """
 
     def __init__(self, node: Sink, consolidated: bool, flush_interval_ms: float, flush_rows: int) -> None:
         self.node, self.consolidated = node, consolidated
         self.flush_interval_ms, self.flush_rows = flush_interval_ms, flush_rows
-        self.unsafe: list[Data] = []
+        self.unsafe: list[Waits] = []
         self.written = self.safe = 0
         self._rows = self._asked = 0
         self._asked_ms = -math.inf
-        self._flushing: deque[tuple[int, int, list[Data]]] = deque()
+        self._flushing: deque[tuple[int, int, list[Waits]]] = deque()
         self._flushing_since_ms = -math.inf
 
     def write(self, batch_id: int, frame: pl.DataFrame) -> list[Instruction]:
@@ -94,10 +97,10 @@ class SinkEnd:
         """Whether what it writes to has kept it waiting for long."""
         return bool(self._flushing) and now_ms - self._flushing_since_ms >= STALLED_MS
 
-    def flushed(self, number: int, now_ms: float) -> list[Data]:
+    def flushed(self, number: int, now_ms: float) -> list[Waits]:
         """The inputs that are safe now that this flush is done."""
         self._flushing_since_ms = now_ms
-        inputs: list[Data] = []
+        inputs: list[Waits] = []
         while self._flushing and self._flushing[0][0] <= number:
             _, self.safe, safe = self._flushing.popleft()
             inputs += safe
@@ -114,7 +117,7 @@ class ChainBolt(TaskMachine):
 
     def __init__(
         self, task: Task, links: Links, settings: Settings, epoch: int, chain: Chain,
-        columns: Sequence[Sequence[str]], refusals: Refusals, quarantine: Quarantine, sink: SinkEnd | None = None,
+        columns: Sequence[Sequence[str]], refusals: Refusals, quarantine: Quarantine, sink: SinkEnd[Data] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(task, links, settings, epoch)
         self.chain, self.refusals, self.quarantine, self.sink = chain, refusals, quarantine, sink
@@ -216,12 +219,13 @@ class ChainBolt(TaskMachine):
     def _let_out(self, made: Streams, frame_id: int, roots: tuple[Root, ...]) -> list[Data]:
         """Send the frames downstream, or write them to the sink."""
         messages: list[Data] = []
+        told = self.chain.tell_apart(frame_id)
         for stream, frame in made:
             if self.sink and frame.height:
                 self.counts.rows_out += frame.height
                 self._out += self.sink.write(frame_id, frame)
             elif not self.sink:
-                messages += self.route(stream, frame, frame_id, roots)
+                messages += self.route(stream, frame, told, roots)
         return messages
 
     def _see(self, message: Data) -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ouzel.compiler.functions.kernel import lower
-from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark
+from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed
 from ouzel.connectors import open_sink, open_source, reads_of
 from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
 from ouzel.connectors.shedding import Shedding
 from ouzel.planner.settings import BadRecordPolicy, Delivery
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
@@ -25,7 +27,9 @@ from ouzel.runtime.tasks.queue import QueueSpout
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
+from ouzel.runtime.tasks.sides import load_sides
 from ouzel.runtime.tasks.source import SourceSpout
+from ouzel.runtime.tasks.writing import WritingSpout
 
 
 def make_compiled_task(task: Task, context: TaskContext, component: Component, links: Links) -> TaskMachine:
@@ -53,7 +57,6 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)
-    spout = QueueSpout if scan.traits.by_token else SourceSpout
     beside_us = _find_closed_beside(component, context) if ways.resumes else BEGINNING_OF_TIME
     partitions = Partitions(
         task,
@@ -71,7 +74,18 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
     refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
-    return spout(task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
+    _load_sides(component, chain, context)
+    given = (task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
+    if isinstance(sink := component.chain[-1], Sink):
+        writer = _writer(sink, task, context)
+        writing = WritingSpout(*given, _sink_end(sink, writer, chain))
+        writing.writer = writer
+        return writing
+    return QueueSpout(*given) if scan.traits.by_token else SourceSpout(*given)
+
+
+def _sink_end(sink: Sink, writer: SinkWriter, chain: Chain) -> SinkEnd[Any]:
+    return SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows)
 
 
 def _find_closed_beside(component: Component, context: TaskContext) -> int:
@@ -118,13 +132,23 @@ def _chain_bolt(task: Task, context: TaskContext, component: Component, links: L
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
     upsert_by = sink.keys if sink and sink.mode is SinkMode.UPSERT else ()
     chain = build_chain(component.chain, settings, upsert_by, component.outputs)
+    _load_sides(component, chain, context)
     writer = _writer(sink, task, context) if sink else None
-    end = SinkEnd(sink, chain.consolidated, writer.flush_interval_ms, writer.flush_rows) if sink and writer else None
+    end = _sink_end(sink, writer, chain) if sink and writer else None
     refusals, quarantine = row_refusals(context), Quarantine(context.hand)
-    ports = tuple(_columns_of(node) for node in component.chain[0].inputs)
+    ports = tuple(_columns_of(node) for node in streamed(component.chain[0]))
     bolt = ChainBolt(task, links, settings, context.epoch, chain, ports, refusals, quarantine, end)
     bolt.writer = writer
     return bolt
+
+
+def _load_sides(component: Component, chain: Chain, context: TaskContext) -> None:
+    load_sides(
+        component.chain,
+        chain.operators,
+        context.topology,
+        lambda scan: _source_request(scan, dict(scan.options), 1, context),
+    )
 
 
 def _columns_of(node: Node) -> tuple[str, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
+from ouzel.errors import TopologyError
 from ouzel.planner.api import Bolt, Spout
 from ouzel.planner.topology import Component, Task, Topology
 from ouzel.runtime.protocol.groupings import outlets, stream_numbers
@@ -29,13 +32,27 @@ def make_task(task: Task, context: TaskContext) -> TaskMachine:
         )  # SQL's operators: 0.2 s that a hand-written topology need not pay
 
         return make_compiled_task(task, context, component, links)
-    settings = context.topology.settings
-    if isinstance(component.user, Spout):
-        return UserSpout(task, links, settings, context.epoch, component.user, component)
-    assert isinstance(component.user, Bolt)
+    settings, user = context.topology.settings, _copied(component)
+    if isinstance(user, Spout):
+        return UserSpout(task, links, settings, context.epoch, user, component)
+    assert isinstance(user, Bolt)
     streams = {number: pair for pair, number in stream_numbers(context.topology).items()}
     quarantine, refusals = Quarantine(context.hand), row_refusals(context)
-    return UserBolt(task, links, settings, context.epoch, component.user, component, streams, quarantine, refusals)
+    return UserBolt(task, links, settings, context.epoch, user, component, streams, quarantine, refusals)
+
+
+def _copied(component: Component) -> object:
+    """The user's spout or bolt for one task: tasks of one process share no more than those of several do.
+
+    Raises:
+        TopologyError: it holds what cannot be copied.
+    """
+    try:
+        return deepcopy(component.user)
+    except Exception as error:
+        raise TopologyError(
+            f"'{component.name}' cannot be copied to its tasks: {error}; make what it holds in open()"
+        ) from error
 
 
 def _links(context: TaskContext, task: Task, component: Component) -> Links:

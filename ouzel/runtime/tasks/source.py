@@ -208,7 +208,10 @@ class SourceSpout(TaskMachine):
         time_us, newest_us = progress.watermark_us, progress.newest_us
         emitted = Emitted(batch.start, batch.end, time_us, newest_us, read, batch.frame.height, bad)
         progress.emitted.append(emitted)
-        self.emit_root(made, batch.frame.height, (progress, emitted), frame_id)
+        self.emit_root(made, batch.frame.height, (progress, emitted), self._tell_apart(frame_id))
+
+    def _tell_apart(self, frame_id: int) -> int:
+        return self.chain.tell_apart(frame_id)
 
     def _shed(self, progress: PartitionProgress, passed: Passed) -> None:
         """Records are passed over, as if they had been handled at once; of event time they say nothing."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from weakref import WeakKeyDictionary
 
 import polars as pl
@@ -16,7 +18,7 @@ from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
-from ouzel.runtime.protocol.messages import Ack, Data, Fail, Instruction, Root, TimeStatus
+from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.tuner import PendingLimit
@@ -24,6 +26,8 @@ from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.killers import find_killers
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records
 from ouzel.runtime.tasks.user_code import blame_component, fit_frame, schemas
+
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 
 
 def _context(machine: TaskMachine, component: Component) -> Context:
@@ -44,6 +48,7 @@ class UserSpout(TaskMachine):
         self.limit = PendingLimit(settings)
         self._ended = False
         self._pause = 0
+        self._time_us = BEGINNING_OF_TIME
         with blame_component(task):
             spout.open(_context(self, component))
 
@@ -54,6 +59,7 @@ class UserSpout(TaskMachine):
         if self.limit.has_room(self.acker) and not (self.acker.is_behind(now_ms) or self._ended or self._pause):
             with blame_component(self.task), self.outside():
                 self._ended = self.spout.next_batch(self) is False
+                self._follow_watermark(self.spout.watermark())
         self._end_if_done()
         self._release()
         return self._take()
@@ -101,10 +107,18 @@ class UserSpout(TaskMachine):
             self._reached = moment
             self.pass_time(moment)
 
+    def _follow_watermark(self, moment: object) -> None:
+        if moment is None:
+            return
+        if not isinstance(moment, datetime):
+            raise TypeError(f"watermark returned a {type(moment).__name__}; return a datetime, or None")
+        plain = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+        self._time_us = max(self._time_us, (plain - _EPOCH) // _MICROSECOND)
+
     @property
     def _unended(self) -> WatermarkStatus:
-        """A spout that has not ended knows no event time; it can only pause."""
-        return WatermarkStatus(status=TimeStatus.PAUSED, pause=self._pause) if self._pause else WatermarkStatus()
+        status = TimeStatus.PAUSED if self._pause else TimeStatus.ACTIVE
+        return WatermarkStatus(self._time_us, status, self._pause)
 
     def _on_completion(self, held: PendingBatch) -> None:
         if held.token is not None:
@@ -170,6 +184,8 @@ class UserBolt(TaskMachine):
         self._cut: _Cut | None = None
         self._unanswered = 0
         self._told_of_open = False
+        self._ticked_ms = -math.inf
+        self._time_us = BEGINNING_OF_TIME
         with blame_component(task):
             bolt.open(_context(self, component))
 
@@ -271,8 +287,10 @@ class UserBolt(TaskMachine):
         return opened
 
     def _tick(self) -> None:
-        with blame_component(self.task):
-            self.bolt.tick(self)
+        if self.now_ms - self._ticked_ms >= self.bolt.tick_ms:
+            self._ticked_ms = self.now_ms
+            with blame_component(self.task):
+                self.bolt.tick(self)
         if self.tracked and not self._told_of_open:
             self._tell_of_open()
 
@@ -294,9 +312,12 @@ class UserBolt(TaskMachine):
         )
 
     def _time_moved(self, moment: WatermarkStatus) -> None:
-        if moment.status is TimeStatus.FINISHED:
-            with blame_component(self.task):
+        with blame_component(self.task):
+            if moment.status is TimeStatus.FINISHED:
                 self.bolt.finish(_Last(self))
+            elif moment.time_us > self._time_us:
+                self._time_us = moment.time_us
+                self.bolt.advance(_EPOCH + moment.time_us * _MICROSECOND, _Last(self))
 
     def close(self) -> None:
         """Close the bolt."""
@@ -304,7 +325,7 @@ class UserBolt(TaskMachine):
 
 
 class _Last:
-    """The collector of `finish`: nothing stands behind these frames, so the task holds them itself."""
+    """The collector of `advance` and `finish`: nothing stands behind these frames, so the task holds them itself."""
 
     def __init__(self, machine: UserBolt) -> None:
         self._machine, self.progress, self.monotonic_ms = machine, machine.progress, machine.monotonic_ms

@@ -28,8 +28,10 @@ from ouzel.compiler.plan import (
     PartialAggregate,
     Project,
     Scan,
+    Served,
     SetKind,
     SetOperation,
+    SideJoin,
     Sink,
     TopN,
     Union,
@@ -70,6 +72,10 @@ BATCH: NodeTable[Lowering] = NodeTable(
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         ApplyPython: lower_python,
+        Served: Refused(
+            "a service answers for single keys, and a batch job reads whole tables",
+            "left_join what the service knows, as a stream of its own",
+        ),
         Over: lower_over,
         TopN: lower_top,
     },
@@ -148,8 +154,11 @@ SET_OPERATIONS = {
 
 
 @BATCH.add(Join)
+@BATCH.add(SideJoin)
 def _join(node: Join, names: FrameNames) -> list[str]:
     left, right = (names[id(below)] for below in node.inputs)
+    if isinstance(node, SideJoin):
+        right = f"F.broadcast({right})"
     if not node.keys and node.condition is None and node.kind is JoinKind.INNER:
         return [left, f".crossJoin({right})"]
     types = {**_types(node.left), **_types(node.right)}

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, TopN, WindowFrame
-from ouzel.compiler.plan.over import PEERS_ALIKE, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
+from ouzel.compiler.plan.over import LIFE, PEERS_ALIKE, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.types import DateType, TimestampType
 from ouzel.spark.lowering.aggregates import aggregate_call
 from ouzel.spark.lowering.text import quote, with_columns
 
-PEERS, PLACE = "$peers", "$place"
-"""Columns that exist for a moment: the number of a row's group of peers, for frames that count those, which Spark has not; and its place
-in the whole order, by which the first of a frame is told that holds peers.
+PEERS, PLACE, BEGINS = "$peers", "$place", "$begins"
+"""Columns that exist for a moment: the number of a row's group of peers, for frames that count those, which Spark has not; its place
+in the whole order, by which the first of a frame is told that holds peers; the time of a row with which its key begins another life.
 """
 
 
@@ -33,6 +33,11 @@ def _helpers(node: Over) -> Iterator[tuple[str, str]]:
         yield PEERS, f"F.dense_rank().over({_window(node, _sort(node.order))})"
     if any(map(_picks_among_peers, node.calls)):
         yield PLACE, f"F.row_number().over({_window(node, _sort(node.sorted_by))})"
+    for call in node.calls:
+        if call.function == LIFE:
+            time, (key,) = _time(node), node.order
+            goes_on = f"{time} - F.lag({time}).over({_window(node, _sort(node.order))}) <= {call.number}"
+            yield BEGINS, f"F.when({goes_on}, None).otherwise(F.col({quote(column_name(key.column))}))"
 
 
 def _picks_among_peers(call: OverCall) -> bool:
@@ -65,6 +70,8 @@ def _call(call: OverCall, node: Over) -> str:
     if call.aggregate is not None:
         return f"{aggregate_call(call.aggregate)}.over({_frame(call, node)})"
     argument = quote(column_name(call.argument or ""))
+    if call.function == LIFE:
+        return f"F.max({quote(BEGINS)}).over({_window(node, _sort(node.order))})"
     if call.function in RANKS:
         order = node.order if call.function in PEERS_ALIKE else node.sorted_by
         text = f"F.{call.function}({call.number or ''}).over({_window(node, _sort(order))})"
@@ -124,10 +131,14 @@ def _sort(order: Sequence[SortKey]) -> str:
 def _measure(node: Over) -> str:
     """The order as a whole number: of a time its microseconds."""
     (key,) = node.order
-    column, kind = f"F.col({quote(column_name(key.column))})", node.input.schema[key.column].type
-    is_time = isinstance(kind, TimestampType | DateType)
-    value = f'F.unix_micros({column}.cast("timestamp"))' if is_time else f'{column}.cast("bigint")'
+    is_time = isinstance(node.input.schema[key.column].type, TimestampType | DateType)
+    value = _time(node) if is_time else f'F.col({quote(column_name(key.column))}).cast("bigint")'
     return f"{value}.{'desc' if key.descending else 'asc'}_nulls_{'last' if key.nulls_last else 'first'}()"
+
+
+def _time(node: Over) -> str:
+    """The time by which rows are ordered, in microseconds."""
+    return f'F.unix_micros(F.col({quote(column_name(node.order[0].column))}).cast("timestamp"))'
 
 
 def _bounds(frame: WindowFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ouzel.compiler.catalog import load_named
-from ouzel.compiler.plan import Sink, SinkMode
+from ouzel.compiler.plan import MERGED, Sink, SinkMode
 from ouzel.compiler.types import (
     TIMESTAMP,
     TIMESTAMP_LTZ,
@@ -27,8 +27,13 @@ def lower_sink(frame: str, sink: Sink) -> str:
     """The text that shows or writes a sink's rows. Spark overwrites nothing that is there already: it refuses.
 
     Raises:
-        NotSupported: the format cannot hold a column.
+        NotSupported: the format cannot hold a column, or the table adds up what it is given.
     """
+    if sink.mode is SinkMode.MERGE:
+        raise NotSupported(
+            f"table '{sink.table}' adds up what it is given, and a batch job would add to it what a stream has added",
+            instead=f"leave '{MERGED}' out of a table that a batch job writes",
+        )
     if sink.traits.spark:
         text: str = load_named(sink.traits.spark)(frame, sink)
         return text

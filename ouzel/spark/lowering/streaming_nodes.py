@@ -34,7 +34,9 @@ from ouzel.compiler.plan import (
     Project,
     RowWise,
     Scan,
+    Served,
     SetOperation,
+    SideJoin,
     Sink,
     TopN,
     Union,
@@ -230,6 +232,8 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         LateRows: Refused("it tells nobody which rows it drops as late", "leave LATE INTO out, or use --engine heron"),
         Join: _NO_JOIN,
         IntervalJoin: _NO_JOIN,
+        SideJoin: _NO_JOIN,
+        Served: Refused("it asks no service", "run it as a topology"),
         TopN: Refused("its streams have no first rows", "run it as a topology, or as a batch job"),
         Over: Refused(
             "its streams have no windows over rows but those of time", "run it as a topology, or as a batch job"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ouzel.compiler.plan import Scan, SinkMode, walk
+from ouzel.compiler.plan import MERGED, Scan, SinkMode, walk
 from ouzel.errors import NotSupported, OuzelError
 from ouzel.job import Job
 from ouzel.planner.settings import BadRecordPolicy
@@ -26,6 +26,12 @@ def check_streaming(job: Job, master: str | None = None) -> None:
             raise NotSupported(
                 f"table '{node.table}': Spark cannot read connector '{node.connector}', which lives in one process",
                 instead="use 'file', or run it on --engine memory",
+            )
+    for sink in job.program.sinks:
+        if sink.mode is SinkMode.MERGE:
+            raise NotSupported(
+                f"table '{sink.table}' adds up what a topology's tasks give it, batch by batch, and Spark has other batches",
+                instead=f"leave '{MERGED}' out, or run it on --engine heron",
             )
     if settings.late_path:
         raise NotSupported(

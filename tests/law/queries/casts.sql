@@ -41,3 +41,8 @@ SELECT d, COUNT(*) AS n FROM types GROUP BY d;
 
 -- query: nested_types_pass
 SELECT order_id, address, items, labels FROM orders WHERE order_id < 300;
+
+-- query: casts_that_cut
+SELECT order_id, CAST(customer AS VARCHAR(3)) AS short, CAST(order_id AS VARCHAR(1)) AS digit, CAST(ts AS TIMESTAMP(0)) AS second, customer::VARCHAR(99) AS whole FROM orders;
+-- duckdb:
+SELECT order_id, LEFT(customer, 3) AS short, LEFT(order_id::VARCHAR, 1) AS digit, DATE_TRUNC('second', ts) AS second, customer AS whole FROM orders;

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pyspark
 
+from tests.servers.jvm import JVM
+
 ROOT = Path(__file__).parents[3]
 PACKAGES = (
     "pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs",
@@ -23,6 +25,7 @@ PACKAGES = (
 """What must stand beside the wheel, Kafka's client among it, and what Spark Connect needs."""
 SETTINGS = (
     "spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR", "spark.driver.host=127.0.0.1",
+    f"spark.executor.extraJavaOptions={JVM}",
 )  # fmt: skip
 
 
@@ -44,7 +47,7 @@ class PlainPython:
         """What the job prints when PySpark's own script runs it, somewhere else than in the project; `given` are its own arguments."""
         script = Path(pyspark.__file__).parent / "bin" / "spark-submit"
         command = [str(script), "--master", master, *(part for each in SETTINGS for part in ("--conf", each))]
-        command += ["--driver-java-options", "-XX:TieredStopAtLevel=1", *options, str(job), *given]
+        command += [*options, str(job), *given]
         return _printed(command, self.environment())
 
     def connect(self, job: Path, *options: str, given: Sequence[str] = ()) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,10 @@ import pytest
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from ouzel.errors import BadRecord, NotSupported
-from ouzel.reconcile import reconcile, record_run
-from ouzel.session import Job
+from ouzel.reconcile import Recorder, reconcile, record_run, recordable
+from ouzel.reconcile.record import SHED
+from ouzel.reconcile.shed import read_shed
+from ouzel.session import Job, start
 from ouzel.spark.batch.run import BatchRun, batch_run, collect_rows
 from ouzel.spark.io.source import TableReader, TableRequest
 from ouzel.spark.lowering import run_job
@@ -177,6 +180,36 @@ def test_a_run_that_read_a_topic_is_reconciled(
     found = reconcile(query, tmp_path / "run", spark)
     assert (found.matched, found.differing) == (7, 0)
     assert found.record.ranges["orders"] == {"orders-0": (0, 500), "orders-1": (0, 500)}
+
+
+@pytest.mark.server
+@pytest.mark.spark
+@pytest.mark.slow
+def test_what_a_run_has_shed_is_left_out_of_the_batch_and_nothing_else_is(
+    kafka: KafkaBroker, job: Callable[[str], Job], spark: SparkSession, tmp_path: Path
+) -> None:
+    kafka.create_topic("flood")
+    kafka.produce("flood", [json.dumps({"id": number, "who": number % 7}).encode() for number in range(6_000)])
+    query = job(
+        f"""SET 'batch.rows' = '100';
+        CREATE TABLE flood (id BIGINT, who INT) WITH ('connector' = 'kafka', 'topic' = 'flood', 'format' = 'json',
+        'bootstrap.servers' = '{kafka.address}', 'start' = 'earliest', 'shed.lag' = '1000', 'shed.rows' = '300');
+        SELECT who, COUNT(*) AS n, SUM(id) AS total FROM flood GROUP BY who EMIT CHANGES;"""
+    )
+    recorded = recordable(query, tmp_path / "run", "memory")
+    handle = Recorder(start(recorded, "memory"), recorded, "memory", tmp_path / "run")
+    deadline = time.monotonic() + 60
+    while (status := handle.status()).rows_acked + status.rows_shed < 6_000:
+        handle.results()
+        assert time.monotonic() < deadline, status
+        time.sleep(0.05)
+    status = handle.stop()
+    found = reconcile(query, tmp_path / "run", spark)
+    shed = sum(end - start for spans in read_shed(tmp_path / "run")["flood"].values() for start, end in spans)
+    assert (2_000 <= shed < 6_000, shed) == (True, status.rows_shed), "more waited in each partition"
+    assert (found.matched, found.differing) == (7, 0)
+    (tmp_path / "run" / SHED).unlink()
+    assert reconcile(query, tmp_path / "run", spark).differing > 0, "that is what made them alike"
 
 
 @pytest.mark.server

@@ -1,0 +1,68 @@
+"""Joins with a table that every task reads for itself, as none of its rows come by a stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ouzel.compiler.plan.base import ANY, APPENDS, OWN, WEIGHTED, Changelog, walk
+from ouzel.compiler.plan.joins import Join, JoinKind
+from ouzel.compiler.plan.served import Served
+from ouzel.compiler.plan.sources import Scan
+
+SIDE_KINDS = frozenset({JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI})
+"""Kinds of which each row of the left is answered by itself."""
+
+
+@dataclass(frozen=True)
+class SideJoin(Join):
+    """A Join of a stream, the left, with a table that each task reads for itself: one at rest, or one that is asked by key.
+
+    If it is `asked` the task asks for those keys of a batch that it does not remember; then there is one key. Else it reads the table whole
+    before its first row, and after a restart again. The left's rows stay where they are, leave at once, and keep their time; nothing is
+    kept of them, and one that is taken back is taken back with what it met. (The side input of Beam: Akidau et al., VLDB 2015; the map-side
+    join of Hive; the lookup join of Flink.)
+    """
+
+    asked: bool = field(kw_only=True, default=False)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """What the tables of the right are called."""
+        nodes = list(walk(self.right))
+        scanned = [node.table for node in nodes if isinstance(node, Scan)]
+        return tuple(dict.fromkeys([*scanned, *(node.called for node in nodes if isinstance(node, Served))]))
+
+    distribution = (ANY, OWN)
+
+    @property
+    def accepts(self) -> tuple[frozenset[Changelog], ...]:  # type: ignore[override]
+        """What is asked again may be answered otherwise, so a row that is taken back would not be what it was."""
+        return (APPENDS if self.asked else WEIGHTED, APPENDS)
+
+    @property
+    def time_column(self) -> str | None:
+        return self.left.time_column
+
+    @property
+    def changelog(self) -> Changelog:
+        return self.left.changelog
+
+    @property
+    def state_bound(self) -> str:
+        if self.asked:
+            cached = next((node.traits.asked for node in walk(self.right) if isinstance(node, Scan)), None)
+            kept = (
+                f"of {cached.rows:,} keys at most, for {cached.expires_ms / 1000:g} s" if cached and cached.rows else ""
+            )
+            return f"answers of {', '.join(self.tables)} {kept or 'to one batch'}"
+        return f"all rows of {', '.join(self.tables)} in each task, read at its start"
+
+    component_name = ""
+
+    @property
+    def label(self) -> str:
+        return f"Side{super().label}, {', '.join(self.tables)} {'asked by key' if self.asked else 'read whole'}"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return (*super().identity, self.asked)

@@ -1,0 +1,60 @@
+"""Which queries group, and the keys of GROUP BY ALL."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from ouzel.compiler.functions.known import Functions
+from ouzel.compiler.sql.output import star_of, strip_alias
+from ouzel.compiler.sql.places import call_name, place
+from ouzel.compiler.sql.source import QueryText
+
+
+def is_grouped(tree: exp.Select, functions: Functions) -> bool:
+    """Whether a SELECT aggregates."""
+    if tree.args.get("group") or tree.args.get("having"):
+        return True
+    return any(has_aggregate(item, functions) for item in tree.expressions)
+
+
+def has_aggregate(node: exp.Expr, functions: Functions) -> bool:
+    """Whether an aggregate is called in an expression, for the rows of its own query."""
+    if isinstance(node, exp.Query):
+        return False
+    if isinstance(node, exp.Window):  # what is called with OVER sees the rows there are
+        called = node.this.this if isinstance(node.this, exp.Filter) else node.this
+        parts = [*called.expressions, *(node.args.get("partition_by") or ()), *filter(None, [node.args.get("order")])]
+        return any(has_aggregate(part, functions) for part in parts)
+    if isinstance(node, exp.Anonymous) and functions.aggregate(call_name(node)):
+        return True
+    return any(has_aggregate(child, functions) for child in node.iter_expressions())
+
+
+def spell_group_by_all(source: QueryText, tree: exp.Expr) -> None:
+    """Write the keys of each GROUP BY ALL of a query: the items of its select list that aggregate nothing, as in DuckDB and Spark.
+
+    Raises:
+        QueryError: one of them is *.
+    """
+    for group in list(tree.find_all(exp.Group)):
+        select = group.parent
+        if not group.args.get("all") or not isinstance(select, exp.Select):
+            continue
+        keys = [strip_alias(item) for item in select.expressions if not has_aggregate(item, source.functions)]
+        if any(star_of(key) is not None for key in keys):
+            at = re.compile(r"GROUP\s+BY\s+ALL\b", re.IGNORECASE).search(source.blanked())
+            raise source.error("GROUP BY ALL does not spread *", at.span() if at else place(select), "name the columns")
+        written = [key.copy() for key in keys if not isinstance(key, exp.Literal)]
+        if not written and not is_grouped(_without_group(select), source.functions):
+            raise source.error(
+                "GROUP BY ALL has nothing to group by", place(select), "select a column, or write LIMIT 1"
+            )
+        select.set("group", exp.Group(expressions=written) if written else None)
+
+
+def _without_group(select: exp.Select) -> exp.Select:
+    copy = select.copy()
+    copy.set("group", None)
+    return copy

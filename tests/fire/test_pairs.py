@@ -1,0 +1,31 @@
+"""Each source and each sink once under each fault that there is for them; `make fire` runs all pairs, and longer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.effort import seeds
+from tests.fire.pairs import Grounds, grounds, run_pair
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
+EVENTS = 20_000
+PAIRS = [("kafka", "kestrel"), ("kestrel", "redis"), ("redis", "files"), ("files", "kafka")]
+
+
+@pytest.fixture(scope="module")
+def places() -> Iterator[Grounds]:
+    """The servers of all pairs."""
+    with grounds() as made:
+        yield made
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_nothing_is_lost_under_fire(places: Grounds, pair: tuple[str, str]) -> None:
+    outcome = run_pair(places, pair, seeds()[0], EVENTS)
+    print(pair, outcome)
+    assert outcome.lost == 0, outcome
+    assert len(outcome.faults) >= 3, outcome
+    assert outcome.twice < EVENTS // 2, "only what was in hands comes twice"

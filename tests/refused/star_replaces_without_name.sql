@@ -1,0 +1,5 @@
+-- error: REPLACE says no name; write REPLACE (value AS name)
+-- at: flight + 1
+CREATE TABLE flights (ts TIMESTAMP(3), other TIMESTAMP(3), origin VARCHAR, flight INT, dep_delay INT, WATERMARK FOR ts AS ts)
+WITH ('connector' = 'file', 'path' = 'f.parquet', 'format' = 'parquet');
+SELECT * REPLACE (flight + 1) FROM flights;

@@ -1,0 +1,3 @@
+-- error: WITH RECURSIVE is not supported: write each step as a view, as many as there can be
+-- at: RECURSIVE
+WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT n FROM t;

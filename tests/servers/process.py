@@ -1,0 +1,62 @@
+"""A server that a test starts, kills and starts again, on one port and with one folder for all its lives."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class ServerProcess:
+    """One process on `port`, whose log and data are under `directory`."""
+
+    start_s: float = 60
+    """It is given so long to answer."""
+
+    look_s = 0.05
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory, self.port = directory, free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def command(self) -> Sequence[str]:
+        """What starts it."""
+        raise NotImplementedError
+
+    def answers(self) -> bool:
+        """Whether it has come up: by default, whether it takes a connection."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def start(self) -> None:
+        """Start it, again if it was killed, and wait until it answers."""
+        path = self.directory / "server.log"
+        with path.open("ab") as log:
+            self.process = subprocess.Popen(self.command(), stdout=log, stderr=log, cwd=Path(__file__).parents[2])
+        limit = time.monotonic() + self.start_s
+        while not self.answers():
+            assert self.process.poll() is None, path.read_text()[-2_000:]
+            assert time.monotonic() < limit, f"{type(self).__name__} does not answer after {self.start_s} s"
+            time.sleep(self.look_s)
+
+    def kill(self) -> None:
+        """End it without a word, by SIGKILL."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def restart(self) -> None:
+        """Kill it, and start it again with the same data and port."""
+        self.kill()
+        self.start()
