@@ -285,7 +285,8 @@ def test_a_job_holds_the_functions_of_a_module_that_is_not_installed(tmp_path: P
     exec(compile(text, "job.py", "exec"), job)
     (steps,) = job["STEPS"].values()
     node = pickle.loads(b64decode(steps))
-    assert PythonSteps(node).process(pl.DataFrame({"one": [1]})).to_series().to_list() == [6]  # type: ignore[union-attr]
+    first = pl.DataFrame({name: [0] for name in node.reads})
+    assert PythonSteps(node).process(first).to_series().to_list() == [6]  # type: ignore[union-attr]
 
 
 def test_options_speak_of_a_step_by_its_name() -> None:

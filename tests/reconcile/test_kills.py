@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ouzel import session
+from ouzel.planner.settings import Delivery
 from ouzel.reconcile import Class, Recorder, recordable
 from ouzel.runtime.run import Handle, RunState, Status
 from ouzel.session import Job, load
@@ -76,7 +77,7 @@ def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[floa
     handle = Recorder(session.start(job, "heron"), job, "heron", home, SETTINGS)
     try:
         for share, victim in victims:
-            _until_read(handle, int(share * rows))
+            _until_handled(handle, int(share * rows), tracked=job.settings.delivery is Delivery.AT_LEAST_ONCE)
             os.kill(processes(victim(job))[0], signal.SIGKILL)
         deadline = time.monotonic() + LIMIT_S
         while not handle.wait(0.5):
@@ -90,13 +91,16 @@ def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[floa
     return status
 
 
-def _until_read(handle: Handle, rows: int) -> None:
+def _until_handled(handle: Handle, rows: int, *, tracked: bool) -> None:
+    """Until every task has handled its part of so many rows; where nothing is acked, until they are read and a sink has rows."""
     deadline = time.monotonic() + LIMIT_S
-    while (status := handle.status()).rows_in < rows:
+    status = handle.status()
+    while status.rows_acked < rows if tracked else status.rows_in < rows or not status.rows_out:
         assert status.state in (RunState.STARTING, RunState.RUNNING), f"it is over before the kill: {status}"
         assert time.monotonic() < deadline, status
         handle.wait(0.02)
         handle.results()
+        status = handle.status()
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
