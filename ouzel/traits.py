@@ -155,4 +155,5 @@ def sink_traits(writes: Writes) -> SinkTraits:
         spark=writes.spark,
         changes_by=writes.changes_by,
         replaces=writes.replaces,
+        merged=writes.merged,
     )

@@ -79,6 +79,8 @@ class SinkTraits:
         spark: import path of the function that makes the text of Spark's own writer; empty if there is none.
         changes_by: the option and its value without which it only takes new rows, though its modes say more.
         replaces: called with the WITH options; whether a row takes the place of the one that has its key, even where none changes.
+        merged: called with the WITH options; by which aggregate each column is added to that of the row that has its key; empty if a
+            table does not add up.
     """
 
     alone: bool
@@ -87,6 +89,7 @@ class SinkTraits:
     spark: str
     changes_by: tuple[str, str] | None = None
     replaces: Callable[[Mapping[str, str]], bool] = lambda options: False
+    merged: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda options: {}
 
 
 def load_named(path: str) -> Any:

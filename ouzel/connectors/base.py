@@ -441,6 +441,7 @@ class Writes:
         read_back: where what was written can be read; None if it cannot.
         changes_by: the option and its value without which it only takes new rows, though `modes` says more; None if there is none.
         replaces: a row takes the place of the one that has its PRIMARY KEY, of a query that only adds rows too.
+        merged: called with the options; what adds up each column, as keyed.merged_columns says it; empty of a table that does not add up.
         spark: import path of the planner's function (name of the frame, Sink) that makes the text of Spark's own writer; empty if the
             sink itself writes in a batch job too.
     """
@@ -453,6 +454,7 @@ class Writes:
     changes_by: tuple[str, str] | None = None
     spark: str = ""
     replaces: Trait = never
+    merged: Callable[[Options], Mapping[str, str]] = lambda options: {}
 
 
 @dataclass(frozen=True)

@@ -112,8 +112,10 @@ def merged_columns(options: Mapping[str, str]) -> dict[str, str]:
     Raises:
         QueryError: it cannot be read, or names what adds nothing up.
     """
+    if MERGE not in options:
+        return {}
     found = {}
-    for part in filter(None, map(str.strip, options.get(MERGE, "").split(","))):
+    for part in map(str.strip, options[MERGE].split(",")):
         column, _, aggregate = (text.strip() for text in part.rpartition(":"))
         if aggregate not in AGGREGATES or not column:
             raise QueryError(

@@ -238,10 +238,10 @@ class Builder:
         fitted = _rename(_only(node, record.schema.names), names)
         called = dict(zip(record.schema.names, names, strict=True))
         written = tuple(called[key] for key in wanted) if mode in (SinkMode.UPSERT, SinkMode.MERGE) else ()
-        if mode is SinkMode.MERGE:
-            check_merged(table.name, table.options, written, fitted.schema)
         traits = table.traits.writes
         assert traits is not None, "one that cannot be written was refused"
+        if mode is SinkMode.MERGE:
+            check_merged(table.name, traits.merged(dict(table.options)), written, fitted.schema)
         self.sinks.append(
             Sink(
                 fitted, self._free(table), table.traits.name, table.options, mode, written, fitted.schema, traits=traits

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, get_type_hints
 
+from ouzel.compiler.plan import bounds_nothing
 from ouzel.errors import QueryError
 
 FLINK_SETTINGS = {
@@ -137,7 +138,7 @@ class Settings:
     @property
     def forgets(self) -> bool:
         """Whether `state_ttl` says a time, and not 0."""
-        return bool(self.state_ttl.strip("0 abcdefghijklmnopqrstuvwxyz"))
+        return not bounds_nothing(self.state_ttl)
 
     def updated(self, pairs: Iterable[tuple[str, str]]) -> Settings:
         """These settings with text values put in, later ones winning.

@@ -15,7 +15,14 @@ import ouzel
 from ouzel import Source, Store, monoid
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector, SinkDelivery, SinkRequest, SinkWriter, Writers, Writes
-from ouzel.connectors.keyed import MERGE_OPTION, GatheringWriter, KeyedRequest, keyed_request, merge_rows
+from ouzel.connectors.keyed import (
+    MERGE_OPTION,
+    GatheringWriter,
+    KeyedRequest,
+    keyed_request,
+    merge_rows,
+    merged_columns,
+)
 from ouzel.errors import NotSupported, QueryError
 from ouzel.runtime.simulator.faults import SURVIVABLE, kill_in_hand
 from ouzel.runtime.simulator.world import simulate
@@ -52,7 +59,9 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
     made = Tally(once=True)
     row = Connector(
         "tally", "", (MERGE_OPTION,),
-        writes=Writes(f"{__name__}:open_tally", ("append", "upsert", "merge"), Writers.MANY, SinkDelivery.AT_LEAST_ONCE),
+        writes=Writes(
+            f"{__name__}:open_tally", ("append", "upsert", "merge"), Writers.MANY, SinkDelivery.AT_LEAST_ONCE, merged=merged_columns
+        ),
     )  # fmt: skip
     monkeypatch.setitem(CONNECTORS, "tally", row)
     monkeypatch.setattr(sys.modules[__name__], "OPEN", made.open)
@@ -141,6 +150,8 @@ def test_what_does_not_add_up_is_refused(tmp_path: Path, tally: Tally) -> None:
     ):
         counting(tmp_path, query="word, COUNT(*)", last="GROUP BY word")
     with pytest.raises(QueryError, match="nothing says how column 'n' of counts is added up; add 'n:sum' to 'merge'"):
+        counting(tmp_path, merge="total:sum")
+    with pytest.raises(QueryError, match="'merge' cannot hold ''; write 'column:aggregate'"):
         counting(tmp_path, merge="")
     with pytest.raises(QueryError, match="'merge' of counts adds up 'word', which is part of the key; leave it out"):
         counting(tmp_path, merge="n:sum, word:max")

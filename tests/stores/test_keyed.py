@@ -18,7 +18,7 @@ import pytest
 import ouzel
 from ouzel import Source, Store, monoid
 from ouzel.connectors.postgres import client as postgres_client
-from ouzel.connectors.redis import keyed as redis_keyed
+from ouzel.connectors.redis import client as redis_client
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.stores import BatchRange, ClientStore, FolderStore, KeyedTotals, keyed_stream, keyed_totals, stored_stream
@@ -127,7 +127,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
 
         return made
 
-    monkeypatch.setattr(redis_keyed.RedisHash, "_asked", around(redis_keyed.RedisHash._asked))
+    monkeypatch.setattr(redis_client.Endpoint, "ask", around(redis_client.Endpoint.ask))
     monkeypatch.setattr(postgres_client.PostgresServer, "run", around(postgres_client.PostgresServer.run))
     monkeypatch.setattr(
         postgres_client.psycopg.Connection, "execute", around(postgres_client.psycopg.Connection.execute)

@@ -45,7 +45,7 @@ from ouzel.compiler.plan.gathering import Gather
 from ouzel.compiler.plan.interval_join import IntervalJoin, RowTime
 from ouzel.compiler.plan.joins import INPUT, LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.plan.late import DropsLate, LateRows, needed_columns
-from ouzel.compiler.plan.lifetime import Lifetime
+from ouzel.compiler.plan.lifetime import Lifetime, bounds_nothing
 from ouzel.compiler.plan.ordered import SortKey
 from ouzel.compiler.plan.over import FrameKind, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.program import Hints, Listing, Program, Reconcile
@@ -128,6 +128,7 @@ __all__ = [
     "Watermark",
     "WindowFrame",
     "WindowKind",
+    "bounds_nothing",
     "by_keys",
     "check_merged",
     "choose_mode",

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+
+def bounds_nothing(span: str) -> bool:
+    """Whether a span of time, as the setting state.ttl says it, is none or 0: then everything is kept, as in Flink."""
+    return re.fullmatch(r"(0+\s*[a-z]*)?", span.strip().lower()) is not None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -61,7 +62,7 @@ def choose_mode(table: ConnectorTraits, options: WithOptions, *, changes: bool, 
     An option that makes each change a record goes before a key. What adds up takes nothing back, and needs a key.
     """
     assert table.writes is not None, "one that cannot be written was refused"
-    if "merge" in table.modes and MERGED in dict(options):
+    if table.writes.merged(dict(options)):
         return SinkMode.MERGE if keyed and not changes else None
     needed = table.writes.changes_by
     takes_changes = "retract" in table.modes and needed in (None, *options)
@@ -72,14 +73,12 @@ def choose_mode(table: ConnectorTraits, options: WithOptions, *, changes: bool, 
     return SinkMode.RETRACT if takes_changes else None
 
 
-def check_merged(table: str, options: WithOptions, keys: tuple[str, ...], columns: Schema) -> None:
+def check_merged(table: str, merged: Mapping[str, str], keys: tuple[str, ...], columns: Schema) -> None:
     """See that a table that adds up says of each column beside the key how, and that its type can be added up so.
 
     Raises:
         QueryError: it does not, or it cannot.
     """
-    parts = [part.rpartition(":") for part in dict(options)[MERGED].split(",")]
-    merged = {name.strip(): aggregate.strip() for name, _, aggregate in parts}
     for column in columns:
         if column.name not in keys and column.name not in merged:
             raise QueryError(

@@ -42,8 +42,7 @@ def distinct_rows(relation: Relation, emission: Emission, forgetting: Forgetting
     node, names = relation.node, relation.node.schema.names
     window = relation.window
     emit = emission.rule(window is not None)
-    lifetime = forgetting.lifetime(timed := forgetting.timed(node)) if forgetting and window is None else None
-    if forgetting is None or lifetime is None:
+    if forgetting is None or window is not None or not forgetting.lifetime(timed := forgetting.timed(node)):
         return replace(relation, node=Aggregate(node, names, (), emit, window))
     node, keys, lifetime = forgetting.living(timed, names)
     made = Aggregate(node, keys, (), emit, lifetime=lifetime)

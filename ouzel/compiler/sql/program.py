@@ -260,7 +260,9 @@ class _Compiler:
     def _lifetime_set(self, here: Span) -> HintPair | None:
         """The setting state.ttl, which a statement obeys that comes after it."""
         set_at = self.places.get(("SET", "state.ttl"), here)
-        return setting_of([*((*pair, set_at) for pair in self.settings), *((*pair, here) for pair in self.given)])
+        return setting_of(
+            self.source, [*((*pair, set_at) for pair in self.settings), *((*pair, here) for pair in self.given)]
+        )
 
     def _take_late(self, relation: Relation, name: Name) -> Relation:
         table = LateTable(self.source, name, self._target(name))

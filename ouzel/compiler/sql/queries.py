@@ -12,7 +12,6 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.emit_clause import EmitClause, split_emit
-from ouzel.compiler.sql.foreign import refuse_foreign
 from ouzel.compiler.sql.grouped import spell_group_by_all
 from ouzel.compiler.sql.rewrite import rewrite_query
 from ouzel.compiler.sql.source import QueryText, Tokens, span_of
@@ -39,7 +38,6 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
     body, emit = split_emit(source, tokens)
     if not body:
         raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
-    refuse_foreign(source, body)
     rewritten = rewrite_query(source, body)
     tree = _parse(source, rewritten.tokens)
     if not isinstance(tree, exp.Query | exp.Values):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ouzel.compiler.sql.foreign import refuse_foreign
 from ouzel.compiler.sql.over_tokens import limit_edits, window_edits
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, matching, span_of
 from ouzel.compiler.sql.type_names import read_type
@@ -85,6 +86,7 @@ def rewrite_query(source: QueryText, tokens: Tokens) -> Rewritten:
         NotSupported: a construct outside the subset, at its place.
         QueryError: a CAST to a type that does not exist.
     """
+    refuse_foreign(source, tokens)
     return _Rewriter(source, tokens).run()
 
 

@@ -137,7 +137,7 @@ def _mode(source: QueryText, statement: Insert, table: Table, fitted: Relation) 
         _check_keys(source, statement, table, fitted)
     if mode is SinkMode.MERGE:
         try:
-            check_merged(table.name, table.options, table.keys, table.writable)
+            check_merged(table.name, table.traits.writes.merged(dict(table.options)), table.keys, table.writable)
         except QueryError as error:
             raise source.error(error.problem, statement.name.span, error.instead) from None
     return mode
@@ -167,13 +167,11 @@ def _check_keys(source: QueryText, statement: Insert, table: Table, fitted: Rela
 
 def _check_hidden(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
     """A key of GROUP BY that no column of the PRIMARY KEY is computed of tells rows apart that write over each other."""
-    above: list[Project] = []
-    while isinstance(node, Project | Filter | Gather):
-        above += [node] if isinstance(node, Project) else []
-        node = node.input
+    node, above = _below_steps(node)
+    projects = [step for step in above if isinstance(step, Project)]
     for group in (row_key(node) or []) if isinstance(node, Aggregate) else []:
         names = group
-        for step in reversed(above):
+        for step in reversed(projects):
             names = frozenset(name for name, value in step.items if names & columns_of(value))
         if not names & set(table.keys) and not any(name.startswith("$grouping") for name in group):
             key = min(group)
@@ -186,8 +184,7 @@ def _check_hidden(source: QueryText, statement: Insert, table: Table, node: Node
 
 def _check_lives(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
     """A key that is forgotten has a row for each of its lives, which the keys that a query shows do not tell apart."""
-    while isinstance(node, Project | Filter | Gather):
-        node = node.input
+    node, _ = _below_steps(node)
     if isinstance(node, Aggregate | Over | TopN) and node.lifetime:
         span = f"INTERVAL '{node.lifetime.us // 1_000_000}' SECOND"
         raise source.error(
@@ -201,10 +198,7 @@ def _check_lives(source: QueryText, statement: Insert, table: Table, node: Node)
 
 def _check_moves(source: QueryText, statement: Insert, table: Table, node: Node) -> None:
     """A row of a join or of OVER is with the task of its keys. When these change, another task makes the new than takes back the old."""
-    above: list[Node] = []
-    while isinstance(node, Project | Filter | Gather | SideJoin):
-        above.append(node)
-        (node,) = streamed(node)
+    node, above = _below_steps(node, through=SideJoin)
     if not isinstance(node, Join | Over) or not any(upstream.retracts for upstream in node.inputs):
         return
     what = "JOIN" if isinstance(node, Join) else "OVER"
@@ -218,6 +212,15 @@ def _check_moves(source: QueryText, statement: Insert, table: Table, node: Node)
                 statement.name.span,
                 f"declare PRIMARY KEY ({', '.join([*table.keys, key])}) NOT ENFORCED",
             )
+
+
+def _below_steps(node: Node, through: type[Node] = Project) -> tuple[Node, list[Node]]:
+    """What makes the rows that steps of one row each show, and these steps from the top; some go on `through` another kind of node."""
+    above: list[Node] = []
+    while isinstance(node, Project | Filter | Gather | through):
+        above.append(node)
+        (node,) = streamed(node)
+    return node, above
 
 
 def row_key(node: Node) -> list[frozenset[str]] | None:

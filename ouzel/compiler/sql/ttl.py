@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from ouzel.compiler.expressions import Column, Expression, Literal
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import Lifetime, Node, Over, OverCall, Project, SortKey
+from ouzel.compiler.plan import Lifetime, Node, Over, OverCall, Project, SortKey, bounds_nothing
 from ouzel.compiler.plan.over import LIFE, UP_TO_PEERS
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.scope import Relation, fresh
@@ -174,10 +174,17 @@ def duration_us(source: QueryText, pair: HintPair) -> int:
     return int(found[1]) * unit * 1000
 
 
-def setting_of(pairs: Iterable[tuple[str, str, Span]]) -> HintPair | None:
-    """The setting state.ttl among settings with their places, the last winning; None if it is not there, or 0."""
+def setting_of(source: QueryText, pairs: Iterable[tuple[str, str, Span]]) -> HintPair | None:
+    """The setting state.ttl among settings with their places, the last winning; None if it is not there, or 0.
+
+    Raises:
+        QueryError: it is no span of time.
+    """
     told = [HintPair(HINT, "", value, span) for key, value, span in pairs if key in SETTINGS]
-    return told[-1] if told and not re.fullmatch(r"0*\s*[a-z]*", told[-1].value.strip().lower()) else None
+    if not told or bounds_nothing(told[-1].value):
+        return None
+    duration_us(source, told[-1])
+    return told[-1]
 
 
 def refuse_unused(source: QueryText, pair: HintPair) -> QueryError:

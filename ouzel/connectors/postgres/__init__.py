@@ -61,7 +61,7 @@ CONNECTOR = Connector(
     ),
     writes=Writes(
         "ouzel.connectors.postgres.sink:open_postgres", ("append", "upsert", "merge"), Writers.MANY, SinkDelivery.IDEMPOTENT,
-        replaces=always,
+        replaces=always, merged=merged_columns,
     ),
     extra="postgres",
     check=_check,

@@ -45,14 +45,13 @@ class PostgresRows:
 
     def put(self, connection: PostgresConnection, frames: list[pl.DataFrame]) -> None:
         """Write frames, of which the later counts where two have a row of one key."""
-        frame = pl.concat(frames)
-        if self._request.mode == "append":
-            self._table.replace(connection, frame)
-            return
-        last = frame.unique(list(self._request.keys), keep="last", maintain_order=True)
-        gone = last.filter(pl.col(self._request.weight) < 0)
-        stays = last.filter(pl.col(self._request.weight) > 0)
-        if gone.height:
-            self._table.delete(connection, gone)
-        if stays.height:
-            self._table.replace(connection, stays)
+        rows, keys = pl.concat(frames), list(self._request.keys)
+        if keys:
+            rows = rows.unique(keys, keep="last", maintain_order=True)
+        if self._request.mode != "append":
+            gone = rows.filter(pl.col(self._request.weight) < 0)
+            rows = rows.filter(pl.col(self._request.weight) > 0)
+            if gone.height:
+                self._table.delete(connection, gone)
+        if rows.height:
+            self._table.replace(connection, rows)

@@ -148,11 +148,9 @@ class PostgresTable:
         self.insert(connection, merge_rows(self._request, frames), changes)
 
     def replace(self, connection: PostgresConnection, frame: pl.DataFrame) -> None:
-        """Insert rows in place of those that have their keys; of a table without keys, beside them."""
-        keys = self._request.keys
-        others = [name for name in self._request.columns if name not in keys]
-        rows = frame.unique(list(keys), keep="last", maintain_order=True) if keys else frame
-        self.insert(connection, rows, [(name, sql.SQL("excluded.{}").format(sql.Identifier(name))) for name in others])
+        """Insert rows, each of a key of its own, in place of those that have their keys; of a table without keys, beside them."""
+        others = [name for name in self._request.columns if name not in self._request.keys]
+        self.insert(connection, frame, [(name, sql.SQL("excluded.{}").format(sql.Identifier(name))) for name in others])
 
     def insert(
         self, connection: PostgresConnection, frame: pl.DataFrame, changes: Sequence[tuple[str, sql.Composed]]

@@ -121,6 +121,7 @@ CONNECTOR = Connector(
         Writers.MANY,
         SinkDelivery.AT_LEAST_ONCE,
         replaces=lambda options: options.get("structure", STRUCTURES[0]) != "stream",
+        merged=merged_columns,
     ),
     extra="redis",
     check=_check,

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import AuthenticationError, BusyLoadingError, ConnectionError, NoPermissionError, TimeoutError
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    ConnectionError,
+    NoPermissionError,
+    RedisError,
+    TimeoutError,
+)
 from redis.retry import Retry
 
+from ouzel.connectors.base import Unreachable
 from ouzel.connectors.options import TableOptions, resolve_secrets
 from ouzel.errors import ConnectorError
 
@@ -21,6 +31,9 @@ FORBIDDEN = (AuthenticationError, NoPermissionError)
 """Errors that do not, although the first is one of those too."""
 
 _PORT = 6379
+_PAUSE_S = 0.1
+
+_Answer = TypeVar("_Answer")
 
 
 class Endpoint:
@@ -68,6 +81,27 @@ class Endpoint:
             raise ConnectorError(
                 f"no Redis server answers at {self.name}: {error}; is it running, and is 'url' right?"
             ) from None
+
+    def ask(self, question: Callable[[Any], _Answer]) -> _Answer | Unreachable:
+        """What the server answers to a question, which is given the client.
+
+        Raises:
+            ConnectorError: it refuses.
+        """
+        try:
+            return question(self.client)
+        except FORBIDDEN as error:
+            raise self.error(error) from None
+        except AWAY as error:
+            return Unreachable(f"Redis at {self.name}: {error}")
+        except RedisError as error:
+            raise self.error(error) from None
+
+    def await_answer(self, question: Callable[[Any], _Answer]) -> _Answer:
+        """The same for as long as it takes; the question may be asked twice."""
+        while isinstance(answer := self.ask(question), Unreachable):
+            time.sleep(_PAUSE_S)
+        return answer
 
     def error(self, error: Exception) -> ConnectorError:
         """The error in words, with the server's address."""

@@ -7,12 +7,10 @@ quicker it does nothing, and rows are read and added up anew.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
-from redis.exceptions import RedisError
 
 from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.file.ledger import REMEMBERED
@@ -22,11 +20,10 @@ from ouzel.connectors.formats.keys import KeyEncoder
 from ouzel.connectors.keyed import LEDGER_DAYS, KeyedRequest, merge_rows
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.redis import CONNECTOR
-from ouzel.connectors.redis.client import AWAY, FORBIDDEN, Endpoint
+from ouzel.connectors.redis.client import Endpoint
 from ouzel.errors import ConnectorError
 
 _PORTION = 5_000
-_PAUSE_S = 0.1
 
 _ADD = """
 local batches, rows = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -53,8 +50,6 @@ redis.call('EXPIRE', KEYS[2], ARGV[4])
 return 1
 """
 
-_Answer = TypeVar("_Answer")
-
 
 class RedisHash:
     """See keyed.KeyedRows. A row is a field of the hash, named by its key, as the sink writes it."""
@@ -77,29 +72,32 @@ class RedisHash:
         self._server = Endpoint(options, request.directory)
         if not request.again:
             self._server.greet()
-        self._check(self._asked(lambda: self._server.client.get(self._note)))
+        self._check()
         self._add = self._server.client.register_script(_ADD)
 
-    def _check(self, note: bytes | None) -> None:
+    def _check(self) -> None:
+        note = self._server.await_answer(lambda client: client.get(self._note))
         self._request.check_same(None if note is None else note.decode(), f"the hash '{self._hash}'")
 
     def get_many(self, keys: pl.DataFrame) -> pl.DataFrame:
         """See KeyedRows."""
         names = self._keys.encode(keys)
         parts = [names[start : start + _PORTION] for start in range(0, len(names), _PORTION)]
-        return self._decode([value for value in self._asked(lambda: self._fetch(parts)) if value is not None])
+        return self._decode([value for value in self._held(parts) if value is not None])
 
-    def _fetch(self, parts: Sequence[Sequence[bytes]]) -> list[bytes | None]:
-        pipeline = self._server.client.pipeline(transaction=False)
+    def _held(self, parts: Sequence[Sequence[bytes]]) -> list[bytes | None]:
+        return self._server.await_answer(lambda client: self._fetch(client, parts))
+
+    def _fetch(self, client: Any, parts: Sequence[Sequence[bytes]]) -> list[bytes | None]:
+        pipeline = client.pipeline(transaction=False)
         for part in parts:
             pipeline.hmget(self._hash, part)
         return [value for answer in pipeline.execute() for value in answer]
 
     def rows(self) -> pl.DataFrame:
         """See KeyedRows. What is written meanwhile may be seen or not."""
-        return self._decode(
-            list(self._asked(lambda: dict(self._server.client.hscan_iter(self._hash, count=_PORTION))).values())
-        )
+        found = self._server.await_answer(lambda client: dict(client.hscan_iter(self._hash, count=_PORTION)))
+        return self._decode(list(found.values()))
 
     def _decode(self, values: Sequence[bytes]) -> pl.DataFrame:
         found = self._decoder.decode(Records.of(values))
@@ -112,39 +110,28 @@ class RedisHash:
 
     def merge(self, batches: Mapping[str, pl.DataFrame]) -> None:
         """See KeyedRows."""
-        self._asked(lambda: self._server.client.setnx(self._note, self._request.description))
-        self._check(self._asked(lambda: self._server.client.get(self._note)))
+        self._server.await_answer(lambda client: client.setnx(self._note, self._request.description))
+        self._check()
         while not self._try(batches):
             pass  # whoever was quicker has got on
 
     def _try(self, batches: Mapping[str, pl.DataFrame]) -> bool:
         """Add them; False if somebody else was quicker."""
-        scores = self._asked(lambda: self._server.client.execute_command("ZMSCORE", self._ledger, *batches))
+        scores = self._server.await_answer(lambda client: client.execute_command("ZMSCORE", self._ledger, *batches))
         fresh = {batch: rows for (batch, rows), score in zip(batches.items(), scores, strict=True) if score is None}
         if not fresh:
             return True
         added = merge_rows(self._request, list(fresh.values()))
         names = self._keys.encode(added)
-        held = self._asked(lambda: self._fetch([names]))
+        held = self._held([names])
         before = self._decode([value for value in held if value is not None])
         totals = added if before.is_empty() else merge_rows(self._request, [before, added])
         values = dict(zip(self._keys.encode(totals), self._encoder.encode(totals), strict=True))
         changes = [part for name, value in zip(names, held, strict=True) for part in (name, value or b"", values[name])]
         limits = [len(fresh), len(names), REMEMBERED, LEDGER_DAYS * 86_400]
-        done: int = self._asked(lambda: self._add(keys=[self._hash, self._ledger], args=[*limits, *fresh, *changes]))
-        return done == 1
-
-    def _asked(self, ask: Callable[[], _Answer]) -> _Answer:
-        """The server's answer, for as long as it takes; a question may be asked twice."""
-        while True:
-            try:
-                return ask()
-            except FORBIDDEN as error:
-                raise self._server.error(error) from None
-            except AWAY:
-                time.sleep(_PAUSE_S)
-            except RedisError as error:
-                raise self._server.error(error) from None
+        arguments = [*limits, *fresh, *changes]
+        done = self._server.await_answer(lambda _: self._add(keys=[self._hash, self._ledger], args=arguments))
+        return bool(done == 1)
 
     def close(self) -> None:
         """Let go of the server."""

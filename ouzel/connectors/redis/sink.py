@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
-from redis.exceptions import RedisError
 
-from ouzel.connectors.base import SinkRequest, SinkWriter
+from ouzel.connectors.base import SinkRequest, SinkWriter, Unreachable
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.formats.keys import KeyEncoder
 from ouzel.connectors.keyed import GatheringWriter, keyed_request
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.redis import CONNECTOR
-from ouzel.connectors.redis.client import AWAY, FORBIDDEN, Endpoint
+from ouzel.connectors.redis.client import Endpoint
 from ouzel.connectors.redis.keyed import RedisHash
 from ouzel.errors import ConnectorError
 
@@ -109,17 +108,8 @@ class RedisSink:
     def _send(self) -> bool:
         """A portion; False if the server is away."""
         portion = [self._unsent[place] for place in range(min(_PORTION, len(self._unsent)))]
-        pipeline = self._server.client.pipeline(transaction=False)
-        for command in portion:
-            pipeline.execute_command(*command)
-        try:
-            pipeline.execute()
-        except FORBIDDEN as error:
-            raise self._server.error(error) from None
-        except AWAY:
+        if isinstance(self._server.ask(lambda client: _execute(client, portion)), Unreachable):
             return False
-        except RedisError as error:
-            raise self._server.error(error) from None
         for _ in portion:
             self._unsent.popleft()
         return True
@@ -137,3 +127,10 @@ class RedisSink:
     def close(self) -> None:
         """Everything has been answered."""
         self._server.client.close()
+
+
+def _execute(client: Any, commands: Sequence[Command]) -> None:
+    pipeline = client.pipeline(transaction=False)
+    for command in commands:
+        pipeline.execute_command(*command)
+    pipeline.execute()

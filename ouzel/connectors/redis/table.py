@@ -102,11 +102,11 @@ class RedisTable:
     def ask(self, keys: pl.Series) -> pl.DataFrame | Unreachable:
         """The rows of these keys; see connectors.lookups.AskedTable."""
         names = keys.cast(pl.String).to_list()
-        found = self._call(lambda client: list(self._values(client, names)))
+        found = self._server.ask(lambda client: list(self._values(client, names)))
         if isinstance(found, Unreachable):
             return found
-        known = [place for place, value in enumerate(found) if value is not None]
-        return self._rows(keys.gather(known), [found[place] for place in known])
+        known = {place: value for place, value in enumerate(found) if value is not None}
+        return self._rows(keys.gather(list(known)), list(known.values()))
 
     def _values(self, client: Any, names: Sequence[str]) -> Iterator[bytes | None]:
         for start in range(0, len(names), _PORTION):
@@ -115,20 +115,6 @@ class RedisTable:
                 yield from client.hmget(self._name, portion)
             else:
                 yield from client.mget([f"{self._name}:{name}" for name in portion])
-
-    def _call(self, ask: Any) -> Any:
-        from redis.exceptions import RedisError
-
-        from ouzel.connectors.redis.client import AWAY, FORBIDDEN
-
-        try:
-            return ask(self._server.client)
-        except FORBIDDEN as error:
-            raise self._server.error(error) from None
-        except AWAY as error:
-            return Unreachable(f"Redis at {self._server.name}: {error}")
-        except RedisError as error:
-            raise self._server.error(error) from None
 
     def _rows(self, keys: pl.Series, values: Sequence[bytes]) -> pl.DataFrame:
         """The rows of these values. A key stands for itself, whatever its value says."""
@@ -153,7 +139,7 @@ class RedisTable:
         return FrameReader(self._whole(), offset or 0)
 
     def _whole(self) -> pl.DataFrame:
-        pairs = self._call(lambda client: self._pairs(client))
+        pairs = self._server.ask(self._pairs)
         if isinstance(pairs, Unreachable):
             raise ConnectorError(pairs.reason)
         names = pl.Series(self._key, sorted(pairs), pl.String)
