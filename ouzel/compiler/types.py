@@ -84,8 +84,8 @@ class TimestampType(DataType):
     """A point in time in microseconds: without zone (TIMESTAMP) or, if `local`, an instant (TIMESTAMP_LTZ)."""
 
     local: bool = False
-    whole_seconds: bool = field(default=False, compare=False, repr=False)
-    """Whether it is written with precision 0, which CAST cuts to; no part of the type."""
+    digits: int = field(default=6, compare=False, repr=False)
+    """How many of a second it is written with, which CAST cuts to; no part of the type."""
 
     def __str__(self) -> str:
         return "TIMESTAMP_LTZ(6)" if self.local else "TIMESTAMP(6)"

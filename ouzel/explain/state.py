@@ -37,7 +37,7 @@ WAYS_OUT: dict[type[Node], tuple[str, str, str]] = {
     Join: (
         "join within a span of time: AND b.ts BETWEEN a.ts - INTERVAL '1' HOUR AND a.ts",
         "forget rows in event time: /*+ STATE_TTL('a' = '1d', 'b' = '1d') */",
-        "let a table of versions be joined as of a time: ASOF JOIN",
+        "join a table of versions as of a time, by ASOF JOIN, and a small table at rest by the hint /*+ BROADCAST(b) */",
     ),
     Over: _ROWS,
     TopN: _ROWS,

@@ -169,7 +169,8 @@ def test_comments_go_where_they_want() -> None:
 
 def test_casts_of_both_kinds() -> None:
     assert bound("TRY_CAST(origin AS INT)") == Cast(INT, Column(VARCHAR, "origin"), safe=True)
-    assert bound("origin::TIMESTAMP(3)") == Cast(TIMESTAMP, Column(VARCHAR, "origin"))
+    assert bound("origin::TIMESTAMP(6)") == Cast(TIMESTAMP, Column(VARCHAR, "origin"))
+    assert str(bound("origin::TIMESTAMP(3)")) == "date_trunc('MILLISECOND', CAST(origin AS TIMESTAMP(6)))"
 
 
 def test_case_without_else_is_null() -> None:

@@ -181,7 +181,12 @@ class Aggregate(Unary, DropsLate):
 
     @property
     def changelog(self) -> Changelog:
-        return Changelog.APPEND if self.emit.final else Changelog.RETRACT
+        return Changelog.APPEND if self.emit.final or self.only_grows else Changelog.RETRACT
+
+    @property
+    def only_grows(self) -> bool:
+        """Whether it is the DISTINCT of rows that are never taken back: a key that has come stays as it is."""
+        return not (self.calls or self.window or self.input.retracts)
 
     @property
     def unique_keys(self) -> frozenset[Names]:

@@ -395,9 +395,9 @@ class Binder:
     def _extract(self, node: exp.Expr, unit: str, time: Expression) -> Expression:
         """EXTRACT(YEAR FROM t) is YEAR(t)."""
         if unit.lower() not in _EXTRACTED:
-            raise self.source.error(
-                f"EXTRACT knows no {unit.upper()}", place(node), f"it knows {', '.join(_EXTRACTED).upper()}"
-            )
+            known = f"it knows {', '.join(_EXTRACTED).upper()}"
+            advice = "write UNIX_SECONDS(t)" if unit.lower() == "epoch" else known
+            raise self.source.error(f"EXTRACT knows no {unit.upper()}", place(node), advice)
         return self.resolve(node, unit.lower(), [time])
 
     def _round_time(self, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:

@@ -10,6 +10,9 @@ from ouzel.errors import NotSupported
 
 _NO_LIMIT = (1 << 31) - 1
 """Flink's VARCHAR(2147483647) is STRING."""
+_MICROSECONDS = 6
+"""Digits of a second that are held."""
+_UNITS = {0: "SECOND", 3: "MILLISECOND"}
 
 
 def cut(source: QueryText, span: Span, value: Expression, kind: DataType) -> Expression:
@@ -24,6 +27,13 @@ def cut(source: QueryText, span: Span, value: Expression, kind: DataType) -> Exp
             raise source.error(f"CAST to CHAR({longest}) is not supported", span, advice, NotSupported)
         case VarcharType(longest=int(longest)) if longest < _NO_LIMIT:
             return resolve_call("left", [value, Literal(INT, longest)])
-        case TimestampType(whole_seconds=True):
-            return resolve_call("date_trunc", [Literal(VARCHAR, "SECOND"), value])
+        case TimestampType(digits=digits) if digits < _MICROSECONDS:
+            if digits not in _UNITS:
+                raise source.error(
+                    f"CAST to TIMESTAMP({digits}) is not supported",
+                    span,
+                    "write TIMESTAMP(0), (3) or (6)",
+                    NotSupported,
+                )
+            return resolve_call("date_trunc", [Literal(VARCHAR, _UNITS[digits]), value])
     return value

@@ -57,8 +57,11 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
 
 
 _EACH_ELEMENT = "write CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed"
+_OF_JSON = "write JSON_VALUE(text, '$.path')"
 _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Array: "write ARRAY[1, 2]",
+    exp.JSONExtract: _OF_JSON,
+    exp.JSONExtractScalar: _OF_JSON,
     exp.Struct: "write ROW(1, 2)",
     exp.Slice: "write SLICE(array, start, length)",
     exp.Any: "write ARRAY_CONTAINS(array, value), or a LIKE 'x' OR a LIKE 'y'",

@@ -47,6 +47,7 @@ _TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME
 _AFTER_A_LIST = frozenset(
     {"FROM", "WHERE", "GROUP", "HAVING", "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "ORDER", "LIMIT"}
 )
+_OF_ONE_LENGTH = frozenset({"TUMBLE", "HOP", "CUMULATE"})
 _TRIM_SIDES = ("LEADING", "TRAILING", "BOTH")
 
 _REFUSED = {
@@ -87,7 +88,21 @@ def rewrite_query(source: QueryText, tokens: Tokens) -> Rewritten:
         QueryError: a CAST to a type that does not exist.
     """
     refuse_foreign(source, tokens)
-    return _Rewriter(source, tokens).run()
+    return _Rewriter(source, _without_materialized(tokens)).run()
+
+
+def _without_materialized(tokens: Tokens) -> Tokens:
+    """Without Postgres's `AS [NOT] MATERIALIZED (query)`, which says nothing about what the query answers."""
+    kept: list[Token] = []
+    for token, after in zip(tokens, (*tokens[1:], None), strict=True):
+        opens = after is not None and after.token_type is TokenType.L_PAREN
+        if opens and is_word(token, "MATERIALIZED") and len(kept) > 1:
+            negated = is_word(kept[-1], "NOT")
+            if is_word(kept[-1 - negated], "AS"):
+                del kept[len(kept) - negated :]
+                continue
+        kept.append(token)
+    return tuple(kept)
 
 
 class _Rewriter:
@@ -220,6 +235,8 @@ class _Rewriter:
             self._json_value(index, closing)
         elif word == "SESSION":
             self._partition(index, closing)
+        elif word in _OF_ONE_LENGTH:
+            self._refuse_partition(index, closing)
         if word in _UNIT_FIRST and _is_bare_word(self.tokens[index + 2]):
             self.edits[index + 2] = [_as(self.tokens[index + 2], TokenType.STRING)]
 
@@ -236,6 +253,18 @@ class _Rewriter:
         call = _make_token(TokenType.IDENTIFIER, f"{CALL}PARTITION BY", (token.start, self.tokens[end - 1].end + 1))
         self.edits[at] = [_like(token, TokenType.COMMA, ","), call, _like(token, TokenType.L_PAREN, "(")]
         self.edits[end] = [_like(last, TokenType.R_PAREN, ")"), last]
+
+    def _refuse_partition(self, index: int, closing: int) -> None:
+        parts = [
+            at for at in self._top_level(index + 2, closing) if self.tokens[at].token_type is TokenType.PARTITION_BY
+        ]
+        if parts:
+            name = self.tokens[index].text.upper()
+            raise self.source.error(
+                f"{name} takes no PARTITION BY: its windows are the same for all keys",
+                span_of([self.tokens[parts[0]]]),
+                "leave it out, and GROUP BY the keys beside window_start and window_end",
+            )
 
     def _separate(self, index: int, closing: int, word: str) -> None:
         found = [at for at in self._outside_cases(index + 2, closing) if is_word(self.tokens[at], *_SEPARATORS[word])]

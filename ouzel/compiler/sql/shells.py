@@ -186,7 +186,7 @@ class _Shells:
             case "set":
                 return SetOption(self._option(_trees(tree, "option")[0]))
             case "explain":
-                details = tuple(map(self._detail, _trees(tree, "detail")))
+                details = tuple(map(self._detail, [*_flinks_plan(tree), *_trees(tree, "detail")]))
                 inner = self.statement(tree.children[-1])
                 assert isinstance(inner, Select | Insert)
                 return Explain(details, inner)
@@ -276,6 +276,11 @@ class _Shells:
     def _tokens(self, tree: lark.Tree[Any]) -> Tokens:
         start, end = _span(tree)
         return self.tokens[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
+
+
+def _flinks_plan(explain: lark.Tree[Any]) -> list[lark.Tree[Any]]:
+    """What EXPLAIN says before FOR, unless it is Flink's PLAN, which is no detail."""
+    return [tree for tree in _trees(explain, "plan_for") if str(tree.children[0]).upper() != "PLAN"]
 
 
 def _moment(tree: lark.Tree[Any]) -> TimeText:

@@ -94,7 +94,7 @@ class _TypeReader:
         kind = self._read_zone(_SIMPLE[name]) if name == "TIMESTAMP" else _SIMPLE[name]
         if isinstance(kind, VarcharType) and numbers:
             return VarcharType(numbers[0], padded=not name.startswith("VAR"))
-        return replace(kind, whole_seconds=True) if isinstance(kind, TimestampType) and numbers == [0] else kind
+        return replace(kind, digits=numbers[0]) if isinstance(kind, TimestampType) and numbers else kind
 
     def _first_word(self) -> str:
         """The type's name; sqlglot makes one token of `DOUBLE PRECISION` and of `CHARACTER VARYING`."""

@@ -319,6 +319,8 @@ class ChangingAggregation(Aggregation):
             columns += pick_rows(before.frame, self._groups.keys, rows).get_columns()
         for call, old_values, new_values in zip(self._node.calls, before.results, new, strict=True):
             columns.append(concatenate_picked([(old_values, minus), (new_values, plus)], call.name))
+        if not self._node.retracts:
+            return pl.DataFrame(columns)
         weights = np.ones(minus.size + plus.size, np.int64)
         weights[: minus.size] = -1
         return pl.DataFrame([*columns, pl.Series(WEIGHT, weights)])

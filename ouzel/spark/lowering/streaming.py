@@ -86,7 +86,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
             )
     (sink,) = dag.sinks
     mode, keys, after, rest = OutputMode.APPEND, find_kept_keys(sink), "", tuple[Dag, ...]()
-    if all(map(_appends, aggregates(dag))):
+    if not any(node.retracts for node in aggregates(dag)):
         stream = in_time(dag)
     elif keys is not None:
         mode, stream = OutputMode.UPDATE, in_time(dag)
@@ -110,11 +110,6 @@ def _refuse_timed_python(node: Node) -> None:
             "Structured Streaming cannot take functions of Python below a window that closes: it forgets the event time there",
             instead="run it as a topology, or as a batch job",
         )
-
-
-def _appends(node: Aggregate) -> bool:
-    """Whether emitted rows are final: windows that close, and SELECT DISTINCT."""
-    return node.emit.final or not (node.calls or node.window)
 
 
 def _text(body: str, directory: Path, title: str) -> str:

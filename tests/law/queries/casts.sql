@@ -43,6 +43,8 @@ SELECT d, COUNT(*) AS n FROM types GROUP BY d;
 SELECT order_id, address, items, labels FROM orders WHERE order_id < 300;
 
 -- query: casts_that_cut
-SELECT order_id, CAST(customer AS VARCHAR(3)) AS short, CAST(order_id AS VARCHAR(1)) AS digit, CAST(ts AS TIMESTAMP(0)) AS second, customer::VARCHAR(99) AS whole FROM orders;
+SELECT order_id, CAST(customer AS VARCHAR(3)) AS short, CAST(order_id AS VARCHAR(1)) AS digit, CAST(ts AS TIMESTAMP(0)) AS second, ts::TIMESTAMP(3) AS milli,
+  CAST('1969-12-31 23:59:59.9876543' AS TIMESTAMP_LTZ(3)) AS before, TRY_CAST(customer AS TIMESTAMP(3)) AS never, customer::VARCHAR(99) AS whole FROM orders;
 -- duckdb:
-SELECT order_id, LEFT(customer, 3) AS short, LEFT(order_id::VARCHAR, 1) AS digit, DATE_TRUNC('second', ts) AS second, customer AS whole FROM orders;
+SELECT order_id, LEFT(customer, 3) AS short, LEFT(order_id::VARCHAR, 1) AS digit, DATE_TRUNC('second', ts) AS second, DATE_TRUNC('millisecond', ts) AS milli,
+  TIMESTAMP '1969-12-31 23:59:59.987' AS before, CAST(NULL AS TIMESTAMP) AS never, customer AS whole FROM orders;

@@ -1,0 +1,1 @@
+EXPLAIN PLAN FOR SELECT word FROM words;
