@@ -1,4 +1,4 @@
-"""How many distinct values there are, about, as SQL's APPROX_COUNT_DISTINCT has it: HyperLogLog++ in plain Python."""
+"""How many distinct values there are, about, as SQL's APPROX_COUNT_DISTINCT has it: HyperLogLog++ over dictionaries."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from xxhash import xxh64_intdigest
+
 from ouzel.compiler.functions.aggregates import AggregateSignature
 from ouzel.compiler.functions.approximate import register_bits
 from ouzel.compiler.plan import AggregateCall
@@ -23,7 +25,6 @@ from ouzel.monoid.base import OfRegistry
 from ouzel.monoid.ranked import Bag
 
 WORD = (1 << 64) - 1
-PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 SEED = 42
 RANKS = 64
 LEAST, MOST = 0.01, 0.05
@@ -57,7 +58,7 @@ class HyperLogLog(OfRegistry[Any, "Counter[int]", int]):
     def prepare(self, value: Any) -> Counter[int]:
         if value is None:
             return Counter()
-        bits, word = register_bits(self.error), xxh64(_bytes_of(value), SEED)
+        bits, word = register_bits(self.error), xxh64_intdigest(_bytes_of(value), SEED)
         rest = (word << bits | 1 << (bits - 1)) & WORD
         return Counter([(word >> (64 - bits)) * RANKS + 65 - rest.bit_length()])
 
@@ -104,48 +105,6 @@ def _bytes_of(value: Any) -> bytes:
         case timedelta():
             return (value // timedelta(microseconds=1)).to_bytes(8, "little", signed=True)
     return bytes(value)
-
-
-def _turn(word: int, bits: int) -> int:
-    word &= WORD
-    return (word << bits | word >> (64 - bits)) & WORD
-
-
-def _round(lane: int, word: int) -> int:
-    return _turn(lane + word * PRIMES[1], 31) * PRIMES[0] & WORD
-
-
-def xxh64(data: bytes, seed: int) -> int:
-    """XXH64 (Collet, the xxHash specification)."""
-    first, second, third, fourth, fifth = PRIMES
-    word = (_mix_lanes(data, seed) if len(data) >= 32 else seed + fifth) + len(data) & WORD
-    eights = len(data) // 8 * 8
-    for place in range(len(data) // 32 * 32, eights, 8):
-        word = _turn(word ^ _round(0, _word(data, place, 8)), 27) * first + fourth & WORD
-    fours = len(data) // 4 * 4
-    if fours > eights:
-        word = _turn(word ^ _word(data, eights, 4) * first, 23) * second + third & WORD
-    for byte in data[fours:]:
-        word = _turn(word ^ byte * fifth, 11) * first & WORD
-    for shift, prime in ((33, second), (29, third)):
-        word = (word ^ word >> shift) * prime & WORD
-    return word ^ word >> 32
-
-
-def _mix_lanes(data: bytes, seed: int) -> int:
-    """What whole blocks of 32 bytes come to."""
-    first, second, _, fourth, _ = PRIMES
-    lanes = [seed + first + second, seed + second, seed, seed - first]
-    for place in range(0, len(data) - 31, 32):
-        lanes = [_round(lane, _word(data, place + 8 * number, 8)) for number, lane in enumerate(lanes)]
-    word = sum(_turn(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True))
-    for lane in lanes:
-        word = (word ^ _round(0, lane)) * first + fourth & WORD
-    return word
-
-
-def _word(data: bytes, place: int, size: int) -> int:
-    return int.from_bytes(data[place : place + size], "little")
 
 
 def _estimate(ranks: list[int], bits: int) -> int:
