@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -198,6 +199,32 @@ def test_an_executor_lives_however_long_its_processes_take_to_start(
         at += 6e9
         executor._carry_out(Start(name, 0))
         assert executor._heartbeats.age_ms(EXECUTOR_SLOT) == 0
+
+
+DIES_BEFORE_THE_NOTE = """
+import os, signal, sys
+from pathlib import Path
+from ouzel.runtime.process.executor import Executor
+from ouzel.runtime.process.job import load_description
+from ouzel.runtime.protocol.supervision import Start
+job = load_description(Path(sys.argv[1]))
+executor = Executor(job, 1, os.getpid(), os.pipe()[0])
+executor._mains["instance-1"] = lambda *_: print("works", flush=True)
+executor._table.note = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+executor._carry_out(Start("instance-1", 0))
+"""
+
+
+def test_a_process_that_its_executor_did_not_live_to_note_does_no_work(job: RunDescription) -> None:
+    """The next executor starts what it does not find in the table: a task would be there twice."""
+    job.container(1).mkdir()
+    held, holds = os.pipe()
+    executor = subprocess.Popen([sys.executable, "-c", DIES_BEFORE_THE_NOTE, str(job.home)], pass_fds=[holds])
+    os.close(holds)
+    assert os.read(held, 1) == b"", "both have ended"
+    os.close(held)
+    assert executor.wait() == -signal.SIGKILL
+    assert (job.container(1) / "instance-1.log").read_text() == ""
 
 
 def test_a_state_manager_that_is_not_there_is_told_of_before_anything_starts(tmp_path: Path) -> None:

@@ -157,21 +157,35 @@ class Executor:
     def _start(self, name: str, incarnation: int) -> None:
         self._heartbeats.beat(self._slots[name])
         self._heartbeats.beat(EXECUTOR_SLOT)  # for where dozens start in turn on a busy machine, all together take long
+        noted, note = os.pipe2(os.O_CLOEXEC)
         pid = os.fork()
         if pid == 0:
-            self._be(name, incarnation)
+            os.close(note)
+            self._be(name, incarnation, noted)
+        os.close(noted)
         self._pidfds[name] = os.pidfd_open(pid)
         self._table.note(name, pid, incarnation)
         if incarnation > 0:
             how = self._how_it_ended.pop(name, "it ended unseen")
             self._table.died(f"{name} of container {self._container} was started again: {how}")
-        self._table.write()
+        try:
+            self._table.write()
+            with contextlib.suppress(BrokenPipeError):  # it has ended already
+                os.write(note, b"!")
+        finally:
+            os.close(note)
 
-    def _be(self, name: str, incarnation: int) -> None:
-        """What the child does: never returns."""
+    def _be(self, name: str, incarnation: int, noted: int) -> None:
+        """What the child does once it is `noted` in the process table: never returns.
+
+        An executor that dies before that leaves nothing behind, for the one after it starts what it does not find there.
+        """
         try:
             end_with(self._lifeline)
             become(name, self._job.title(self._container, name), self._directory / f"{name}.log")
+            if not os.read(noted, 1):
+                os._exit(1)
+            os.close(noted)
             gc.enable()
             life = Life(self._directory / "heartbeats", self._slots[name], self._server)
             self._mains[name](self._job, self._container, incarnation, life)
