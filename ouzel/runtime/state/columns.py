@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from ouzel.runtime.state.index import Slots
 
+GROWTH = 4
+"""Room grows so many times at once. What no slot has used yet takes no memory, and what is copied is a third of all, not all."""
+
 
 class SlotColumns:
-    """Named arrays of one length, growing together by doubling; zero is every accumulator's beginning."""
+    """Named arrays of one length, growing together; zero is every accumulator's beginning."""
 
     def __init__(self, types: Mapping[str, npt.DTypeLike]) -> None:
         self._arrays: dict[str, npt.NDArray[Any]] = {name: np.zeros(64, kind) for name, kind in types.items()}
@@ -36,7 +39,7 @@ class SlotColumns:
         if limit <= self.capacity:
             return
         while self.capacity < limit:
-            self.capacity *= 2
+            self.capacity *= GROWTH
         for name, array in self._arrays.items():
             self._arrays[name] = np.zeros(self.capacity, array.dtype)
             self._arrays[name][: array.size] = array

@@ -75,8 +75,9 @@ class KeyIndex:
     def _grow(self) -> None:
         table = np.zeros(self._table.size * 2, np.uint64)
         kernels.rehash(self._table, table)
-        keys = np.zeros((table.size // 2, 2), np.uint64)
-        keys[: self._keys.shape[0]] = self._keys
-        free = np.zeros(table.size // 2, np.int64)
-        free[: self._free.size] = self._free
-        self._table, self._keys, self._free = table, keys, free
+        self._table = table
+        if self._free.size < table.size // 2:
+            used, waiting = self.limit, int(self._counts[kernels.FREE])
+            keys, free = np.zeros((2 * table.size, 2), np.uint64), np.zeros(2 * table.size, np.int64)
+            keys[:used], free[:waiting] = self._keys[:used], self._free[:waiting]
+            self._keys, self._free = keys, free
