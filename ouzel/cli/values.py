@@ -40,8 +40,11 @@ MAX_PLACES = 6
 
 def json_rows(frame: pl.DataFrame, schema: Schema) -> Iterator[dict[str, Any]]:
     """Each row as what `json.dumps` takes; see `json_encoder`."""
+    from ouzel.connectors.formats.far_times import python_values
+
     encoders = [_nullable(json_encoder(field.type)) for field in schema]
-    for row in frame.select(schema.names).iter_rows():
+    columns = [python_values(frame[name]) for name in schema.names]
+    for row in zip(*columns, strict=True):
         yield {name: encode(value) for name, encode, value in zip(schema.names, encoders, row, strict=True)}
 
 
@@ -57,7 +60,7 @@ def json_encoder(kind: DataType) -> Encode:
         case DecimalType():
             return lambda value: format(value, "f")
         case DateType() | TimestampType():
-            return lambda value: value.isoformat().replace("+00:00", "Z")
+            return lambda value: _iso_text(value).replace("+00:00", "Z")
         case BytesType():
             return lambda value: base64.b64encode(value).decode()
         case IntervalType():
@@ -71,6 +74,11 @@ def json_encoder(kind: DataType) -> Encode:
         case MapType(key, value):
             return _json_map(key, value)
     return lambda value: value
+
+
+def _iso_text(value: date | str) -> str:
+    """A time that Python has no year for is text already."""
+    return value.replace(" ", "T") if isinstance(value, str) else value.isoformat()
 
 
 def _json_map(key: DataType, value: DataType) -> Encode:
@@ -158,7 +166,9 @@ def _places(value: float) -> int:
     return len(f"{value:.{MAX_PLACES}f}".rstrip("0").partition(".")[2])
 
 
-def _text_time(values: list[date | None]) -> Encode:
+def _text_time(values: list[date | str | None]) -> Encode:
+    if any(isinstance(value, str) for value in values):
+        return str
     moments = [value for value in values if isinstance(value, datetime)]
     if not any((at.hour, at.minute, at.second, at.microsecond) != (0, 0, 0, 0) for at in moments):
         return lambda value: value.isoformat()[:10]

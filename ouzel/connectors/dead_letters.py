@@ -8,9 +8,13 @@ from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ouzel.connectors.base import BadRow
 from ouzel.errors import ConnectorError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,13 @@ class RefusedRecord:
         """The record as a line of JSON."""
         raw = {"raw_base64" if self.is_base64 else "raw": self.raw}
         return json.dumps({"where": self.where, "reason": self.reason, **raw}, ensure_ascii=False) + "\n"
+
+
+def rows_as_json(frame: pl.DataFrame) -> list[str]:
+    """Rows that were refused after they had been read: what is known of each."""
+    from ouzel.connectors.formats.far_times import python_rows
+
+    return [json.dumps(row, default=str, ensure_ascii=False) for row in python_rows(frame)]
 
 
 def write_dead_letters(path: Path, records: Iterable[RefusedRecord]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ouzel.cli.table import final
 from ouzel.cli.values import json_encoder, json_rows, texts
 from ouzel.compiler.types import (
     BIGINT,
@@ -86,6 +87,7 @@ def test_json_rows_keep_null_and_the_order_of_the_schema() -> None:
         (TIMESTAMP, [datetime(2013, 1, 1), datetime(2013, 1, 1, 6, 30)], ["2013-01-01 00:00", "2013-01-01 06:30"]),
         (TIMESTAMP, [datetime(2013, 1, 1, 6, 30, 15)], ["2013-01-01 06:30:15"]),
         (TIMESTAMP, [datetime(2013, 1, 1, 6, 30, 15, 250_000)], ["2013-01-01 06:30:15.250000"]),
+        (TIMESTAMP, ["+10000-01-01 00:00:00", datetime(2013, 1, 1)], ["+10000-01-01 00:00:00", "2013-01-01 00:00:00"]),
         (VARCHAR, ["tab\tand\x1b[31m colour"], ["tab\\tand\\x1b[31m colour"]),
         (VARCHAR, ["x" * 100], ["x" * 59 + "…"]),
         (BOOLEAN, [True], ["true"]),
@@ -94,3 +96,11 @@ def test_json_rows_keep_null_and_the_order_of_the_schema() -> None:
 )
 def test_text(kind: DataType, values: list[Any], expected: list[str | None]) -> None:
     assert texts(values, kind) == expected
+
+
+def test_times_that_python_has_no_year_for_are_shown_too() -> None:
+    schema = Schema((Field("at", TIMESTAMP_LTZ),))
+    frame = pl.DataFrame({"at": pl.Series([2**63 - 1, 0], dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))})
+    far = "+294247-01-10T04:00:54.775807Z"
+    assert [row["at"] for row in json_rows(frame, schema)] == [far, "1970-01-01T00:00:00Z"]
+    assert final(frame, schema, 2, 80)

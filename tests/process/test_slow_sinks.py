@@ -7,10 +7,15 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
+import polars as pl
 import pytest
 
+from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.process.sink_thread import SinkThread
+from ouzel.runtime.protocol.messages import Write
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
 from tests.process.topologies import wait_until
@@ -62,3 +67,28 @@ def test_a_sink_that_waits_is_no_hang(tmp_path: Path, pipe: int) -> None:
     assert sorted(json.loads(line[1:])["n"] for line in text.splitlines()) == list(range(ROWS))
     (note,) = [event.text for event in status.events if event.kind == "note"]
     assert note.endswith("its sink has waited for 5 s and more for what it writes to; rows wait until it goes on")
+
+
+class Panics:
+    """A writer in which a library panics: PyO3's PanicException is no Exception."""
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        pl.Series([2**63 - 1], dtype=pl.Int64).cast(pl.Datetime("us")).to_list()
+
+    def flush(self) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def test_a_sink_that_panics_says_so() -> None:
+    """Its thread would be gone, and the task wait for it for ever."""
+    done = Event()
+    sink = SinkThread(Panics(), done.set)
+    sink.put(Write(1, pl.DataFrame({"n": [1]})))
+    sink.start()
+    sink.join(60.0)
+    assert done.is_set()
+    with pytest.raises(TopologyError, match="PanicException"):
+        sink.has_room(0.0)

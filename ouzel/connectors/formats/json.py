@@ -20,6 +20,7 @@ import pyarrow as pa
 from ouzel.connectors.base import Option
 from ouzel.connectors.formats.base import Decoded, Format, Records
 from ouzel.connectors.formats.conversion import convert_columns, merge, misfit
+from ouzel.connectors.formats.far_times import python_values
 from ouzel.connectors.formats.json_names import (
     EXACT,
     AmbiguousField,
@@ -182,12 +183,13 @@ class JsonEncoder:
         return self.lines(frame).splitlines()
 
     def lines(self, frame: pl.DataFrame) -> bytes:
-        """All rows, one object a line: those that hold NaN or Infinity one by one, the others all at once."""
+        """All rows, one object a line: those that hold what Polars' writer has no text for one by one, the others all at once."""
         unwritable = find_unwritable(frame)
         if not unwritable.any():
             return write_objects(frame, self._nulls)
         others = iter(write_objects(frame.filter(~unwritable), self._nulls).splitlines(keepends=True))
-        odd = (self._write_one(row, frame.schema) for row in frame.filter(unwritable).iter_rows())
+        columns = map(python_values, frame.filter(unwritable).get_columns())
+        odd = (self._write_one(row, frame.schema) for row in zip(*columns, strict=True))
         return b"".join(next(odd if one else others) for one in unwritable)
 
     def _write_one(self, row: tuple[object, ...], schema: pl.Schema) -> bytes:

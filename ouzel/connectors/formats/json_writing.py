@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import polars as pl
 
-from ouzel.connectors.formats.json_values import holds_floats, map_parts
+from ouzel.connectors.formats.json_values import map_parts, may_be_odd
 
 _QUOTED = (pl.String, pl.Binary, pl.Date, pl.Datetime, pl.Decimal)
 """Types whose values are JSON strings."""
+_FAR_DAYS = 95_000_000
+"""So many days from 1970 Polars still has text for a time: it knows the years -262143 to 262142."""
 _ZONED = "%Y-%m-%d %H:%M:%S%.f%:z"
 
 
@@ -29,21 +31,24 @@ def write_objects(frame: pl.DataFrame, nulls: bool) -> bytes:
 
 
 def find_unwritable(frame: pl.DataFrame) -> pl.Series:
-    """Which rows have a float that JSON has no number for."""
-    asked = [_has_odd_float(pl.col(name), kind) for name, kind in frame.schema.items() if holds_floats(kind)]
+    """Which rows have a float that JSON has no number for, or a time that Polars has no text for."""
+    asked = [_has_odd(pl.col(name), kind) for name, kind in frame.schema.items() if may_be_odd(kind)]
     found = pl.any_horizontal(asked) if asked else pl.lit(False)
     return frame.with_columns(found.alias("$odd"))["$odd"]
 
 
-def _has_odd_float(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
+def _has_odd(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
     if isinstance(kind, pl.List):
-        return column.list.eval(_has_odd_float(pl.element(), kind.inner)).list.any().fill_null(False)  # type: ignore[arg-type]
+        return column.list.eval(_has_odd(pl.element(), kind.inner)).list.any().fill_null(False)  # type: ignore[arg-type]
     if isinstance(kind, pl.Struct):
         return pl.any_horizontal(
-            _has_odd_float(column.struct.field(field.name), field.dtype)  # type: ignore[arg-type]
+            _has_odd(column.struct.field(field.name), field.dtype)  # type: ignore[arg-type]
             for field in kind.fields
-            if holds_floats(field.dtype)  # type: ignore[arg-type]
+            if may_be_odd(field.dtype)  # type: ignore[arg-type]
         )
+    if isinstance(kind, pl.Date | pl.Datetime):
+        most = _FAR_DAYS * (1 if isinstance(kind, pl.Date) else 86_400_000_000)
+        return (~column.to_physical().is_between(-most, most)).fill_null(False)
     return (~column.is_finite()).fill_null(False)
 
 

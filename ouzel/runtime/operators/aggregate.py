@@ -7,13 +7,12 @@ late: its window ends later than its own time, which is later than w.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, Aggregate, AggregateCall, AssignWindow, EmitRule, walk
 from ouzel.compiler.types import BIGINT
+from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.planner.rules.share_panes import PANE
 from ouzel.runtime.operators.accumulators import SlottedRows
 from ouzel.runtime.operators.base import Operator, RefusedRow
@@ -222,8 +221,7 @@ class Aggregation(Operator):
                 continue
             for row in fresh[values.refused[fresh]]:
                 reason, detail = overflow_of(call)
-                key = keys.row(int(row), named=True) if keys.width else {}
-                shown = json.dumps(key, default=str, ensure_ascii=False)
+                shown = rows_as_json(keys[int(row)])[0] if keys.width else "{}"
                 self.refused.append(RefusedRow(reason, shown, detail))
                 self.counters.refused += 1
         return bad

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,6 +15,7 @@ from ouzel.compiler.expressions import Call, Column, Expression, Literal, walk_e
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Project, Unnest, Watermark
 from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType, TimestampType
+from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
 from ouzel.runtime.operators.culprits import culprits, describe_culprit, reason
@@ -33,10 +33,7 @@ def refuse_rows(operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str,
     """Put the rows of `frame` where `bad` on the operator's list."""
     rows = frame.filter(bad)
     operator.counters.refused += rows.height
-    operator.refused += [
-        RefusedRow(reason, json.dumps(row, default=str, ensure_ascii=False), detail)
-        for row in rows.iter_rows(named=True)
-    ]
+    operator.refused += [RefusedRow(reason, row, detail) for row in rows_as_json(rows)]
 
 
 class _Computing(Operator):

@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 
 from ouzel.connectors.base import SinkWriter
+from ouzel.errors import TopologyError
 from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.protocol.messages import Flush, Write
 
@@ -61,9 +62,11 @@ class SinkThread(Thread):
                 self._carry_out(order)
                 self.busy_since = math.inf
             self._writer.close()
-        except Exception as error:
+        except BaseException as error:  # a panic of Polars is no Exception, and nobody else would hear of it
             with self._room:
-                self._failed = error
+                self._failed = (
+                    error if isinstance(error, Exception) else TopologyError(f"{type(error).__name__}: {error}")
+                )
                 self._room.notify()
             self.busy_since = math.inf
             self._done()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 import polars as pl
 
 from ouzel.connectors.base import ReadBatch
-from ouzel.connectors.dead_letters import RefusedRecord
+from ouzel.connectors.dead_letters import RefusedRecord, rows_as_json
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.tasks.origins import place_of
 from ouzel.runtime.tasks.refusals import GO_ON
@@ -32,13 +31,9 @@ def find_killers(
 ) -> list[RefusedRecord]:
     """The rows of a batch that kill, with their places."""
     return [
-        RefusedRecord(place(row), _reason(task, deaths), as_json(frame, row), GO_ON) for row, deaths in killers.items()
+        RefusedRecord(place(row), _reason(task, deaths), rows_as_json(frame[row])[0], GO_ON)
+        for row, deaths in killers.items()
     ]
-
-
-def as_json(frame: pl.DataFrame, row: int) -> str:
-    """One row as JSON."""
-    return json.dumps(frame.row(row, named=True), default=str, ensure_ascii=False)
 
 
 def _reason(task: str, deaths: int) -> str:
