@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ouzel.errors import ConnectorError, NotSupported, QueryError
 from ouzel.reconcile.holding import check_sources
 from ouzel.reconcile.record import read_record
 from ouzel.reconcile.recorder import record_run
+from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks import sides
 from ouzel.session import load_text
 from tests.servers.redis import RedisServer
@@ -97,13 +99,27 @@ def test_a_batch_reads_the_table_whole(server: RedisServer, structure: str) -> N
 def test_while_the_server_is_away_the_batch_waits_and_no_row_is_lost(
     server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pauses: list[float] = []
+    """A task that waits is no task that hangs: killed for that again and again, its rows would be held for what kills it."""
+    pauses: list[tuple[float, str]] = []
+    waits, outside = list[str](), ["inside"]
     asked, away = RedisTable.ask, [Unreachable("gone")] * 7
+
+    @contextmanager
+    def leave() -> Iterator[None]:
+        outside.append("outside")
+        yield
+        outside.pop()
+
     monkeypatch.setattr(RedisTable, "ask", lambda self, keys: away.pop() if away else asked(self, keys))
-    monkeypatch.setattr(sides.time, "sleep", pauses.append)
+    monkeypatch.setattr(sides.time, "sleep", lambda pause_s: pauses.append((pause_s, outside[-1])))
+    monkeypatch.setattr(TaskMachine, "outside", staticmethod(leave))
+    monkeypatch.setattr(
+        TaskMachine, "waits", lambda _, *all_: waits.append(*[f"{one.partition}: {one.reason}" for one in all_] or [""])
+    )
     record_run(job(server, tmp_path, "hash"), "memory", tmp_path / "record")
     assert pl.read_parquet(tmp_path / "record" / "results.parquet").height == 6
-    assert pauses[:7] == [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0]
+    assert pauses[:7] == [(pause_s, "outside") for pause_s in (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0)]
+    assert waits == ["airports: no answer: gone"] * 7 + [""]
 
 
 def test_a_server_that_goes_away_is_unreachable_and_a_value_that_is_no_row_is_an_error(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ class Totals:
                 self._watermark_us = lowest
 
     def _put_watermarks(self, status: wire_pb2.TopologyStatus) -> None:
-        """That of the sinks, and of each spout the least of its tasks', with what they wait for."""
+        """That of the sinks, and of each spout the least of its tasks'; and what tasks wait for."""
         if self._watermark_us is not None:
             status.watermark_us = self._watermark_us
         for report in self._current():
@@ -163,7 +163,7 @@ class Totals:
                 time_us = report.watermark_us if report.HasField("watermark_us") else BEGINNING_OF_TIME
                 known_us = status.watermarks.get(report.component, END_OF_TIME)
                 status.watermarks[report.component] = min(time_us, known_us)
-                status.waiting.extend(report.waiting)
+            status.waiting.extend(report.waiting)
 
     def _put_lag(self, status: wire_pb2.TopologyStatus) -> None:
         """That of all spouts together, and of each where most waits."""

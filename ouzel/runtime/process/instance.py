@@ -185,6 +185,7 @@ class Instance:
             self._machine = machine = make()
             machine.wall_zero_us, machine.outside = _wall_zero_us(), self.watchdog.outside
             machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
+            machine.report = partial(self._reporter.report, machine)
             if machine.writer is not None:
                 self._sink = SinkThread(machine.writer, self._gateway.wake)
                 self._sink.start()

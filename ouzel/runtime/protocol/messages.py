@@ -123,6 +123,8 @@ Message = Data | Ack | Fail | Watermark | Stalled
 class Waiting:
     """Why a source's event time does not go on: `partition`, and so many `others` like it, and the reason in words.
 
+    Or why a task does not go on: then `partition` is the table that it asks.
+
     Wall clock, microseconds UTC: `since_us` it has been so, `until_us` time waits for it (then it is IDLE); 0 if there is no such time.
     """
 

@@ -122,6 +122,9 @@ class TaskMachine:
     outside: Callable[[], AbstractContextManager[object]] = nullcontext
     """Entered around a call that may wait for something outside: a shell that looks for hangs gives its own."""
 
+    report: Callable[[], object] = staticmethod(lambda: None)
+    """To be called in a call that waits, when it is known for what: the same shell's, which tells the user now."""
+
     progress: Callable[[], None] = staticmethod(lambda: None)
     """To be called in a call that takes long: the same shell's."""
 
@@ -202,6 +205,11 @@ class TaskMachine:
         if self._told:
             self._tell(self._told)
         return self._take()
+
+    def waits(self, *waiting: Waiting) -> None:
+        """Within a call: this is waited for, or nothing any more."""
+        self.counts.waiting = waiting
+        self.report()
 
     def kept(self, number: int, now_ms: float) -> None:
         """The offsets of the Commit of that number are kept: a successor of this task starts from there, or later."""

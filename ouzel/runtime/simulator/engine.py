@@ -82,7 +82,7 @@ class MemoryHandle(RowIteration):
             ranges=self._by_spout(lambda counts: counts.ranges),
             times=self._by_spout(lambda counts: counts.times),
             watermarks=self._spout_watermarks(),
-            waiting=tuple(waiting for count in spouts for waiting in count.waiting),
+            waiting=tuple(waiting for count in counts for waiting in count.waiting),
             began=self._began(),
             counters=self._counters(),
             lag=sum(lags) if (lags := [count.lag for count in spouts if count.lag is not None]) else None,

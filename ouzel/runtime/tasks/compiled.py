@@ -27,7 +27,7 @@ from ouzel.runtime.tasks.queue import QueueSpout
 from ouzel.runtime.tasks.refusals import Refusals, row_refusals
 from ouzel.runtime.tasks.resuming import past_of, sinks_below
 from ouzel.runtime.tasks.shedding import LagShedder, NoShedding, Shedder
-from ouzel.runtime.tasks.sides import load_sides
+from ouzel.runtime.tasks.sides import Asking, load_sides
 from ouzel.runtime.tasks.source import SourceSpout
 from ouzel.runtime.tasks.writing import WritingSpout
 
@@ -39,7 +39,14 @@ def make_compiled_task(task: Task, context: TaskContext, component: Component, l
         ConnectorError: its source or sink cannot be opened.
     """
     make = _source_spout if isinstance(component.chain[0], Scan) else _chain_bolt
-    return make(task, context, component, links)
+    machine, asked = make(task, context, component, links)
+    for one in asked:
+        one.task = machine
+    return machine
+
+
+_Made = tuple[TaskMachine, list[Asking]]
+"""A machine, and those in its chain who ask by key."""
 
 
 def _shedder(table: str, limits: Shedding | None, context: TaskContext) -> Shedder:
@@ -49,7 +56,7 @@ def _shedder(table: str, limits: Shedding | None, context: TaskContext) -> Shedd
     return LagShedder(limits, table, context.directory / path if path else None)
 
 
-def _source_spout(task: Task, context: TaskContext, component: Component, links: Links) -> SourceSpout:
+def _source_spout(task: Task, context: TaskContext, component: Component, links: Links) -> _Made:
     settings, scan = context.topology.settings, component.chain[0]
     assert isinstance(scan, Scan)
     options = dict(scan.options)
@@ -74,14 +81,14 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)
     refusals = (Refusals(policy, letters), row_refusals(context))
     chain = build_chain(component.chain, settings, outputs=component.outputs)
-    _load_sides(component, chain, context)
+    asked = _load_sides(component, chain, context)
     given = (task, links, settings, context.epoch, partitions, chain, refusals, Quarantine(context.hand))
     if isinstance(sink := component.chain[-1], Sink):
         writer = _writer(sink, task, context)
         writing = WritingSpout(*given, _sink_end(sink, writer, chain))
         writing.writer = writer
-        return writing
-    return QueueSpout(*given) if scan.traits.by_token else SourceSpout(*given)
+        return writing, asked
+    return (QueueSpout if scan.traits.by_token else SourceSpout)(*given), asked
 
 
 def _sink_end(sink: Sink, writer: SinkWriter, chain: Chain) -> SinkEnd[Any]:
@@ -127,23 +134,23 @@ def _source_request(scan: Scan, options: dict[str, str], tasks: int, context: Ta
     )
 
 
-def _chain_bolt(task: Task, context: TaskContext, component: Component, links: Links) -> ChainBolt:
+def _chain_bolt(task: Task, context: TaskContext, component: Component, links: Links) -> _Made:
     settings = context.topology.settings
     sink = component.chain[-1] if isinstance(component.chain[-1], Sink) else None
     upsert_by = sink.keys if sink and sink.mode is SinkMode.UPSERT else ()
     chain = build_chain(component.chain, settings, upsert_by, component.outputs)
-    _load_sides(component, chain, context)
+    asked = _load_sides(component, chain, context)
     writer = _writer(sink, task, context) if sink else None
     end = _sink_end(sink, writer, chain) if sink and writer else None
     refusals, quarantine = row_refusals(context), Quarantine(context.hand)
     ports = tuple(_columns_of(node) for node in streamed(component.chain[0]))
     bolt = ChainBolt(task, links, settings, context.epoch, chain, ports, refusals, quarantine, end)
     bolt.writer = writer
-    return bolt
+    return bolt, asked
 
 
-def _load_sides(component: Component, chain: Chain, context: TaskContext) -> None:
-    load_sides(
+def _load_sides(component: Component, chain: Chain, context: TaskContext) -> list[Asking]:
+    return load_sides(
         component.chain,
         chain.operators,
         context.topology,

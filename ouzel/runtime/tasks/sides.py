@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from ouzel.planner.topology import Digests, Topology
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.runtime.operators.side_join import SideJoining
+from ouzel.runtime.protocol.messages import Waiting
+from ouzel.runtime.protocol.task import TaskMachine
 
 ROWS = 100_000
 """So many are read at a time."""
@@ -66,22 +69,27 @@ def content_of(scan: Scan, directory: Path) -> Digests:
     return tuple(sorted(load_function(scan.connector, told)(request).items())) if told else ()
 
 
-def load_sides(nodes: Sequence[Node], operators: Sequence[Operator], topology: Topology, request: Requests) -> None:
-    """Read the side tables of a chain into its operators.
+def load_sides(
+    nodes: Sequence[Node], operators: Sequence[Operator], topology: Topology, request: Requests
+) -> list[Asking]:
+    """Read the side tables of a chain into its operators, or have them asked by who is returned, who must be given their `task`.
 
     Raises:
         ConnectorError: one cannot be read, or is not what it was when the run began.
     """
+    asked: list[Asking] = []
     for node, operator in zip(nodes, operators, strict=True):
         if not isinstance(node, SideJoin):
             continue
         assert isinstance(operator, SideJoining)
         if node.asked:
-            operator.ask_of(Asking(node, topology.settings.seed, request))
+            asked.append(Asking(node, topology.settings.seed, request))
+            operator.ask_of(asked[-1])
         else:
             operator.load(_rows(node.right, topology.settings.seed, lambda scan: _read(scan, request(scan))))
             for scan in side_tables(iter([node])):
                 _check(scan, dict(topology.sides).get(scan.table), request(scan).directory)
+    return asked
 
 
 def _check(scan: Scan, begun: Digests | None, directory: Path) -> None:
@@ -118,7 +126,12 @@ def _rows(node: Node, seed: int, rows_of: RowsOf) -> Iterator[pl.DataFrame]:
 
 
 class Asking:
-    """A table that is asked by key (see operators.side_join.Answers): asked again, ever more rarely, while nobody answers."""
+    """A table that is asked by key (see operators.side_join.Answers): asked again, ever more rarely, while nobody answers.
+
+    `task` is who waits meanwhile.
+    """
+
+    task: TaskMachine | None = None
 
     def __init__(self, node: SideJoin, seed: int, request: Requests) -> None:
         (table,) = (below for below in walk(node.right) if isinstance(below, Scan | Served))
@@ -142,13 +155,27 @@ class Asking:
         return _rows(self._node.right, self._seed, lambda table: [self._asked(keys).select(table.schema.names)])
 
     def _asked(self, keys: pl.Series) -> pl.DataFrame:
-        began, pause_s = self.now_ms(), PAUSES_S[0]
-        while isinstance(found := self._lookup.ask(keys), Unreachable):
+        found = self._lookup.ask(keys)
+        return self._ask_again(keys, found.reason) if isinstance(found, Unreachable) else found
+
+    def _ask_again(self, keys: pl.Series, reason: str) -> pl.DataFrame:
+        """However long that takes, nobody takes the task for one that hangs, and its rows for ones that kill."""
+        began, pause_s, since_us = self.now_ms(), PAUSES_S[0], time.time_ns() // 1000
+        outside = self.task.outside if self.task else nullcontext
+        while True:
             if self.now_ms() - began > self._limit_ms:
                 waited = f"for {self._limit_ms / 1000:g} s ('lookup.timeout.ms')"
-                raise ConnectorError(f"table '{self._name}' has not answered {waited}: {found.reason}")
-            time.sleep(pause_s)
-            pause_s = min(2 * pause_s, PAUSES_S[1])
+                raise ConnectorError(f"table '{self._name}' has not answered {waited}: {reason}")
+            if self.task:
+                self.task.waits(Waiting(self.task.task.component, self._name, 0, f"no answer: {reason}", since_us))
+            with outside():
+                time.sleep(pause_s)
+                found = self._lookup.ask(keys)
+            if not isinstance(found, Unreachable):
+                break
+            reason, pause_s = found.reason, min(2 * pause_s, PAUSES_S[1])
+        if self.task:
+            self.task.waits()
         return found
 
 
