@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DATA := sql_examples/data/.made
+CLASSES := $(VENV)/.classes
 unexport PYTHONDONTWRITEBYTECODE  # else each of a thousand processes compiles Ouzel anew
 PROTOS = $(shell find ouzel -name '*.proto')
 
@@ -51,7 +52,7 @@ test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in three 
 # Frames of tests are small: more threads than one wake each other up for a fifth of the time.
 ONE_THREAD := POLARS_MAX_THREADS=1
 
-test-spark: $(INSTALLED) $(DATA) jdk ## Run only the tests that need one Spark session, and no server
+test-spark: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that need one Spark session, and no server
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "spark and not server"
 
 test-others: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, all seeds
@@ -60,7 +61,7 @@ test-others: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JV
 quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, with two seeds of ten: under two minutes
 	LAW_SEEDS=0:1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not server and not spark and not slow"
 
-test-servers: $(INSTALLED) $(DATA) jdk ## Run only the tests that start processes or servers
+test-servers: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that start processes or servers
 	$(BIN)/python -m pytest -m server
 
 SEED ?= $(shell date +%j)
@@ -115,6 +116,11 @@ $(INSTALLED): pyproject.toml
 
 $(DATA): sql_examples/make_data.py | $(INSTALLED)
 	@$(BIN)/python sql_examples/make_data.py
+	@touch $@
+
+# JVMs of Spark that map this archive of classes start in half of the CPU seconds.
+$(CLASSES): $(INSTALLED) | jdk
+	@$(BIN)/python -m tests.servers.jvm
 	@touch $@
 
 jdk:
