@@ -10,6 +10,7 @@ from ouzel.compiler.plan import PythonStep
 from ouzel.compiler.records import RecordType, made_of
 from ouzel.dsl import sampling
 from ouzel.dsl.column_functions import made_by_columns
+from ouzel.dsl.holding import holds_record
 from ouzel.dsl.plain import interpret
 from ouzel.dsl.producers import (
     AlsoPlanned,
@@ -34,7 +35,7 @@ from ouzel.dsl.producers import (
 )
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.windows import WindowTotal, time_of_window, value_at, windows_of
-from ouzel.errors import NotSupported, QueryError
+from ouzel.errors import BadRecord, NotSupported, QueryError
 
 Dated = tuple[datetime | None, Any]
 """When a record happened, if that is known, and the record."""
@@ -56,6 +57,7 @@ class Memory:
 
         Raises:
             NotSupported: something has no form in plain Python.
+            BadRecord: a record is none of the type that its columns have: an integer of more than 64 bits, or of another class.
             QueryError: a source cannot be read now, and its records are not given.
         """
         graph = entire_graph(end)
@@ -63,8 +65,14 @@ class Memory:
         if unknown:
             sources = ", ".join(sorted(filter(None, map(_name, graph))))
             raise QueryError(f"there is no source '{min(unknown)}'", instead=f"give records of {sources}")
+        readers: dict[int, list[Producer]] = {}
         for producer in graph:
             self._found[id(producer)] = self._compute(producer)
+            for read in producer.reads:
+                readers.setdefault(id(read), []).append(producer)
+        for producer in graph:
+            if not _is_inside_loop(producer, readers.get(id(producer), [])):
+                _check_held(producer, self._plain(producer))
         return [record for _, record in self._found[id(end)]]
 
     def _compute(self, producer: Producer) -> list[Dated]:
@@ -126,6 +134,29 @@ class Memory:
     def _write(self, table: ConnectorTable, records: list[Dated]) -> list[Dated]:
         self.written.setdefault(table.name, []).extend(record for _, record in records)
         return records
+
+
+IN_LOOPS = (GivenRecords, StepTaken, NamedAs, AlsoPlanned)
+"""What one loop of functions computes, or passes on."""
+
+
+def _is_inside_loop(producer: Producer, readers: Sequence[Producer]) -> bool:
+    """Whether no column has its records: all that reads them is the next function."""
+    both = (producer, *readers)
+    by_columns = any(isinstance(one, StepTaken) and one.step.by_columns for one in both)
+    return len(readers) == 1 and all(isinstance(one, IN_LOOPS) for one in both) and not by_columns
+
+
+def _check_held(producer: Producer, records: Iterable[Any]) -> None:
+    """See that the columns of these records hold them, as every engine does.
+
+    Raises:
+        BadRecord: they do not.
+    """
+    for record in records:
+        if not holds_record(producer.record, record):
+            columns = ", ".join(map(str, producer.record.columns))
+            raise BadRecord("", f"{record!r} does not fit ({columns}), the type of what is made at {producer.place}")
 
 
 def _select(producer: Selected, records: Iterable[Dated]) -> list[Dated]:

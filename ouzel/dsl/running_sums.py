@@ -26,7 +26,7 @@ SO_FAR = WindowFrame(FrameKind.ROWS, None, 0)
 def running_nodes(values: Project, call: AggregateCall, added: Column, record: RecordType) -> Node:
     """Pairs of a key, and of its total before a value and the value, once the time has passed; `values` has key, value and time.
 
-    Values of a key that happened at one moment go by their own order: so every run, and the batch job, adds them up key_value.
+    Values of a key that happened at one moment go by their own order: so every run, and the batch job, adds them up alike.
     """
     given = Project(values.input, (*values.items, (_ADDED, added)))
     total = OverCall(_AFTER, call.function, VALUE, call.type, SO_FAR, row=call.row)

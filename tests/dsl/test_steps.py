@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import ouzel
-from ouzel import QueryError, Sink, Source, StepOptions, Store, Stream, TopologyError, col, fn, monoid
+from ouzel import BadRecord, QueryError, Sink, Source, StepOptions, Store, Stream, TopologyError, col, fn, monoid
 from ouzel.compiler.plan import ApplyPython, SinkMode
 from ouzel.compiler.records import made_of
 from ouzel.connectors.memory import TABLES
@@ -108,6 +108,8 @@ def test_no_value_is_bent_to_fit_its_column(hint: Any, good: object, bad: object
     assert stream.table("memory", error_policy="skip").height == 1
     with pytest.raises(TopologyError, match="gave what does not fit"):
         stream.table("memory")
+    with pytest.raises(BadRecord, match="does not fit"):
+        stream.memory()
 
 
 def test_a_verb_of_another_library_is_told_by_ours() -> None:

@@ -245,10 +245,12 @@ def _find_refused(results: list[Values], size: int) -> Mask:
 
 
 class Before:
-    """Groups as they were before a batch: their slots, keys, whether they were there, their results."""
+    """Groups as they were before a batch: their slots, keys, results, whether they were there, and whether they were refused."""
 
-    def __init__(self, slots: Slots, frame: pl.DataFrame, rows: Ints, there: Mask, results: list[Values]) -> None:
-        self.slots, self.frame, self.rows, self.there, self.results = slots, frame, rows, there, results
+    def __init__(self, slots: Slots, frame: pl.DataFrame, rows: Ints, exist: Mask, results: list[Values]) -> None:
+        self.slots, self.frame, self.rows, self.results = slots, frame, rows, results
+        bad = _find_refused(results, len(slots))
+        self.there, self.refused = exist & ~bad, exist & bad
 
 
 class ChangingAggregation(Aggregation):
@@ -289,16 +291,15 @@ class ChangingAggregation(Aggregation):
 
     def _before(self, batch: SlottedRows, picked: Ints) -> Before:
         slots = batch.touched[picked]
-        there = self._exist(slots) if self._groups.keys else np.full(len(slots), self._shown.value)
-        results = self._groups.results(slots)
-        return Before(slots, batch.frame, batch.first[picked], there & ~_find_refused(results, len(slots)), results)
+        exist = self._exist(slots) if self._groups.keys else np.full(len(slots), self._shown.value)
+        return Before(slots, batch.frame, batch.first[picked], exist, self._groups.results(slots))
 
     def _difference(self, before: Before) -> pl.DataFrame | None:
         """What has changed since: old rows with -1, then new rows with +1."""
         slots, new = before.slots, self._groups.results(before.slots)
         here = self._exist(slots)
         if any(values.refused is not None for values in new):
-            changed_to_bad = here & ~_find_refused(before.results, len(slots))
+            changed_to_bad = here & ~before.refused
             here &= ~self._refuse(pick_rows(before.frame, self._groups.keys, before.rows), new, changed_to_bad)
         changed = before.there != here
         for old_values, new_values in zip(before.results, new, strict=True):

@@ -17,20 +17,11 @@ import polars as pl
 import ouzel
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
-from ouzel.compiler.types import (
-    DateType,
-    DecimalType,
-    IntervalType,
-    MapType,
-    RowType,
-    TimestampType,
-    to_polars,
-    walk_type,
-)
 from ouzel.errors import TopologyError
 from ouzel.planner.metrics import counting
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
+from ouzel.runtime.operators.python_columns import ColumnMaker
 from ouzel.runtime.operators.python_loop import FILE, Loop, write_loop
 from ouzel.runtime.operators.rowwise import weight_of
 
@@ -38,9 +29,6 @@ NOT_THEIRS = (
     FILE, str(Path(ouzel.__file__).parent), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
 )  # fmt: skip
 """Where code is that is not the user's."""
-
-BENDING = (DecimalType, RowType, MapType, DateType, TimestampType, IntervalType)
-"""Types for which Polars takes values that are not of theirs, and makes others of them."""
 
 
 class PythonSteps(Operator):
@@ -53,9 +41,10 @@ class PythonSteps(Operator):
         self._makes = tuple(place for place, name in enumerate(names) if name not in node.kept)
         self._kept = [name for name in names if name in node.kept]
         self._readers = [reader(hint, one.type) for one, hint in zip(node.takes.columns, node.takes.hints, strict=True)]
-        self._writers = [writer(hint, one.type) for one, hint in zip(node.gives.columns, node.gives.hints, strict=True)]
-        self._types = [to_polars(one.type) for one in node.gives.columns]
-        self._bends = [any(isinstance(part, BENDING) for part in walk_type(one.type)) for one in node.gives.columns]
+        self._columns = [
+            ColumnMaker(one.name, one.type, writer(hint, one.type))
+            for one, hint in zip(node.gives.columns, node.gives.hints, strict=True)
+        ]
         self._loops: dict[bool, Loop] = {}
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
@@ -92,7 +81,8 @@ class PythonSteps(Operator):
         """The columns that were made and those that stay; records of another type than was said are refused."""
         columns, bad = dict[str, pl.Series](), np.zeros(len(made[0]) if made else 0, np.bool_)
         for place, values in zip(self._makes, made, strict=True):
-            columns[self._names[place]] = self._column(place, values, bad)
+            columns[self._names[place]], unfit = self._columns[place].make(values)
+            bad = bad if unfit is None else bad | unfit
         if bad.any():
             self._refuse_made(made, bad)
             columns = {name: column.filter(~bad) for name, column in columns.items()}
@@ -103,33 +93,6 @@ class PythonSteps(Operator):
             columns |= {name: kept[name] for name in stay}
         order = (*self._names, *stay[len(self._kept) :])
         return pl.DataFrame([columns[name] for name in order])
-
-    def _column(self, place: int, values: list[Any], bad: Mask) -> pl.Series:
-        """A column of what was made; what it cannot hold is NULL there and marked as bad."""
-        try:
-            return self._series(place, values)
-        except Exception:  # one of the values is of another type: each by itself says which
-            fitting = list[pl.Series]()
-            for row, value in enumerate(values):
-                try:
-                    fitting.append(self._series(place, [value]))
-                except Exception:
-                    fitting.append(self._series(place, [None]))
-                    bad[row] = True
-            return pl.concat(fitting)
-
-    def _series(self, place: int, values: list[Any]) -> pl.Series:
-        """The values as a column.
-
-        Raises:
-            Exception: one of them is of another type, or the column would hold another value.
-        """
-        kind, write = self._types[place], self._writers[place]
-        written = values if write is None else list(map(write, values))
-        series = pl.Series(self._names[place], written, dtype=kind, strict=True)
-        if series.dtype != kind or (self._bends[place] and not _same(series.to_list(), written)):
-            raise TypeError(f"no {kind}")
-        return series
 
     def _refuse(self, error: Exception, variables: dict[str, Any], loop: Loop) -> None:
         frames = traceback.extract_tb(error.__traceback__)
@@ -161,7 +124,7 @@ class PythonSteps(Operator):
             made = [one.explode(empty_as_null=False, keep_nulls=False) for one in made]
             rows = np.repeat(np.arange(frame.height), sizes)
         columns = {
-            self._names[place]: one.cast(self._types[place]).alias(self._names[place])
+            self._names[place]: one.cast(self._columns[place].dtype).alias(self._names[place])
             for place, one in zip(self._makes, made, strict=True)
         }
         columns |= {name: frame[name][rows] for name in stay}
@@ -209,17 +172,6 @@ def describe_failure(
 def _users_line(frames: traceback.StackSummary) -> str:
     theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]
     return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else ""
-
-
-def _same(held: Any, given: Any) -> bool:
-    """Whether a column holds what it was given; NaN is NaN."""
-    match given:
-        case dict():
-            return isinstance(held, dict) and all(_same(held[name], value) for name, value in given.items())
-        case list():
-            return len(held) == len(given) and all(map(_same, held, given))
-    same: bool = held == given or (held != held and given != given)
-    return same
 
 
 def _json(record: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Protocol
 
 import cloudpickle
@@ -12,9 +13,10 @@ import polars as pl
 
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import row_of
-from ouzel.compiler.types import ArrayType, DataType, MapType, RowType, to_polars
+from ouzel.compiler.types import ArrayType, DataType, MapType, RowType
 from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
+from ouzel.runtime.operators.python_columns import ColumnMaker
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.table import SlotTable
 
@@ -68,8 +70,8 @@ class PythonTotals(Accumulators):
         return [self._totals.take_with_gaps(slots).to_series().alias(f"{self.call.name}$total")]
 
     def result(self, slots: Slots) -> Values:
-        results = (to_storage(self._monoid.present(total), self.call.type) for total in self._read(slots))
-        return Values(self.call.type, pl.Series(list(results), dtype=to_polars(self.call.type), strict=False))
+        column, bad = column_of_totals(list(map(self._monoid.present, self._read(slots))), self.call.type)
+        return Values(self.call.type, column, refused=bad)
 
     def empty(self, slots: Slots) -> Mask:
         zero = self._monoid.zero
@@ -110,6 +112,11 @@ def _sum_neighbours(plus: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
         pairs = [plus(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
         parts = pairs + parts[len(pairs) * 2 :]
     return parts[0]
+
+
+def column_of_totals(totals: list[Any], kind: DataType) -> tuple[pl.Series, Mask | None]:
+    """What readers see of totals as a column, and which of them it cannot hold, if there are such."""
+    return ColumnMaker("", kind, partial(to_storage, kind=kind)).make(totals)
 
 
 def from_storage(value: Any, kind: DataType) -> Any:

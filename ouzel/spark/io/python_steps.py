@@ -43,20 +43,26 @@ def python_total(text: str, result: str, values: Column) -> Column:
 
 
 def total_lists(text: str, lists: pa.Array) -> pa.Array:
-    """In a worker: the total of each list."""
+    """In a worker: the total of each list.
+
+    Raises:
+        OuzelError: the type of totals cannot hold one: the job fails, as it does when a sum overflows.
+    """
     import polars as pl
     import pyarrow as pa
 
-    from ouzel.compiler.types import Field, Schema, from_arrow
-    from ouzel.runtime.operators.python_totals import from_storage, to_storage
+    from ouzel.compiler.types import Field, Schema, from_arrow, to_polars
+    from ouzel.runtime.operators.python_totals import column_of_totals, from_storage
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     monoid, kind = pickle.loads(b64decode(text)), from_arrow(lists.type.value_type)
     schema = Schema((Field("total", monoid.signature(kind).result),))
-    groups = pl.Series(pl.from_arrow(lists)).to_list()
+    groups = pl.Series(pl.from_arrow(lists)).cast(pl.List(to_polars(kind))).to_list()
     totals = [monoid.sum(from_storage(value, kind) for value in group) for group in groups]
-    rows = [[to_storage(total, schema["total"].type) for total in totals]]
-    frame = pl.DataFrame(rows, schema=schema.polars(), strict=False)
+    column, bad = column_of_totals(totals, schema["total"].type)
+    if bad is not None:
+        raise OuzelError(f"{monoid.name} gave {totals[bad.argmax()]!r}, which {schema['total'].type} does not hold")
+    frame = column.alias("total").to_frame()
     return pa.concat_arrays([batch.column(0) for batch in record_batches(frame, arrow_schema(schema))])
 
 

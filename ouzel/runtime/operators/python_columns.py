@@ -1,0 +1,77 @@
+"""Columns of values that the user's Python has made: what a column's type cannot hold is told, and never made another value or NULL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ouzel.compiler.types import (
+    DataType,
+    DateType,
+    DecimalType,
+    IntervalType,
+    MapType,
+    RowType,
+    TimestampType,
+    to_polars,
+    walk_type,
+)
+from ouzel.runtime.operators.buffers import Mask
+
+BENDING = (DecimalType, RowType, MapType, DateType, TimestampType, IntervalType)
+"""Types for which Polars takes values that are not of theirs, and makes others of them."""
+
+
+class ColumnMaker:
+    """Makes columns of one type.
+
+    Args:
+        name: of the columns.
+        kind: their type.
+        write: what makes a value as a column stores it of one of the user's; None if they are the same.
+    """
+
+    def __init__(self, name: str, kind: DataType, write: Callable[[Any], Any] | None) -> None:
+        self.name, self.dtype = name, to_polars(kind)
+        self._write = write
+        self._bends = any(isinstance(part, BENDING) for part in walk_type(kind))
+
+    def make(self, values: list[Any]) -> tuple[pl.Series, Mask | None]:
+        """The values as a column, and which of them it cannot hold, if there are such: they are NULL there."""
+        try:
+            return self._exact(values), None
+        except Exception:  # one of the values is of another type: each by itself says which
+            bad, fitting = np.zeros(len(values), np.bool_), list[pl.Series]()
+            for row, value in enumerate(values):
+                try:
+                    fitting.append(self._exact([value]))
+                except Exception:
+                    fitting.append(self._exact([None]))
+                    bad[row] = True
+            return pl.concat(fitting), bad
+
+    def _exact(self, values: list[Any]) -> pl.Series:
+        """The values as a column.
+
+        Raises:
+            Exception: one of them is of another type, or the column would hold another value.
+        """
+        written = values if self._write is None else list(map(self._write, values))
+        series = pl.Series(self.name, written, dtype=self.dtype, strict=True)
+        if series.dtype != self.dtype or (self._bends and not _same(series.to_list(), written)):
+            raise TypeError(f"no {self.dtype}")
+        return series
+
+
+def _same(held: Any, given: Any) -> bool:
+    """Whether a column holds what it was given; NaN is NaN."""
+    match given:
+        case dict():
+            return isinstance(held, dict) and all(_same(held[name], value) for name, value in given.items())
+        case list():
+            return len(held) == len(given) and all(map(_same, held, given))
+    same: bool = held == given or (held != held and given != given)
+    return same
