@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache, partial
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from ouzel import Sink, Stream
 from ouzel.connectors.memory import TABLES
 from ouzel.dsl.memory import Memory
+from ouzel.dsl.producers import ConnectorTable
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import simulate
 from ouzel.spark.lowering import run_job
 from tests.dsl import graphs
 from tests.dsl.graphs import GRAPHS, as_row, together
 from tests.effort import seeds
-from tests.law.compare import plain_fold
+from tests.law.compare import WEIGHT, plain_fold
+from tests.law.engines import run_to_end
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,11 +70,30 @@ def test_every_graph_gives_on_spark_what_it_gives_in_memory(
 
 @pytest.mark.slow
 @pytest.mark.server
-def test_graphs_give_as_processes_what_they_give_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one topology, which has every kind of node."""
-    monkeypatch.setattr(graphs, "sink", Sink.blackhole)
-    found = together("two sums", "diamond", "multiple summers", "either", "left join with a store")
-    assert Counter(found.table("heron").rows()) == Counter(found.memory())
+@pytest.mark.timeout(240)
+def test_graphs_give_as_processes_what_they_give_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All in one topology in two containers, fed by the same few sources, so that it starts few processes."""
+    for shared in (graphs.source, graphs.pairs, graphs.service):
+        monkeypatch.setattr(graphs, shared.__name__, cache(shared))
+    monkeypatch.setattr(graphs, "sink", partial(changes_in, tmp_path))
+    program = together(*GRAPHS)
+    records, tables = meant(program)
+    found, _ = run_to_end(program.job(containers=2), "heron", limit_s=120)
+    given = plain_fold(found, list(program.record.schema.names))
+    assert Counter(map(repr, given.rows())) == records
+    assert {table: rows_in(tmp_path / table) for table in tables} == tables
+
+
+def changes_in(folder: Path, name: str) -> ConnectorTable:
+    """A table of files in which processes write what comes and what is taken back."""
+    return Sink.file(str(folder / name), name=name, format="parquet", changelog="true")
+
+
+def rows_in(folder: Path) -> Counter[str]:
+    """What the files of a table add up to."""
+    frames = [pl.read_parquet(part).rename({"op": WEIGHT}, strict=False) for part in folder.glob("*.parquet")]
+    names = [name for name in frames[0].columns if name != WEIGHT]
+    return Counter(map(repr, plain_fold(frames, names).rows()))
 
 
 def test_records_that_a_program_holds_are_made_of_the_column_that_spark_has() -> None:
