@@ -26,12 +26,14 @@ from ouzel.runtime.protocol.messages import (
     Instruction,
     Root,
     Send,
+    Stalled,
     TimeStatus,
+    Waiting,
     Watermark,
     Write,
 )
 from ouzel.runtime.protocol.quarantine import MemoryNote, Quarantine
-from ouzel.runtime.protocol.task import Links, Port
+from ouzel.runtime.protocol.task import Links, Port, TaskMachine
 from ouzel.runtime.tasks.bolt import ChainBolt, SinkEnd
 from ouzel.runtime.tasks.refusals import Refusals
 from ouzel.runtime.tasks.user import UserSpout
@@ -280,3 +282,17 @@ def test_a_sink_flushes_and_holds_nothing_back_when_the_topology_pauses(delivery
     assert machine.paused == 0, "the flush lasts"
     machine.flushed(1, 30)
     assert machine.paused == 4
+
+
+def test_no_time_runs_against_what_waits_behind_a_call_that_waits() -> None:
+    """What is held upstream would be sent again, and a table that is asked again may answer otherwise."""
+    machine = TaskMachine(Task(3, "asks", 0), Links((1, 2), {}, frozenset({1, 2})), Settings())
+    told: list[Sequence[Instruction]] = []
+    machine.interject = told.append
+    waiting = Waiting("asks", "airports", 0, "no answer")
+    machine.waits(waiting)
+    assert told.pop() == [Send(Stalled(3, 1)), Send(Stalled(3, 2))]
+    assert machine.metrics().waiting == (waiting,)
+    machine.waits()
+    assert told.pop() == []
+    assert machine.metrics().waiting == ()

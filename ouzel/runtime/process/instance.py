@@ -185,7 +185,7 @@ class Instance:
             self._machine = machine = make()
             machine.wall_zero_us, machine.outside = _wall_zero_us(), self.watchdog.outside
             machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
-            machine.report = partial(self._reporter.report, machine)
+            machine.interject = self._interject
             if machine.writer is not None:
                 self._sink = SinkThread(machine.writer, self._gateway.wake)
                 self._sink.start()
@@ -267,6 +267,10 @@ class Instance:
             return self._sink is None or self._sink.has_room(patience_s)
         except OuzelError as error:
             raise TopologyError(f"{self._task.component}: {error}") from error
+
+    def _interject(self, instructions: Sequence[Instruction]) -> None:
+        self._carry_out(instructions)
+        self._reporter.report(self._machine)
 
     def _patience_ms(self) -> float:
         """How long to wait for frames: not at all while there may be more to read."""

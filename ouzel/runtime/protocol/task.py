@@ -122,8 +122,8 @@ class TaskMachine:
     outside: Callable[[], AbstractContextManager[object]] = nullcontext
     """Entered around a call that may wait for something outside: a shell that looks for hangs gives its own."""
 
-    report: Callable[[], object] = staticmethod(lambda: None)
-    """To be called in a call that waits, when it is known for what: the same shell's, which tells the user now."""
+    interject: Callable[[Sequence[Instruction]], object] = staticmethod(lambda _: None)
+    """To be called in a call that waits, with what is to be carried out meanwhile: the same shell's, which also reports."""
 
     progress: Callable[[], None] = staticmethod(lambda: None)
     """To be called in a call that takes long: the same shell's."""
@@ -207,9 +207,10 @@ class TaskMachine:
         return self._take()
 
     def waits(self, *waiting: Waiting) -> None:
-        """Within a call: this is waited for, or nothing any more."""
+        """Within a call: this is waited for, or nothing any more. Said again and again: no time is to run against what others hold."""
         self.counts.waiting = waiting
-        self.report()
+        holders = sorted(self.links.upstream) if waiting and self.tracked else ()
+        self.interject([Send(Stalled(self.task.id, holder)) for holder in holders])
 
     def kept(self, number: int, now_ms: float) -> None:
         """The offsets of the Commit of that number are kept: a successor of this task starts from there, or later."""

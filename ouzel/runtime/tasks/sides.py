@@ -40,6 +40,10 @@ PAUSES_S = (0.05, 2.0)
 """How long it takes at first and at most until one that has not answered is asked again."""
 
 
+TELL_S = 0.2
+"""So often who waits says so."""
+
+
 def with_contents(topology: Topology, directory: Path) -> Topology:
     """The topology with what its side tables hold now: its tasks refuse to start on anything else.
 
@@ -166,10 +170,8 @@ class Asking:
             if self.now_ms() - began > self._limit_ms:
                 waited = f"for {self._limit_ms / 1000:g} s ('lookup.timeout.ms')"
                 raise ConnectorError(f"table '{self._name}' has not answered {waited}: {reason}")
-            if self.task:
-                self.task.waits(Waiting(self.task.task.component, self._name, 0, f"no answer: {reason}", since_us))
             with outside():
-                time.sleep(pause_s)
+                self._pause(pause_s, reason, since_us)
                 found = self._lookup.ask(keys)
             if not isinstance(found, Unreachable):
                 break
@@ -177,6 +179,13 @@ class Asking:
         if self.task:
             self.task.waits()
         return found
+
+    def _pause(self, pause_s: float, reason: str, since_us: int) -> None:
+        parts = max(1, round(pause_s / TELL_S))
+        for _ in range(parts):
+            if self.task:
+                self.task.waits(Waiting(self.task.task.component, self._name, 0, f"no answer: {reason}", since_us))
+            time.sleep(pause_s / parts)
 
 
 class ServiceLookup:
