@@ -11,6 +11,7 @@ from ouzel.planner.rules.combine_before_shuffle import combine_before_shuffle
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.distribute_over_unions import distribute_over_unions
 from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
+from ouzel.planner.rules.fold_constants import fold_constants
 from ouzel.planner.rules.fuse_projections import fuse_projections
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
@@ -24,6 +25,7 @@ from ouzel.planner.rules.share_panes import share_panes
 Rule = Callable[[Dag], Dag]
 
 RULES: tuple[Rule, ...] = (
+    fold_constants,  # before filters come down: a source compares with constants alone
     drop_unused_watermarks,
     align_union_branches,  # by name from here on
     order_joins,  # before filters come down into them

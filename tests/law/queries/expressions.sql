@@ -136,3 +136,14 @@ WHERE (kind, flag) IN (('click', true), ('buy', false)) OR (user_id, quantity) N
 SELECT id, (user_id = 1 AND quantity = 3) OR (user_id = 2 AND quantity = 4) OR (user_id = 1 AND quantity = NULL) OR (user_id = NULL AND quantity = 7) AS among, user_id = 1 AND quantity = 3 AS same,
   NOT (user_id = 2 AND quantity = NULL) AS other FROM events
 WHERE (kind = 'click' AND flag) OR (kind = 'buy' AND NOT flag) OR NOT ((user_id = 1 AND quantity = 2) OR (user_id = 1 AND quantity = 5) OR (user_id = NULL AND quantity = 8));
+
+-- query: constants_are_computed_once
+SELECT id, 7 / 2 AS whole, 7 / 2e0 AS half, CAST(0.1 AS FLOAT) * CAST(3 AS FLOAT) AS single, 1.5 * -2.25 AS exact, CAST('12' AS SMALLINT) AS small, TRY_CAST('x' AS INT) AS none,
+  DATE '2013-01-31' + INTERVAL '1' MONTH AS later, CAST('1969-12-31 23:59:59.5' AS TIMESTAMP_LTZ(3)) - INTERVAL '1' SECOND AS instant, ts + (INTERVAL '1' HOUR - INTERVAL '1' MINUTE) AS moved,
+  LENGTH(UPPER('abc')) AS n, NULL IS NULL AND NOT FALSE AS yes, NULLIF(1, 1) = quantity AS unknown
+FROM events
+WHERE 1 = 1 AND ts >= TIMESTAMP '2024-02-28 23:40:00' + INTERVAL '5' MINUTE AND (1 > 2 OR quantity > 3) AND (TRUE OR quantity / 0 = 1);
+-- duckdb:
+SELECT id, 3 AS whole, 3.5::DOUBLE AS half, 0.1::FLOAT * 3::FLOAT AS single, 1.5 * -2.25 AS exact, 12::SMALLINT AS small, NULL::INTEGER AS none,
+  DATE '2013-02-28' AS later, TIMESTAMP '1969-12-31 23:59:58.5' AS instant, ts + INTERVAL 59 MINUTE AS moved, 3 AS n, true AS yes, NULL::BOOLEAN AS unknown
+FROM events WHERE ts >= TIMESTAMP '2024-02-28 23:45:00' AND quantity > 3;
