@@ -17,7 +17,7 @@ from ouzel.runtime.cluster.client import HeronHandle, _forget_old_logs, guess_re
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load_text, start
-from tests.process.topologies import kept, numbers, packed, pid_of, wait_until
+from tests.process.topologies import count_kept, kept, let_end, numbers, packed, pid_of, wait_until
 
 pytestmark = pytest.mark.server
 
@@ -52,7 +52,7 @@ def fill(disk: Path) -> None:
                 continue
 
 
-def ended(handle: HeronHandle, timeout_s: float = 30.0) -> Status:
+def ended(handle: HeronHandle, timeout_s: float = 120.0) -> Status:
     deadline = time.monotonic() + timeout_s
     while not handle.wait(0.2):
         assert time.monotonic() < deadline, handle.status()
@@ -89,12 +89,13 @@ def test_processes_that_could_not_say_why_they_ended_had_no_room_for_it(small_di
 
 @pytest.mark.parametrize("victim", ["1/executor", "1/metrics-manager", "1/stream-manager", "0/topology-master"])
 def test_a_death_on_a_full_disk_ends_the_run_or_does_no_harm(tmp_path: Path, small_disk: Path, victim: str) -> None:
-    topology = numbers(tmp_path, 200)
+    topology = numbers(tmp_path, 200, lingers=True)
     handle = start_heron(topology, packed(topology), tmp_path)
-    wait_until(lambda: len(kept(tmp_path)) > 0)
+    wait_until(lambda: count_kept(tmp_path) > 0)
     pid = pid_of(handle, victim)
     fill(small_disk)
     os.kill(pid, signal.SIGKILL)
+    let_end(tmp_path)
     status = ended(handle)
     if status.state is RunState.FAILED:
         assert "No space left on device" in status.reason
@@ -112,7 +113,7 @@ def test_no_run_starts_on_a_full_disk(tmp_path: Path, small_disk: Path) -> None:
 def test_a_job_directory_that_is_removed_ends_the_run(tmp_path: Path) -> None:
     topology = numbers(tmp_path, 10**6)
     handle = start_heron(topology, packed(topology), tmp_path)
-    wait_until(lambda: len(kept(tmp_path)) > 0)
+    wait_until(lambda: count_kept(tmp_path) > 0)
     shutil.rmtree(handle.job.home)
     status = ended(handle)
     assert status.state is RunState.FAILED
@@ -122,7 +123,7 @@ def test_a_job_directory_that_is_removed_ends_the_run(tmp_path: Path) -> None:
 def test_an_executor_that_cannot_be_kept_running_is_not_started_for_ever(tmp_path: Path) -> None:
     topology = numbers(tmp_path, 10**6)
     handle = start_heron(topology, packed(topology), tmp_path)
-    wait_until(lambda: len(kept(tmp_path)) > 0)
+    wait_until(lambda: count_kept(tmp_path) > 0)
     (handle.job.container(1) / "processes.new").mkdir()
     os.kill(pid_of(handle, "1/executor"), signal.SIGKILL)
     status = ended(handle)

@@ -22,7 +22,19 @@ from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import LocalScheduler, start_heron
 from ouzel.runtime.run import RunState, Status
-from tests.process.topologies import ROWS, Keep, Numbers, kept, numbers, packed, pid_of, processes_of, wait_until
+from tests.process.topologies import (
+    ROWS,
+    Keep,
+    Numbers,
+    count_kept,
+    kept,
+    let_end,
+    numbers,
+    packed,
+    pid_of,
+    processes_of,
+    wait_until,
+)
 
 pytestmark = pytest.mark.server
 
@@ -87,14 +99,16 @@ OTHERS = ["1/metrics-manager", "1/executor", "2/executor", "0/executor", "0/topo
 
 @pytest.mark.parametrize("victim", VICTIMS + OTHERS)
 def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHandle], victim: str) -> None:
-    topology = numbers(tmp_path, BATCHES, SETTINGS)
+    topology = numbers(tmp_path, BATCHES, SETTINGS, lingers=True)
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
-    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
     before = pid_of(handle, "1/instance-5")
     os.kill(pid_of(handle, victim), signal.SIGKILL)
     if victim.endswith("executor"):
         time.sleep(0.2)
         assert pid_of(handle, "1/instance-5") == before, "what ran was not adopted"
+    wait_until(lambda: handle.status().restarts >= 1)
+    let_end(tmp_path)
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
@@ -113,25 +127,27 @@ def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHand
 
 @pytest.mark.parametrize("victim", ["1/instance-3", "1/stream-manager", "0/topology-master", "1/executor"])
 def test_a_process_that_hangs_is_noticed(tmp_path: Path, started: list[HeronHandle], victim: str) -> None:
-    topology = numbers(tmp_path, 6 * BATCHES, HANGS)
+    topology = numbers(tmp_path, BATCHES, HANGS, lingers=True)
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
-    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
     os.kill(stopped := pid_of(handle, victim), signal.SIGSTOP)
+    wait_until(lambda: not Path(f"/proc/{stopped}").exists())
+    let_end(tmp_path)
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
-    assert set(kept(tmp_path)) == set(range(6 * BATCHES * ROWS))
-    assert not Path(f"/proc/{stopped}").exists(), "it was left as it was"
+    assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
     assert any(victim.rpartition("/")[2] in event.text for event in status.events if event.kind == "restarted")
     assert_nothing_is_left(handle)
 
 
 def test_everything_dies_one_after_the_other(tmp_path: Path, started: list[HeronHandle]) -> None:
-    topology = numbers(tmp_path, 3 * BATCHES, SETTINGS)
+    topology = numbers(tmp_path, 3 * BATCHES, SETTINGS, lingers=True)
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
-    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
     for victim in VICTIMS + OTHERS:
         os.kill(pid_of(handle, victim), signal.SIGKILL)
         time.sleep(0.1)
+    let_end(tmp_path)
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(3 * BATCHES * ROWS))
@@ -193,16 +209,17 @@ def test_a_bolt_that_never_stays_up_fails_the_topology(
 
 
 def test_a_container_is_started_again_on_request(tmp_path: Path, started: list[HeronHandle]) -> None:
-    topology = numbers(tmp_path, 2 * BATCHES, SETTINGS)
+    topology = numbers(tmp_path, BATCHES, SETTINGS, lingers=True)
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
-    wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+    wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
     before = pid_of(handle, "2/stream-manager")
     assert Path(f"/proc/{before}/cmdline").read_text().rstrip("\0") == "ouzel: numbers · container 2 · stream-manager"
     assert isinstance(handle._scheduler, LocalScheduler)
     handle._scheduler.on_restart(2)
+    wait_until(lambda: not Path(f"/proc/{before}").exists())
+    let_end(tmp_path)
     assert finish(handle).state is RunState.FINISHED
-    assert not Path(f"/proc/{before}").exists()
-    assert set(kept(tmp_path)) == set(range(2 * BATCHES * ROWS))
+    assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
     assert_nothing_is_left(handle)
 
 
@@ -221,7 +238,7 @@ def test_a_detached_topology_outlives_its_client(tmp_path: Path) -> None:
     client = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert client.stdout is not None
     server, home = client.stdout.readline().split()
-    wait_until(lambda: len(kept(tmp_path)) > 0)
+    wait_until(lambda: count_kept(tmp_path) > 0)
     client.kill()
     client.wait()
     wait_until(lambda: set(kept(tmp_path)) == set(range(BATCHES * ROWS)))
@@ -241,8 +258,8 @@ def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
     wait_until(lambda: handle.status().back_pressure)
-    wait_until(lambda: len(kept(tmp_path / "quick")) == batches * rows)
-    assert len(kept(tmp_path / "slow")) < batches * rows / 2
+    wait_until(lambda: count_kept(tmp_path / "quick") == batches * rows)
+    assert count_kept(tmp_path / "slow") < batches * rows / 2
     assert handle.status().rows_in < 2 * batches * rows * 0.9
 
 
@@ -262,7 +279,7 @@ def test_the_topology_ends_with_its_client(tmp_path: Path, stopped: bool) -> Non
     client = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert client.stdout is not None
     server, home = client.stdout.readline().split()
-    wait_until(lambda: len(kept(tmp_path)) > 0)
+    wait_until(lambda: count_kept(tmp_path) > 0)
     if stopped:
         os.kill(int(server), signal.SIGSTOP)
     client.kill()
@@ -273,7 +290,7 @@ def test_the_topology_ends_with_its_client(tmp_path: Path, stopped: bool) -> Non
 def test_everything_ends_when_the_server_is_killed(tmp_path: Path, started: list[HeronHandle]) -> None:
     topology = numbers(tmp_path, 10**6, SETTINGS)
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
-    wait_until(lambda: len(kept(tmp_path)) > 0)
+    wait_until(lambda: count_kept(tmp_path) > 0)
     os.kill(server_of(handle), signal.SIGKILL)
     status = finish(handle)
     assert (status.state, status.reason) == (RunState.FAILED, "the processes of the topology were ended from outside")
@@ -286,7 +303,7 @@ def test_nothing_outlives_the_server_though_it_is_stopped(
 ) -> None:
     topology = numbers(tmp_path, 10**6, SETTINGS)
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
-    wait_until(lambda: len(kept(tmp_path)) > 0)
+    wait_until(lambda: count_kept(tmp_path) > 0)
     os.kill(pid_of(handle, victim), signal.SIGSTOP)
     os.kill(server_of(handle), signal.SIGKILL)
     assert finish(handle).state is RunState.FAILED

@@ -15,11 +15,12 @@ from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.run import RunState, Status
-from tests.process.topologies import ROWS, kept, numbers, packed, pid_of, wait_until
+from tests.process.topologies import ROWS, count_kept, kept, let_end, numbers, packed, pid_of, wait_until
 
 pytestmark = pytest.mark.server
 
 BATCHES = 300
+LIMIT_S = 120
 SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=10_000)
 
 
@@ -32,15 +33,15 @@ def started() -> Iterator[list[HeronHandle]]:
 
 
 def run(directory: Path, started: list[HeronHandle], batches: int = BATCHES) -> HeronHandle:
-    """Numbers in two containers, under way."""
-    topology = numbers(directory, batches, SETTINGS)
+    """Numbers in two containers, under way; they do not end before `let_end`."""
+    topology = numbers(directory, batches, SETTINGS, lingers=True)
     started.append(handle := start_heron(topology, packed(topology, 2), directory))
-    wait_until(lambda: len(kept(directory)) > 20 * ROWS)
+    wait_until(lambda: count_kept(directory) > 20 * ROWS)
     return handle
 
 
-def finish(handle: HeronHandle, timeout_s: float = 40.0) -> Status:
-    deadline = time.monotonic() + timeout_s
+def finish(handle: HeronHandle) -> Status:
+    deadline = time.monotonic() + LIMIT_S
     while not handle.wait(0.2):
         assert time.monotonic() < deadline, handle.status()
     return handle.status()
@@ -53,15 +54,16 @@ def test_a_pause_reads_nothing_and_a_resumed_run_loses_and_doubles_nothing(
     for number in range(3):
         if number == 2:
             os.kill(pid_of(handle, "0/topology-master"), signal.SIGKILL)
-        status = handle.pause(20)
+        status = handle.pause(LIMIT_S)
         assert status.state is RunState.PAUSED
         assert status.rows_in == status.rows_acked == len(kept(tmp_path)) < BATCHES * ROWS
         time.sleep(0.5)
         assert len(kept(tmp_path)) == status.rows_in
-        assert handle.pause(20).rows_in == status.rows_in, "paused twice is paused"
+        assert handle.pause(LIMIT_S).rows_in == status.rows_in, "paused twice is paused"
         handle.resume()
         assert handle.status().state is not RunState.PAUSED
     handle.resume()
+    let_end(tmp_path)
     done = finish(handle)
     assert (done.state, done.rows_failed) == (RunState.FINISHED, 0)
     assert sorted(kept(tmp_path)) == list(range(BATCHES * ROWS))
@@ -77,15 +79,16 @@ def test_whatever_is_killed_in_a_pause_it_stays_paused_and_loses_nothing(
     tmp_path: Path, started: list[HeronHandle]
 ) -> None:
     handle = run(tmp_path, started)
-    handle.pause(20)
+    handle.pause(LIMIT_S)
     before = kept(tmp_path)
     for victim in VICTIMS:
         pid = pid_of(handle, victim)
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda victim=victim, pid=pid: pid_of(handle, victim) != pid)
-        assert handle.pause(20).state is RunState.PAUSED
+        assert handle.pause(LIMIT_S).state is RunState.PAUSED
         assert kept(tmp_path) == before, f"after {victim} was killed"
     handle.resume()
+    let_end(tmp_path)
     done = finish(handle)
     assert done.state is RunState.FINISHED, done
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
@@ -95,7 +98,7 @@ def test_a_topology_that_does_not_come_to_rest_runs_on(tmp_path: Path, started: 
     handle = run(tmp_path, started, 10**6)
     for _ in range(3):
         read = len(kept(tmp_path))
-        assert handle.fresh_status(10).rows_in >= read, "a status is no older than the call"
+        assert handle.fresh_status(LIMIT_S).rows_in >= read, "a status is no older than the call"
     hung = pid_of(handle, "1/instance-5")
     os.kill(hung, signal.SIGSTOP)
     time.sleep(0.3)
@@ -105,7 +108,7 @@ def test_a_topology_that_does_not_come_to_rest_runs_on(tmp_path: Path, started: 
     os.kill(hung, signal.SIGCONT)
     rows = handle.status().rows_acked
     wait_until(lambda: handle.status().rows_acked > rows)
-    handle.pause(20)
+    handle.pause(LIMIT_S)
     status = handle.stop()
     assert status.state is RunState.STOPPED
     assert status.rows_in == status.rows_acked == len(kept(tmp_path))

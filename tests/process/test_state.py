@@ -17,7 +17,7 @@ from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.run import RunState
-from tests.process.topologies import ROWS, kept, numbers, packed, pid_of, wait_until
+from tests.process.topologies import ROWS, count_kept, kept, let_end, numbers, packed, pid_of, wait_until
 from tests.servers.zookeeper import ZooKeeper
 
 Open = Callable[[], StateManager]
@@ -135,15 +135,17 @@ def test_nobody_there_is_said_in_one_sentence(tmp_path: Path, monkeypatch: pytes
 def test_a_topology_on_an_ensemble_outlives_its_leader_and_a_topology_master(tmp_path: Path) -> None:
     with ZooKeeper(tmp_path, 3) as ensemble:
         settings = Settings(state_manager=ensemble.setting, max_pending_rows=20_000, ack_timeout_ms=5_000)
-        topology = numbers(tmp_path, 2_000, settings)
+        topology = numbers(tmp_path, 400, settings, lingers=True)
         handle = start_heron(topology, packed(topology, 2), tmp_path)
-        wait_until(lambda: len(kept(tmp_path)) > 20 * ROWS)
+        wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
         leader = ensemble.leader()
         ensemble.kill(leader)
         os.kill(pid_of(handle, "0/topology-master"), signal.SIGKILL)
         ensemble.start(leader)
-        deadline = time.monotonic() + 60
+        wait_until(lambda: handle.status().restarts >= 1)
+        let_end(tmp_path)
+        deadline = time.monotonic() + 120
         while not handle.wait(0.2):
             assert time.monotonic() < deadline, handle.status()
         assert handle.status().state is RunState.FINISHED, handle.status()
-        assert set(kept(tmp_path)) == set(range(2_000 * ROWS))
+        assert set(kept(tmp_path)) == set(range(400 * ROWS))

@@ -18,7 +18,7 @@ from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import PREFIX, pack_header
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
-from tests.process.topologies import kept, numbers, packed, wait_until
+from tests.process.topologies import count_kept, numbers, packed, wait_until
 
 pytestmark = pytest.mark.server
 
@@ -78,8 +78,8 @@ def test_many_who_say_nothing_keep_nobody_out(handle: HeronHandle) -> None:
     silent = [socket.socket(socket.AF_UNIX) for _ in range(3 * STRANGERS_MAX)]
     for one in silent:
         one.connect(str(handle.job.container(1) / "stream-manager.sock"))
-    before = len(kept(handle.job.directory))
-    wait_until(lambda: len(kept(handle.job.directory)) > before)
+    before = count_kept(handle.job.directory)
+    wait_until(lambda: count_kept(handle.job.directory) > before)
     for one in silent:
         one.close()
 

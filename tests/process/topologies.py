@@ -18,16 +18,21 @@ from ouzel.runtime.process.job import MASTER_CONTAINER
 from ouzel.runtime.process.process_table import ProcessTable
 
 ROWS = 100
+_MAY_END = "may-end"
 
 
 @dataclass
 class Numbers(Spout):
-    """Emits 0, 1, 2, ... `rows` at a time; goes on after what its file says was wholly acked, for its own memory dies with it."""
+    """Emits 0, 1, 2, ... `rows` at a time; goes on after what its file says was wholly acked, for its own memory dies with it.
+
+    One that `lingers` keeps its last batch back until `let_end`: however slow the machine, it does not end before what the test does to it.
+    """
 
     batches: int
     directory: Path
     pause_s: float = 0.003
     rows: int = ROWS
+    lingers: bool = False
     number: int = 0
     acked: set[int] = field(default_factory=set)
     due: float = 0.0
@@ -45,6 +50,8 @@ class Numbers(Spout):
             self.number += 1
         if self.number >= self.batches:
             return False
+        if self.lingers and self.number + self.share[1] >= self.batches and not (self.directory / _MAY_END).exists():
+            return None
         self.due = time.monotonic() + self.pause_s
         first = self.number * self.rows
         collector.emit(pl.DataFrame({"n": range(first, first + self.rows)}), message_id=self.number)
@@ -80,11 +87,11 @@ class Keep(Bolt):
 
 
 def numbers(
-    directory: Path, batches: int = 400, settings: Settings = Settings(), keep_pause_s: float = 0.0
+    directory: Path, batches: int = 400, settings: Settings = Settings(), keep_pause_s: float = 0.0, lingers: bool = False
 ) -> Topology:
-    """Two spouts, two bolts that pass on, one that keeps."""
+    """Two spouts, two bolts that pass on, one that keeps. One that `lingers` does not end before `let_end`."""
     builder = TopologyBuilder("numbers", settings)
-    builder.set_spout("numbers", Numbers(batches, directory), schema(n=int), parallelism=2)
+    builder.set_spout("numbers", Numbers(batches, directory, lingers=lingers), schema(n=int), parallelism=2)
     builder.set_bolt("same", Same(), schema(n=int), parallelism=2).shuffle_grouping("numbers")
     builder.set_bolt("keep", Keep(directory, keep_pause_s)).global_grouping("same")
     return builder.build()
@@ -103,7 +110,17 @@ def kept(directory: Path) -> list[int]:
     return [int(line) for file in directory.glob("kept-*") for line in file.read_text().split()]
 
 
-def wait_until(condition: object, timeout_s: float = 60.0) -> None:
+def count_kept(directory: Path) -> int:
+    """How many numbers the sink got, doubles included."""
+    return sum(file.read_bytes().count(b"\n") for file in directory.glob("kept-*"))
+
+
+def let_end(directory: Path) -> None:
+    """Let spouts that linger come to their end."""
+    (directory / _MAY_END).touch()
+
+
+def wait_until(condition: object, timeout_s: float = 120.0) -> None:
     """Wait for a condition of another process."""
     deadline = time.monotonic() + timeout_s
     assert callable(condition)
