@@ -18,7 +18,7 @@ import polars as pl
 
 OUZEL = Path(sys.executable).with_name("ouzel")
 
-LIMIT_S = 120
+LIMIT_S = 200
 """No attack's run lasts longer: whatever still runs then hangs."""
 
 

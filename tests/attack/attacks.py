@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
 import socket
 import subprocess
+import sys
+import termios
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -182,21 +185,36 @@ def leave_the_pipe_unread(arena: Arena) -> None:
     reading, writing = os.pipe()
     try:
         with arena.run(query, "--format", "csv", "--set", "ack.timeout.ms=2000", stdout=writing) as run:
-            time.sleep(12)
-            early = resident_mb(run.process.pid)
-            time.sleep(8)
-            late = resident_mb(run.process.pid)
-            arena.do(f"client {early:.0f} MB, then {late:.0f} MB")
+            run.wait_until(lambda: _waiting_bytes(reading) >= _PIPE_BYTES, "full pipe")
+            run.wait_until(lambda: _grown_mb(run, 4) < _STEADY_MB, "end of its growth")
+            grown = _grown_mb(run, 4)
+            arena.do(f"client {resident_mb(run.process.pid):.0f} MB, {grown:.0f} MB more than 4 s ago")
             run.stop(signal.SIGTERM)
-            run.deadline = min(run.deadline, time.monotonic() + 15)
             ended = run.end()
     finally:
         os.close(reading)
         os.close(writing)
     if "replayed" in ended.err:
         raise Breach(f"rows are sent again because nobody reads:\n{ended.err}")
-    if late > early + 40:
-        raise Breach(f"the client grows while nobody reads: {early:.0f} MB, {late:.0f} MB after 8 s")
+    if grown > _STEADY_MB:
+        raise Breach(f"the client grows while nobody reads, by {grown:.0f} MB in 4 s")
+
+
+_PIPE_BYTES = 60_000
+"""A pipe that holds so much is full: it takes 65,536, and a row is of about a hundred."""
+
+_STEADY_MB = 20
+"""Rows that gather do so by 20 MB a second."""
+
+
+def _waiting_bytes(pipe: int) -> int:
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def _grown_mb(run: Run, seconds: float) -> float:
+    before = resident_mb(run.process.pid)
+    time.sleep(seconds)
+    return resident_mb(run.process.pid) - before
 
 
 SHADOWED = ("json", "grpc", "polars", "numba", "secrets", "pickle", "site", "ouzel")

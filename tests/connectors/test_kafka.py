@@ -43,7 +43,7 @@ def request_for(address: str, topic: str, columns: Mapping[str, pl.DataType] = C
 
 
 def read_all(
-    source: Source, offsets: Mapping[str, int | None] | None = None, limit_s: float = 60
+    source: Source, offsets: Mapping[str, int | None] | None = None, limit_s: float = 120
 ) -> tuple[pl.DataFrame, list[BadRow], dict[str, int]]:
     """Everything up to END, in turn from all partitions; also how far each was read."""
     starts = offsets or {}
@@ -68,7 +68,7 @@ def events(first: int, last: int) -> list[bytes | None]:
     return [json.dumps({"id": number, "word": f"w{number % 100}"}).encode() for number in range(first, last)]
 
 
-def until_unreachable(reader: Reader, seen: list[int], limit_s: float = 30) -> None:
+def until_unreachable(reader: Reader, seen: list[int], limit_s: float = 120) -> None:
     """What had been fetched, then nothing, then the word that the broker is away, and no error."""
     deadline = time.monotonic() + limit_s
     while not isinstance(batch := reader.read(10_000), Unreachable):
@@ -87,7 +87,7 @@ def test_a_restart_of_the_broker_loses_nothing(kafka: KafkaBroker) -> None:
     seen: list[int] = []
 
     def read_until(count: int) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while len(seen) < count and time.monotonic() < deadline:
             for reader in readers:
                 batch = reader.read(10_000)
@@ -142,7 +142,7 @@ def test_a_batch_among_gaps_is_read_again_as_it_was(kafka: KafkaBroker) -> None:
 
 def batches_of(reader: Reader, rows: int, until: int | None = None) -> Iterator[ReadBatch]:
     """What comes up to the end, or up to `until`."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while (batch := reader.read(rows, until)) is not ReadState.END:
         assert time.monotonic() < deadline
         if isinstance(batch, ReadBatch):
@@ -180,7 +180,7 @@ def test_a_commit_that_fails_is_told_and_made_good(kafka: KafkaBroker) -> None:
     source = open_source("kafka", request_for(kafka.address, "uncommitted", **hasty))
     reader = source.reader(source.partitions()[0], None)
     kafka.kill()
-    told, deadline = source.commit({"uncommitted-0": Committed(7)}), time.monotonic() + 60
+    told, deadline = source.commit({"uncommitted-0": Committed(7)}), time.monotonic() + 120
     while not told:
         assert time.monotonic() < deadline
         reader.read(10)

@@ -32,7 +32,7 @@ def grow_topic(kafka: KafkaBroker, topic: str, partitions: int) -> None:
 
 def until_known(source: Source, names: set[str]) -> None:
     """Until these are the partitions, which is asked in the background."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while {partition.id for partition in source.partitions()} != names:
         assert time.monotonic() < deadline, [*source.partitions()]
         time.sleep(0.05)
@@ -92,7 +92,7 @@ def test_a_broker_that_demands_tls_and_a_password_is_read_and_written(
         "bootstrap.servers": kafka.secure_address, "topic": "secured", "format": "json",
         "properties.security.protocol": "SASL_SSL", "properties.ssl.ca.location": str(kafka.certificate),
         "properties.sasl.mechanism": "PLAIN", "properties.sasl.username": USER,
-        "properties.sasl.password": f"${{file:{password}}}", "connect.timeout.ms": "20000",
+        "properties.sasl.password": f"${{file:{password}}}", "connect.timeout.ms": "60000",
     }  # fmt: skip
     password.write_text(PASSWORD)
     sink = open_sink("kafka", SinkRequest("out", secure, COLUMNS, "append", Path(".")))

@@ -13,9 +13,10 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from ouzel.connectors import open_sink
-from ouzel.connectors.base import SinkRequest
+from ouzel.connectors.base import SinkRequest, SinkWriter
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
+from tests.process.topologies import wait_until
 
 if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker
@@ -38,41 +39,50 @@ def batches(kafka: KafkaBroker, topic: str) -> Iterator[int]:
     """The codec of each record batch that the broker has on disk."""
     for log in sorted((kafka.directory / "log").glob(f"{topic}-*/*.log")):
         data, at = log.read_bytes(), 0
-        while at < len(data):
+        while at + _ATTRIBUTES_AT + 2 <= len(data):
             yield struct.unpack_from(">h", data, at + _ATTRIBUTES_AT)[0] & 7
             at += 12 + int(struct.unpack_from(">i", data, at + _LENGTH_AT)[0])
 
 
-def write(kafka: KafkaBroker, topic: str, rows: int, keys: str = "", **properties: str) -> None:
-    """Rows, ten at a time."""
-    options = {
-        "bootstrap.servers": kafka.address,
-        "topic": topic,
-        "format": "json",
-        **({"key.fields": keys} if keys else {}),
-    }
+def opened(kafka: KafkaBroker, topic: str, **properties: str) -> SinkWriter:
+    """A sink of a topic of one partition, which it makes."""
+    kafka.create_topic(topic, 1)
+    options = {"bootstrap.servers": kafka.address, "topic": topic, "format": "json"}
     options |= {f"properties.{name.replace('_', '.')}": value for name, value in properties.items()}
-    sink = open_sink("kafka", SinkRequest("out", options, COLUMNS, "append", Path(".")))
+    return open_sink("kafka", SinkRequest("out", options, COLUMNS, "append", Path(".")))
+
+
+def write(kafka: KafkaBroker, topic: str, rows: int, **properties: str) -> None:
+    """Rows, ten at a time."""
+    sink = opened(kafka, topic, **properties)
     for first in range(0, rows, 10):
-        sink.write(first, pl.DataFrame({"id": range(first, first + 10), "word": ["word " * 20] * 10}, schema=COLUMNS))
-        time.sleep(0.002)
+        sink.write(first, ten(first))
     sink.flush()
     sink.close()
 
 
+def ten(first: int) -> pl.DataFrame:
+    """Ten rows."""
+    return pl.DataFrame({"id": range(first, first + 10), "word": ["word " * 20] * 10}, schema=COLUMNS)
+
+
 @pytest.mark.parametrize("codec", CODECS)
 def test_batches_are_compressed_as_the_properties_say(kafka: KafkaBroker, codec: str) -> None:
-    kafka.create_topic(f"packed-{codec}", 1)
     write(kafka, f"packed-{codec}", 1_000, compression_type=codec)
     assert set(batches(kafka, f"packed-{codec}")) == {CODECS[codec]}
 
 
 def test_rows_that_linger_go_in_fewer_batches(kafka: KafkaBroker) -> None:
-    for name in ("lingering", "hasty"):
-        kafka.create_topic(name, 1)
-        write(kafka, name, 500, linger_ms="30000" if name == "lingering" else "0")
-    lingering, hasty = (sum(1 for _ in batches(kafka, name)) for name in ("lingering", "hasty"))
-    assert (lingering, hasty > 10) == (1, True), "a flush does not wait for what lingers"
+    lingering, hasty = (opened(kafka, name, linger_ms=ms) for name, ms in (("lingering", "600000"), ("hasty", "0")))
+    for number in range(10):
+        for sink in (lingering, hasty):
+            sink.write(number, ten(10 * number))
+        wait_until(lambda most=number: sum(1 for _ in batches(kafka, "hasty")) > most)
+    assert list(batches(kafka, "lingering")) == [], "it waits for more, or for a flush"
+    for sink in (lingering, hasty):
+        sink.flush()
+        sink.close()
+    assert 1 <= sum(1 for _ in batches(kafka, "lingering")) < 10
 
 
 def test_a_key_is_where_javas_producers_put_it(kafka: KafkaBroker) -> None:

@@ -27,7 +27,7 @@ CREATE TABLE out (n BIGINT) WITH ({sink}, 'format' = 'json');
 INSERT INTO out SELECT n FROM numbers;
 """
 SETTINGS = (("parallelism", "2"), ("containers", "2"), ("ack.timeout.ms", "5000"))
-STALL_S = 90
+STALL_S = 120
 DISK = "64m"
 FULL = "No space left on device"
 

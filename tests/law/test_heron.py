@@ -53,7 +53,7 @@ def test_topologies_of_several_queries_agree_with_the_oracle(number: int, inputs
     path = inputs / f"together_{number}.sql"
     path.write_text(PRELUDE + "".join(inserting(case, inputs, tmp_path) for case in cases), encoding="utf-8")
     shape = SHAPES[number % len(SHAPES)]
-    _, status = run_to_end(load(path, shape), "heron", limit_s=120)
+    _, status = run_to_end(load(path, shape), "heron")
     found = {
         case.name: difference(oracle_answer(case, inputs), written(tmp_path / case.name, case, inputs))
         for case in cases

@@ -12,7 +12,7 @@ from ouzel.runtime.run import Handle
 from ouzel.session import load, start
 from tests.servers.kafka import KafkaBroker
 
-IDLE_S, OUTAGE_S, LIMIT_S = 2, 6, 60
+IDLE_S, OUTAGE_S, LIMIT_S = 2, 6, 120
 
 QUERY = """
 CREATE TABLE bids (ts TIMESTAMP(3), WATERMARK FOR ts AS ts IDLE AFTER INTERVAL '{idle}' SECOND) WITH (

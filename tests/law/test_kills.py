@@ -17,6 +17,7 @@ from ouzel.runtime.run import Handle, RunState, Status
 from ouzel.session import Job, load, start
 from tests.law.compare import difference, plain_fold
 from tests.law.oracle import table_of
+from tests.process.topologies import wait_until
 
 ROWS, ROWS_A_SECOND = 900_000, 300_000
 KILL_AFTER_ROWS = 200_000
@@ -83,6 +84,12 @@ def processes(name: str) -> list[int]:
     return [pid for pid in names if names[pid] == name[:15] and _is_ours(pid, parents)]
 
 
+def kill(name: str) -> None:
+    """`kill -9` of the one process below this one that bears the name, as soon as there is one."""
+    wait_until(lambda: processes(name))
+    os.kill(processes(name)[0], signal.SIGKILL)
+
+
 def _is_ours(pid: int, parents: dict[int, int]) -> bool:
     while pid > 1:
         pid = parents.get(pid, 0)
@@ -99,7 +106,7 @@ def run_with_a_kill(query: str, victim: Victim, directory: Path) -> tuple[Job, l
     handle = start(job, "heron")
     try:
         _until(handle, lambda status: status.rows_acked >= KILL_AFTER_ROWS)
-        os.kill(processes(victim(job))[0], signal.SIGKILL)
+        kill(victim(job))
         frames, deadline = [], time.monotonic() + LIMIT_S
         while not handle.wait(0.5):
             frames += handle.results()

@@ -134,7 +134,7 @@ def test_topologies_of_eight_queries_agree_with_duckdb(first: int, tmp_path: Pat
     queries = QUERIES[first::3]
     parts = dict.fromkeys(part for query in queries for part in inserting(query, tmp_path))
     job = load_text(";\n".join(parts), EXAMPLES, f"nexmark_{first}", (("batch.rows", "1000"),))
-    _, status = run_to_end(job, "heron", limit_s=120)
+    _, status = run_to_end(job, "heron")
     found = {query: difference(oracle(query), written(query, tmp_path)) for query in queries}
     assert not any(found.values()), f"{found}\n{status}"
     assert status.rows_late == 0

@@ -104,7 +104,7 @@ def sort(answer: pl.DataFrame) -> pl.DataFrame:
 
 def taken(home: Path, after_us: int = START_US + 2_000_000) -> RunRecord:
     """A snapshot that calls the windows up to then closed, and maybe more."""
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 120
     while (record := snapshot(home)).closed_us is None or record.closed_us < after_us:
         assert time.monotonic() < deadline
     return record

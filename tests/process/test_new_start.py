@@ -46,7 +46,7 @@ def produce(kafka: KafkaBroker, first: int, last: int) -> None:
 
 def finished(handle: Handle, acked: int) -> tuple[Status, list[pl.DataFrame]]:
     """Stop it when so many rows are handled, or it ends."""
-    frames, deadline = [], time.monotonic() + 90
+    frames, deadline = [], time.monotonic() + 120
     while not handle.wait(0.1) and handle.status().rows_acked < acked:
         frames += handle.results()
         assert time.monotonic() < deadline, handle.status()

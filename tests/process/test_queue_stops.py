@@ -27,7 +27,7 @@ def test_what_was_handled_is_gone_from_the_queue_when_a_run_is_stopped(tmp_path:
         handle = start(load_text(text, tmp_path, "stopped", (("batch.rows", "500"), ("parallelism", "2"))))
         assert isinstance(handle, HeronHandle)
         try:
-            wait_until(lambda: handle.status().rows_acked == ITEMS, 60)
+            wait_until(lambda: handle.status().rows_acked == ITEMS)
             handle.stop()
         finally:
             handle._scheduler.on_kill()

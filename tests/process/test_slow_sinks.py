@@ -43,7 +43,7 @@ def pipe(tmp_path: Path) -> Iterator[int]:
 
 
 def read_all(pipe: int, handle: HeronHandle) -> bytes:
-    text, deadline = b"", time.monotonic() + 40
+    text, deadline = b"", time.monotonic() + 120
     while not handle.wait(0.01):
         assert time.monotonic() < deadline, handle.status()
         try:

@@ -56,7 +56,7 @@ def instances(job: Job, spouts: bool) -> list[str]:
 
 
 def collected(handle: HeronHandle) -> tuple[list[pl.DataFrame], Status]:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     frames: list[pl.DataFrame] = []
     while not handle.wait(0.2):
         assert time.monotonic() < deadline, handle.status()
@@ -145,7 +145,7 @@ def test_files_hold_each_row_once_though_who_writes_them_is_killed(tmp_path: Pat
         for rows in (500, 2_000, 3_500):
             wait_until(lambda rows=rows: handle.status().rows_acked > rows)
             os.kill(pid_of(handle, writer), signal.SIGKILL)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not handle.wait(0.2):
             assert time.monotonic() < deadline, handle.status()
         status = handle.status()

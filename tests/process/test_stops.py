@@ -32,7 +32,7 @@ SETTINGS = (("parallelism", "2"), ("containers", "2"), ("batch.rows", "1000"), (
 def test_a_stop_under_load_leaves_whole_windows(tmp_path: Path, flush_ms: int) -> None:
     handle = session.start(session.load_text(KEYED.format(flush_ms=flush_ms), tmp_path, "ticks", SETTINGS))
     try:
-        wait_until(lambda: handle.status().rows_acked > 20_000, 60)
+        wait_until(lambda: handle.status().rows_acked > 20_000)
     finally:
         status = handle.stop()
     assert status.state is RunState.STOPPED, status

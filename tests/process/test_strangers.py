@@ -37,7 +37,7 @@ def handle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HeronHandle]:
 def send(job: RunDescription, text: bytes) -> bytes:
     """What the stream manager says to that before it hangs up."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(10)
+        connection.settimeout(60)
         connection.connect(str(job.container(1) / "stream-manager.sock"))
         said = b""
         try:

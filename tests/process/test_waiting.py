@@ -14,7 +14,7 @@ from ouzel.reconcile.recorder import Recorder, recordable
 from ouzel.runtime.tasks.awaited import NOT_OF_NOW
 from ouzel.session import load_text, start
 
-LIMIT_S = 60
+LIMIT_S = 120
 TEXT = """CREATE TABLE ticks (ts TIMESTAMP(3), WATERMARK FOR ts AS ts IDLE AFTER INTERVAL '1' SECOND)
 WITH ('connector' = 'file', 'path' = 'ticks.jsonl', 'format' = 'json', 'follow' = 'true');
 SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end;"""

@@ -87,7 +87,11 @@ class Keep(Bolt):
 
 
 def numbers(
-    directory: Path, batches: int = 400, settings: Settings = Settings(), keep_pause_s: float = 0.0, lingers: bool = False
+    directory: Path,
+    batches: int = 400,
+    settings: Settings = Settings(),
+    keep_pause_s: float = 0.0,
+    lingers: bool = False,
 ) -> Topology:
     """Two spouts, two bolts that pass on, one that keeps. One that `lingers` does not end before `let_end`."""
     builder = TopologyBuilder("numbers", settings)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from ouzel.planner.settings import Delivery
 from ouzel.reconcile import Class, Recorder, recordable
 from ouzel.runtime.run import Handle, RunState, Status
 from ouzel.session import Job, load
-from tests.law.test_kills import LIMIT_S, SETTINGS, TICKS, WINDOWS, Victim, aggregate, processes, source
+from tests.law.test_kills import LIMIT_S, SETTINGS, TICKS, WINDOWS, Victim, aggregate, kill, source
 from tests.law.test_kills import ROWS as TICKED
 from tests.reconcile.planting import found
 
@@ -78,7 +76,7 @@ def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[floa
     try:
         for share, victim in victims:
             _until_handled(handle, int(share * rows), tracked=job.settings.delivery is Delivery.AT_LEAST_ONCE)
-            os.kill(processes(victim(job))[0], signal.SIGKILL)
+            kill(victim(job))
         deadline = time.monotonic() + LIMIT_S
         while not handle.wait(0.5):
             handle.results()

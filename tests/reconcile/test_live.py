@@ -63,7 +63,7 @@ def run(spark: SparkSession, job: Job, tmp_path: Path) -> Iterator[Recorder]:
 
 
 def under_way(run: Recorder, rows: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while run.status().rows_acked < rows:
         assert time.monotonic() < deadline, run.status()
         time.sleep(0.05)

@@ -56,7 +56,7 @@ class FakeRun:
 
 
 def wait_until(condition: object) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     assert callable(condition)
     while not condition():
         assert time.monotonic() < deadline

@@ -317,7 +317,7 @@ class Talk:
 class KestrelServer(ServerProcess):
     """A server as a process of its own."""
 
-    start_s, look_s = 20, 0.02
+    look_s = 0.02
 
     def __init__(self, directory: Path, *options: str) -> None:
         super().__init__(directory)

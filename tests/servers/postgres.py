@@ -30,8 +30,6 @@ def programs() -> Path:
 class PostgresServer(ServerProcess):
     """One server on a free port of this machine, with a database `postgres` and a user `ouzel`, who has a password."""
 
-    start_s = 30
-
     def __init__(self, directory: Path, password: str = "hunter2") -> None:
         super().__init__(directory)
         self.password, self._programs = password, programs()
@@ -75,7 +73,7 @@ class PostgresServer(ServerProcess):
         """End it as a crash does; of one that is killed outright the children would be left for a while."""
         if self.process is not None:
             self.process.send_signal(signal.SIGQUIT)
-            self.process.wait(20)
+            self.process.wait(60)
             self.process = None
 
     def remove(self) -> None:
@@ -85,7 +83,7 @@ class PostgresServer(ServerProcess):
 
     def connect(self) -> psycopg.Connection[tuple[object, ...]]:
         """A connection, for the test itself."""
-        return psycopg.connect(self.url, password=self.password, autocommit=True, connect_timeout=5)
+        return psycopg.connect(self.url, password=self.password, autocommit=True, connect_timeout=60)
 
     def answers(self) -> bool:
         """See ServerProcess."""

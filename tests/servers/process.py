@@ -19,7 +19,7 @@ def free_port() -> int:
 class ServerProcess:
     """One process on `port`, whose log and data are under `directory`."""
 
-    start_s: float = 60
+    start_s: float = 120
     """It is given so long to answer."""
 
     look_s = 0.05

@@ -33,7 +33,7 @@ def executable() -> str:
 class RedisServer(ServerProcess):
     """One server on a free port, that writes each change to disk before it answers."""
 
-    start_s, look_s = 20, 0.02
+    look_s = 0.02
 
     def __init__(self, directory: Path, *settings: str, password: str = "") -> None:
         super().__init__(directory)

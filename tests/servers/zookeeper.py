@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyspark
 
-_START_S = 60.0
+_START_S = 120.0
 
 
 def free_ports(count: int) -> list[int]:
