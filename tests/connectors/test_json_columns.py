@@ -141,7 +141,7 @@ def test_records_of_many_slices_keep_their_order(monkeypatch: pytest.MonkeyPatch
 def texts_of_times(random: Random) -> list[str]:
     """Timestamps as they are written, some with a letter changed."""
     texts = []
-    for _ in range(examples(2_000)):
+    for _ in range(examples(400)):
         moment = datetime(1, 1, 1) + timedelta(microseconds=random.randrange(9_998 * 365 * 86_400 * 10**6))
         digits = random.choice(["seconds", "milliseconds", "microseconds"])
         zone = random.choice(["", "", "Z", "z", "+00:00", "+01:00", "7", " "])
