@@ -12,18 +12,19 @@ mypy = pytest.importorskip("mypy.api")
 HERE = Path(__file__).parent
 
 
-def complaints(name: str) -> dict[int, str]:
-    """What mypy says of a file first, by line."""
-    out, _, _ = mypy.run([str(HERE / name), "--strict", "--no-error-summary", "--hide-error-context", "--no-pretty"])
-    found = re.findall(rf"{re.escape(name)}:(\d+): error: (.*)", out)
-    return {int(line): text for line, text in reversed(found)}
+def complaints(*names: str) -> list[dict[int, str]]:
+    """What mypy says of each file first, by line."""
+    options = ["--strict", "--no-error-summary", "--hide-error-context", "--no-pretty"]
+    out, _, _ = mypy.run([*(str(HERE / name) for name in names), *options])
+    found = (re.findall(rf"{re.escape(name)}:(\d+): error: (.*)", out) for name in names)
+    return [{int(line): text for line, text in reversed(each)} for each in found]
 
 
 @pytest.mark.slow
 def test_a_type_checker_accepts_what_is_right_and_refuses_what_is_wrong() -> None:
-    assert complaints("typed_right.py") == {}
+    right, found = complaints("typed_right.py", "typed_wrong.py")
+    assert right == {}
     lines = (HERE / "typed_wrong.py").read_text().splitlines()
     expected = {number: line.partition("# error: ")[2] for number, line in enumerate(lines, 1) if "# error: " in line}
-    found = complaints("typed_wrong.py")
     assert found.keys() == expected.keys()
     assert all(text in found[line] for line, text in expected.items()), found
