@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from ouzel.connectors import CONNECTORS, open_sink, open_source
@@ -112,16 +113,9 @@ def test_a_broker_that_demands_tls_and_a_password_is_read_and_written(
     assert PASSWORD not in str(told.value)
 
 
-class Record(NamedTuple):
-    """What a reader asks of a record."""
-
-    number: int
-
-    def offset(self) -> int:
-        return self.number
-
-    def value(self) -> bytes:
-        return b'{"id": %d, "word": "w"}' % self.number
+def record(number: int) -> Message:
+    """What librdkafka hands over."""
+    return Message(topic="t", partition=0, offset=number, value=b'{"id": %d, "word": "w"}' % number)
 
 
 class Partitioned:
@@ -147,12 +141,12 @@ def test_what_is_shed_is_not_taken_though_it_comes() -> None:
     request, connection = request_for("b:1", "t"), Partitioned()
     decoder = RecordDecoder(request, TableOptions(CONNECTORS["kafka"], request.options))
     reader = KafkaReader(connection, ("t", 0), 0, None, decoder, pinned=False)  # type: ignore[arg-type]
-    reader.take([Record(number) for number in range(30)])
+    reader.take([record(number) for number in range(30)])
     reader.skip(20)
     assert (reader.position, reader.lag(), connection.sought) == (20, 80, [])
     reader.skip(50)
-    reader.take([Record(number) for number in range(30, 40)])
-    reader.take([Record(number) for number in range(40, 60)])
+    reader.take([record(number) for number in range(30, 40)])
+    reader.take([record(number) for number in range(40, 60)])
     batch = reader.read(100)
     assert isinstance(batch, ReadBatch)
     assert (connection.sought, batch.start, batch.end, batch.frame["id"].to_list()) == (

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from confluent_kafka import Message
 
 import ouzel
 from ouzel import Source, Store, monoid
 from ouzel.connectors import CONNECTORS, check_options
-from ouzel.connectors.base import SourceRequest
+from ouzel.connectors.base import BadRow, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.reader import RecordDecoder
+from ouzel.connectors.kafka.records import KafkaRecords, take_out
 from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.stores import keyed_totals
@@ -23,28 +25,9 @@ if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker
 
 
-@dataclass(frozen=True)
-class Message:
+def message(at: int, key: bytes | None, value: bytes | None) -> Message:
     """A record as librdkafka hands it over."""
-
-    at: int
-    raw_key: bytes | None
-    raw_value: bytes | None
-
-    def key(self) -> bytes | None:
-        return self.raw_key
-
-    def value(self) -> bytes | None:
-        return self.raw_value
-
-    def offset(self) -> int:
-        return self.at
-
-    def topic(self) -> str:
-        return "t"
-
-    def partition(self) -> int:
-        return 0
+    return Message(topic="t", partition=0, offset=at, key=key, value=value)
 
 
 COLUMNS = {"id": pl.Int64(), "word": pl.String(), "$offset": pl.Int64(), "$deleted": pl.Boolean()}
@@ -58,27 +41,31 @@ def decoder(columns: dict[str, pl.DataType], keys: str, **more: str) -> RecordDe
     return RecordDecoder(request, TableOptions(CONNECTOR, options))
 
 
+def decode(decoder: RecordDecoder, messages: Sequence[Message]) -> tuple[pl.DataFrame, Sequence[BadRow], KafkaRecords]:
+    return decoder.decode(take_out(messages, decoder.beside))
+
+
 def test_a_record_without_a_value_is_a_row_of_its_key_in_its_place() -> None:
     messages = [
-        Message(3, b"1", b'{"id":1,"word":"a"}'),
-        Message(4, b"1", None),
-        Message(7, b"x", None),
-        Message(8, b"2", b'{"word":5'),
-        Message(9, None, b'{"word":"c"}'),
-        Message(10, b"3", b'{"word":"d"}'),
+        message(3, b"1", b'{"id":1,"word":"a"}'),
+        message(4, b"1", None),
+        message(7, b"x", None),
+        message(8, b"2", b'{"word":5'),
+        message(9, None, b'{"word":"c"}'),
+        message(10, b"3", b'{"word":"d"}'),
     ]
-    frame, bad, good = decoder(COLUMNS, "id").decode(messages)
+    frame, bad, good = decode(decoder(COLUMNS, "id"), messages)
     assert frame.rows() == [(1, "a", 3, False), (1, None, 4, True), (3, "d", 10, False)]
-    assert [message.offset() for message in good] == [3, 4, 10]
+    assert good.offsets.tolist() == [3, 4, 10]
     assert [row.where for row in bad] == ["t[0]@8", "t[0]@7", "t[0]@9"]
     keys_alone = {name: kind for name, kind in COLUMNS.items() if name != "word"}
-    assert decoder(keys_alone, "id").decode(messages[:2])[0].rows() == [(1, 3, False), (1, 4, True)]
+    assert decode(decoder(keys_alone, "id"), messages[:2])[0].rows() == [(1, 3, False), (1, 4, True)]
 
 
 def test_a_key_of_several_columns_is_json() -> None:
     columns = {"a": pl.Int64(), "b": pl.String(), "n": pl.Int64(), **dict(list(COLUMNS.items())[2:])}
-    messages = [Message(0, b'{"a":1,"b":"x"}', b'{"a":1,"b":"x","n":5}'), Message(1, b'{"a":1,"b":"x"}', None)]
-    frame, bad, _ = decoder(columns, "a,b").decode([*messages, Message(2, b'{"a":1}', None)])
+    messages = [message(0, b'{"a":1,"b":"x"}', b'{"a":1,"b":"x","n":5}'), message(1, b'{"a":1,"b":"x"}', None)]
+    frame, bad, _ = decode(decoder(columns, "a,b"), [*messages, message(2, b'{"a":1}', None)])
     assert frame.rows() == [(1, "x", 5, 0, False), (1, "x", None, 1, True)]
     assert [(row.where, row.reason) for row in bad] == [("t[0]@2", "its key: column 'b' may not be NULL")]
 

@@ -63,7 +63,11 @@ class Kafka:
     def fill(self, name: str, events: int) -> None:
         """See Place."""
         self._broker.create_topic(name, 4)
-        self._broker.produce(name, _records(range(events)))  # type: ignore[arg-type]
+        self.add(name, range(events))
+
+    def add(self, name: str, numbers: Iterable[int]) -> None:
+        """Put these numbers there, behind what there is."""
+        self._broker.produce(name, _records(numbers))  # type: ignore[arg-type]
 
     def found(self, name: str) -> np.ndarray:
         """See Place."""

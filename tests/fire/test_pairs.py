@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.effort import seeds
-from tests.fire.pairs import Grounds, grounds, run_pair
+from tests.fire.pairs import Grounds, run_pair
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 EVENTS = 20_000
 PAIRS = [("kafka", "kestrel"), ("kestrel", "redis"), ("redis", "files"), ("files", "kafka")]
-
-
-@pytest.fixture(scope="module")
-def places() -> Iterator[Grounds]:
-    """The servers of all pairs."""
-    with grounds() as made:
-        yield made
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)

@@ -155,19 +155,28 @@ auto.create.topics.enable=false
 """
 
     def create_topic(self, name: str, partitions: int = 2) -> None:
-        """Make a topic and wait until it is there."""
-        from confluent_kafka.admin import AdminClient, NewTopic
+        """Make a topic and wait until it is there: on a busy machine the broker says so before it can tell of its partitions."""
+        from confluent_kafka.admin import AdminClient, NewTopic, TopicMetadata
 
         admin = AdminClient({"bootstrap.servers": self.address})
         for made in admin.create_topics([NewTopic(name, partitions, 1)]).values():
             made.result(30)
+        limit = time.monotonic() + 60
+        while len(admin.list_topics(timeout=30).topics.get(name, TopicMetadata()).partitions) < partitions:
+            assert time.monotonic() < limit, f"there is no topic {name}"
+            time.sleep(0.02)
 
     def produce(self, topic: str, values: list[bytes | None], key: bytes | None = None) -> None:
-        """Write values, in turn to the topic's partitions, and wait until they are kept."""
+        """Write values, in turn to the topic's partitions, each once, and wait until they are kept."""
         from confluent_kafka import Producer
 
-        settings = {"bootstrap.servers": self.address, "linger.ms": 20, "queue.buffering.max.messages": 2_000_000}
-        producer = Producer(settings)
+        settings = {
+            "linger.ms": 20,
+            "queue.buffering.max.messages": 2_000_000,
+            "enable.idempotence": True,
+            "log_level": 0,
+        }
+        producer = Producer({"bootstrap.servers": self.address, **settings})
         partitions = len(producer.list_topics(topic, timeout=30).topics[topic].partitions)
         for number, value in enumerate(values):
             producer.produce(topic, value, key, partition=number % partitions)

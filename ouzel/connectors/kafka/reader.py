@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before
@@ -13,6 +15,7 @@ from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.connectors.formats.conversion import Change, convert_columns, parse_column
 from ouzel.connectors.formats.csv import CsvDecoder
 from ouzel.connectors.formats.json_names import EXACT
+from ouzel.connectors.kafka.records import KafkaRecords, join, take_nothing, take_out, taken_beside
 from ouzel.connectors.options import TableOptions, replaces_by_key
 from ouzel.errors import ConnectorError
 
@@ -50,8 +53,8 @@ class KafkaReader:
         self.pinned = start if pinned else None
         self._source, self._place, self._decoder = source, place, decoder
         self._at, self._end = start, end
-        self._queue: list[Any] = []
-        self._taken = 0
+        self._queue = deque[KafkaRecords]()
+        self._queued = 0
         self._reached = start
         self._held = False
 
@@ -62,8 +65,9 @@ class KafkaReader:
 
     def skip(self, end: int) -> None:
         """Pass over all records before that offset: those that have come, and those that would."""
-        rest = [message for message in self._queue[self._taken :] if message.offset() >= end]
-        self._queue, self._taken, self._at, self._reached = rest, 0, end, max(end, self._reached)
+        rest = [part.cut(part.before(end)) for part in self._queue if part.offsets[-1] >= end]
+        self._queue, self._queued = deque(rest), sum(map(len, rest))
+        self._at, self._reached = end, max(end, self._reached)
         if not rest:
             self._source.seek(self._place, end)
             self._held = False
@@ -75,11 +79,13 @@ class KafkaReader:
 
     def take(self, messages: Sequence[Any]) -> None:
         """Records of this partition, in order; those that have been passed over meanwhile may still come."""
-        if messages and messages[0].offset() < self._at:
-            messages = [message for message in messages if message.offset() >= self._at]
-        self._queue = self._queue[self._taken :] + list(messages)
-        self._taken = 0
-        if len(self._queue) > _QUEUE_ROWS_MAX and not self._held:
+        records = take_out(messages, self._decoder.beside)
+        records = records.cut(records.before(self._at))
+        if not len(records):
+            return
+        self._queue.append(records)
+        self._queued += len(records)
+        if self._queued > _QUEUE_ROWS_MAX and not self._held:
             self._source.hold(self._place, True)
             self._held = True
 
@@ -92,34 +98,44 @@ class KafkaReader:
         if self.finished:
             self.close()
             return ReadState.END
-        if len(self._queue) - self._taken < rows and not self._held:
+        if self._queued < rows and not self._held:
             self._source.fetch()
         start, limit = self._at, min((end for end in (self._end, until) if end is not None), default=None)
-        messages = self._take_before(limit, rows)
-        if self._held and len(self._queue) - self._taken < rows:
+        records = self._take_before(limit, rows)
+        if self._held and self._queued < rows:
             self._source.hold(self._place, False)
             self._held = False
-        if messages or (until is not None and self._at >= until):
-            frame, bad, good = self._decoder.decode(messages)
-            return ReadBatch(frame, start, self._at, bad, lambda row: _where(good[row]), self._decoder.notes)
+        if records or (until is not None and self._at >= until):
+            return self._batch(start, records)
         if self.finished:
             self.close()
             return ReadState.END
         reason = self._source.away(self._place)
         return Unreachable(reason) if reason else ReadState.WAIT
 
-    def _take_before(self, limit: int | None, rows: int) -> list[Any]:
+    def _batch(self, start: int, parts: Sequence[KafkaRecords]) -> ReadBatch:
+        records = join(parts) if parts else take_nothing(self._place, self._decoder.beside)
+        frame, bad, good = self._decoder.decode(records)
+        return ReadBatch(frame, start, self._at, bad, good.where, self._decoder.notes)
+
+    def _take_before(self, limit: int | None, rows: int) -> list[KafkaRecords]:
         """The next records, and the position behind them: gaps that are known to be empty are passed over."""
-        here = self._queue[self._taken : self._taken + rows]
-        taken = here
-        if limit is not None and here and here[-1].offset() >= limit:
-            taken = [message for message in here if message.offset() < limit]
-        self._taken += len(taken)
-        if taken:
-            self._at = taken[-1].offset() + 1
-        if limit is not None and len(taken) < len(here):
-            self._at = limit
-        elif self._taken == len(self._queue):
+        taken, left = list[KafkaRecords](), rows
+        while self._queue and left:
+            part = self._queue.popleft()
+            size = min(left, len(part))
+            inside = size if limit is None else min(size, part.before(limit))
+            if inside < len(part):
+                self._queue.appendleft(part.cut(inside))
+            if inside:
+                taken.append(part.cut(0, inside))
+                self._at = int(part.offsets[inside - 1]) + 1
+            left, self._queued = left - inside, self._queued - inside
+            if inside < size:
+                assert limit is not None
+                self._at = limit
+                return taken
+        if not self._queue:
             self._at = max(self._at, before(limit, self._reached))
         return taken
 
@@ -144,8 +160,9 @@ class RecordDecoder:
         self._bad_tombstones = options.text("tombstone") == "bad"
         self._keeps_tombstones = replaces_by_key(request.options)
         self._keys = _KeyDecoder(request, options)
-        beside = {*request.metadata, *self._keys.columns}
-        data = {name: kind for name, kind in request.columns.items() if name not in beside}
+        own = {*request.metadata, *self._keys.columns}
+        data = {name: kind for name, kind in request.columns.items() if name not in own}
+        self.beside = taken_beside([*request.metadata.values()], bool(self._keys.columns))
         self.notes: Sequence[str] = ()
         self._values = open_decoder(
             options.text("format"), request.options, data, request.required & data.keys(), request.directory
@@ -155,48 +172,46 @@ class RecordDecoder:
                 f"table '{request.table}': nothing says which CSV field is which column; list the fields in order in 'csv.columns'"
             )
 
-    def decode(self, messages: Sequence[Any]) -> tuple[pl.DataFrame, list[BadRow], Sequence[Any]]:
-        """Rows of the good ones, where the bad ones are, and each row's message."""
-        values = [message.value() for message in messages]
-        bad: list[BadRow] = []
-        every = messages
-        if None in values:
+    def decode(self, records: KafkaRecords) -> tuple[pl.DataFrame, list[BadRow], KafkaRecords]:
+        """Rows of the good ones, where the bad ones are, and each row's record."""
+        bad, every = list[BadRow](), records
+        if None in records.values:
+            gone = [place for place, value in enumerate(records.values) if value is None]
             if self._bad_tombstones:
-                gone = [message for message in messages if message.value() is None]
-                bad = [BadRow(_where(message), "it has no value") for message in gone]
-            messages = [message for message in messages if message.value() is not None]
-            values = [value for value in values if value is not None]
+                bad = [BadRow(records.where(place), "it has no value") for place in gone]
+            records = records.pick(np.delete(np.arange(len(records)), gone))
+        values = cast(Sequence[bytes], records.values)
         decoded = self._values.decode(Records.of(values))
         self.notes = decoded.notes
-        bad += [BadRow(_where(messages[index]), reason, values[index]) for index, reason in decoded.bad]
-        good = messages if decoded.kept is None else [messages[index] for index in decoded.kept.tolist()]
+        bad += [BadRow(records.where(index), reason, values[index]) for index, reason in decoded.bad]
+        good = records if decoded.kept is None else records.pick(decoded.kept)
         frame = decoded.weighed(decoded.frame, self._request.weight)
-        if self._keeps_tombstones and len(messages) < len(every):
+        if self._keeps_tombstones and len(records) < len(every):
             frame, good = _with_tombstones(frame, good, every)
         if not self._request.metadata and not self._keys.columns:
             return frame, bad, good
         return self._beside(frame, good, bad)
 
     def _beside(
-        self, frame: pl.DataFrame, messages: Sequence[Any], bad: list[BadRow]
-    ) -> tuple[pl.DataFrame, list[BadRow], Sequence[Any]]:
+        self, frame: pl.DataFrame, records: KafkaRecords, bad: list[BadRow]
+    ) -> tuple[pl.DataFrame, list[BadRow], KafkaRecords]:
         """Put key and metadata columns where they belong."""
         request = self._request
         columns = {name: frame[name] for name in frame.columns}
         for name, key in request.metadata.items():
-            columns[name] = _METADATA[key](messages).cast(request.columns[name])
+            columns[name] = records.column(key).cast(request.columns[name])
         names = [*request.columns, *(name for name in frame.columns if name == request.weight)]
         if self._keys.columns:
-            keys = self._keys.decode(messages)
+            keys = self._keys.decode(records.beside["key"])
             bad += [
-                BadRow(_where(messages[index]), f"its key: {reason}", messages[index].value() or b"")
+                BadRow(records.where(index), f"its key: {reason}", records.values[index] or b"")
                 for index, reason in keys.bad
             ]
             if keys.kept is not None:
                 columns = {name: column.gather(keys.kept) for name, column in columns.items()}
-                messages = [messages[index] for index in keys.kept.tolist()]
+                records = records.pick(keys.kept)
             columns |= {name: keys.frame[name] for name in keys.frame.columns}
-        return pl.DataFrame([columns[name].alias(name) for name in names]), bad, messages
+        return pl.DataFrame([columns[name].alias(name) for name in names]), bad, records
 
 
 class _KeyDecoder:
@@ -214,25 +229,23 @@ class _KeyDecoder:
         exact = {option: value for option, value in request.options.items() if option == EXACT}
         self._json = None if raw else open_decoder("json", exact, self.columns, self._required)
 
-    def decode(self, messages: Sequence[Any]) -> Decoded:
-        """Their keys; a record without one has NULL, or `{}`."""
+    def decode(self, keys: Sequence[bytes | None]) -> Decoded:
+        """The records' keys; a record without one has NULL, or `{}`."""
         if self._json is not None:
-            return self._json.decode(Records.of([message.key() or b"{}" for message in messages]))
+            return self._json.decode(Records.of([key or b"{}" for key in keys]))
         ((name, kind),) = self.columns.items()
-        texts = pl.Series(name, [message.key() for message in messages], pl.Binary())
+        texts = pl.Series(name, keys, pl.Binary())
         return convert_columns(pl.DataFrame([texts]), self.columns, {name: _key_change(kind)}, self._required)
 
 
-def _with_tombstones(
-    frame: pl.DataFrame, good: Sequence[Any], every: Sequence[Any]
-) -> tuple[pl.DataFrame, Sequence[Any]]:
+def _with_tombstones(frame: pl.DataFrame, good: KafkaRecords, every: KafkaRecords) -> tuple[pl.DataFrame, KafkaRecords]:
     """The rows with one of NULLs for each record without a value, in the order of the records."""
-    gone = [message for message in every if message.value() is None]
-    messages = [*good, *gone]
-    order = sorted(range(len(messages)), key=lambda index: messages[index].offset())
+    gone = every.pick([place for place, value in enumerate(every.values) if value is None])
+    records = join([good, gone])
+    order = np.argsort(records.offsets, kind="stable")
     if frame.width:
         frame = pl.concat([frame, frame.clear(len(gone))])[order]
-    return frame, [messages[index] for index in order]
+    return frame, records.pick(order)
 
 
 def _key_change(kind: pl.DataType) -> Change:
@@ -240,25 +253,3 @@ def _key_change(kind: pl.DataType) -> Change:
         return lambda keys: keys
     change = parse_column(kind)
     return lambda keys: change(keys.cast(pl.String, strict=False))
-
-
-def _where(message: Any) -> str:
-    return f"{message.topic()}[{message.partition()}]@{message.offset()}"
-
-
-def _headers(messages: Sequence[Any]) -> pl.Series:
-    pairs = [[{"key": key, "value": value} for key, value in message.headers() or ()] for message in messages]
-    return pl.Series(pairs, dtype=pl.List(pl.Struct({"key": pl.String(), "value": pl.Binary()})))
-
-
-_METADATA: dict[str, Any] = {
-    "topic": lambda messages: pl.Series([message.topic() for message in messages], dtype=pl.String()),
-    "partition": lambda messages: pl.Series([message.partition() for message in messages], dtype=pl.Int32()),
-    "offset": lambda messages: pl.Series([message.offset() for message in messages], dtype=pl.Int64()),
-    "timestamp": lambda messages: pl.Series(
-        [message.timestamp()[1] * 1000 for message in messages], dtype=pl.Int64()
-    ).cast(pl.Datetime("us", "UTC")),
-    "key": lambda messages: pl.Series([message.key() for message in messages], dtype=pl.Binary()),
-    "deleted": lambda messages: pl.Series([message.value() is None for message in messages], dtype=pl.Boolean()),
-    "headers": _headers,
-}

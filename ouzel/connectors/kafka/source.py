@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 from zlib import crc32
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from ouzel.connectors.base import Committed, OffsetRange, Partition, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR, resumes
@@ -16,6 +16,7 @@ from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, pa
 from ouzel.connectors.kafka.discovery import Discovery
 from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
+from ouzel.connectors.kafka.records import runs_of_partitions, without_collection
 from ouzel.connectors.options import TableOptions, timestamp_us
 from ouzel.errors import ConnectorError
 
@@ -193,22 +194,23 @@ class KafkaSource:
             ConnectorError: an error that waiting does not mend.
         """
         self._failure.raise_if_any()
+        with without_collection():
+            self._hand_out()
+
+    def _hand_out(self) -> None:
+        for share in runs_of_partitions(self._consume(), len({topic for topic, _ in self._opened}) > 1):
+            place = (share[0].topic(), share[0].partition())
+            if place in self._readers:
+                self._readers[place].take(share)
+
+    def _consume(self) -> list[Message]:
         try:
             messages = self._consumer.consume(_CONSUME_ROWS, 0.001)
         except KafkaException as error:
             raise self._failure.sentence(error.args[0]) from None
-        if any(message.error() for message in messages):
-            messages = [message for message in messages if not self._is_event(message)]
-        if len(self._opened) == 1:
-            for reader in self._readers.values():
-                reader.take(messages)
-            return
-        dealt: dict[tuple[str, int], list[Any]] = {}
-        for message in messages:
-            dealt.setdefault((message.topic(), message.partition()), []).append(message)
-        for place, share in dealt.items():
-            if place in self._readers:
-                self._readers[place].take(share)
+        if any(map(Message.error, messages)):
+            return [message for message in messages if not self._is_event(message)]
+        return messages  # type: ignore[no-any-return]
 
     def _is_event(self, message: Any) -> bool:
         """Whether it is not a record but an event: the end of a partition for now, or an error."""
