@@ -27,9 +27,9 @@ def large(value: Any = LARGE) -> Stream[tuple[str, Any]]:
     return Source.of([("a", value)] * 3)
 
 
-def timed() -> Stream[tuple[str, int]]:
+def timed(many: int = 3) -> Stream[tuple[str, int]]:
     return (
-        Source.of([(DAY + timedelta(hours=hour), hour) for hour in range(3)])
+        Source.of([(DAY + timedelta(hours=hour), hour) for hour in range(many)])
         .event_time("key")
         .map(lambda _: ("a", LARGE))
     )
@@ -54,6 +54,7 @@ UNFIT: dict[str, Callable[[], Stream[Any]]] = {
     "a sum under a key": lambda: large({"x": LARGE}).sum_by_key(monoid.MapOf(monoid.Sum())),
     "a sum of a window": lambda: timed().sum_by_window(monoid.Sum(), timedelta(days=1)),
     "a running sum": lambda: timed().running_sum(monoid.Sum()),
+    "a running sum behind the last value": lambda: timed(2).running_sum(monoid.Sum()),
 }  # fmt: skip
 
 
