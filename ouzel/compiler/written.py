@@ -13,8 +13,10 @@ class NodeLocation:
         clause: offset of the clause that the node is, in the text of the query.
         name: of the last node of a view or CTE, what that is called.
         begins: of the last node of a statement or a CTE, and of a table, the offset of its beginning.
+        place: of a program in Python, file and line of the step that the node is.
     """
 
     clause: int = -1
     name: str = ""
     begins: int = -1
+    place: str = ""

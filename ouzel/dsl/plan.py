@@ -150,7 +150,7 @@ class Builder:
                 return self._below(below)
             case JoinedPairs(below=below, other=other, stays=stays):
                 kind = JoinKind.LEFT if stays else JoinKind.INNER
-                return _join(self._below(below), self._below(other), kind, producer.record)
+                return _join(self._below(below), self._below(other), kind, producer)
             case AskedPairs(below=below):
                 return _ask(self._below(below), producer)
             case Summed():
@@ -163,7 +163,7 @@ class Builder:
             case RunningSum(below=below):
                 values, call = self._summable(producer)
                 added = Column(below.record.columns[1].type, VALUE)
-                return running_nodes(values, call, added, producer.record)
+                return running_nodes(values, call, added, producer)
             case Written(below=below, table=table):
                 self._sink(self._below(below), below.record, table, producer.place)
                 return self._below(below)
@@ -346,12 +346,12 @@ OTHER_KEY, OTHER = "other_key", "other"
 """The columns of what a stream is joined with."""
 
 
-def _join(node: Node, other: Node, kind: JoinKind, record: RecordType) -> Node:
+def _join(node: Node, other: Node, kind: JoinKind, producer: JoinedPairs) -> Node:
     """Pairs of the key and a row of both values."""
     left, right = _only(node, (KEY, VALUE)), _rename(_only(other, (KEY, VALUE)), (OTHER_KEY, OTHER))
-    joined = Join(left, right, kind, ((KEY, OTHER_KEY),))
+    joined = Join(left, right, kind, ((KEY, OTHER_KEY),), written=NodeLocation(place=producer.place))
     values = [Column(joined.schema[name].type, name) for name in (VALUE, OTHER)]
-    both = cast_to(resolve_call("row", values), record.columns[1].type)
+    both = cast_to(resolve_call("row", values), producer.record.columns[1].type)
     return Project(joined, ((KEY, Column(joined.schema[KEY].type, KEY)), (VALUE, both)))
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 MEMORY, TOPOLOGY, BATCH, STREAMS = range(4)
 
 WHY: dict[tuple[str, int], str] = {
-    ("left_join", STREAMS): "cannot take Join",
+    ("left_join", STREAMS): r"cannot take Join.* \(at .*verbs\.py:\d+\)",
     ("join", STREAMS): "cannot take Join",
     ("lookup", STREAMS): "cannot take Join",
-    ("sum_by_window", STREAMS): "cannot take functions of Python below a window",
-    ("running_sum", STREAMS): "cannot take Over",
+    ("sum_by_window", STREAMS): r"cannot take functions of Python below a window.*, as map .* at .*verbs\.py:\d+",
+    ("running_sum", STREAMS): r"cannot take Over.* \(at .*verbs\.py:\d+\)",
     ("sql", MEMORY): "is SQL, which plain Python does not compute",
 }
 """What is refused where, and what the refusal says."""

@@ -77,7 +77,7 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     dag = batch_plan(program)
     for node in dag.nodes():
         if isinstance(node, Join | Over | TopN):
-            lower_streaming(node, {})  # refuses it, before the modes below refuse what follows from it
+            _refuse_by_place(node)  # before the modes below refuse what follows from it
         _refuse_timed_python(node)
         if isinstance(node, Aggregate) and node.emit.lateness_us:
             raise NotSupported(
@@ -103,11 +103,24 @@ def _query(program: Program, directory: Path, name: str) -> StreamingQuery:
     return StreamingQuery(sink, mode, text, identifier(sink.table), after, kept, steps_text(stream, *rest))
 
 
+def _refuse_by_place(node: Node) -> None:
+    """Refuse what has no streaming form, with the line where a program in Python has it."""
+    try:
+        lower_streaming(node, {})
+    except NotSupported as error:
+        where = f" (at {node.written.place})" if node.written.place else ""
+        raise NotSupported(f"{error.problem}{where}", instead=error.instead) from None
+
+
 def _refuse_timed_python(node: Node) -> None:
     """Spark forgets which column is the event time where Python makes new rows."""
-    if isinstance(node, Aggregate) and node.window and any(isinstance(below, ApplyPython) for below in walk(node)):
+    if not isinstance(node, Aggregate) or not node.window:
+        return
+    step = next((below.steps[-1] for below in walk(node) if isinstance(below, ApplyPython)), None)
+    if step is not None:
         raise NotSupported(
-            "Structured Streaming cannot take functions of Python below a window that closes: it forgets the event time there",
+            "Structured Streaming cannot take functions of Python below a window that closes, as "
+            f"{step.called} at {step.place}: it forgets the event time there",
             instead="run it as a topology, or as a batch job",
         )
 
