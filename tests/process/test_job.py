@@ -19,7 +19,7 @@ from ouzel.errors import TopologyError
 from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime import warm
-from ouzel.runtime.cluster.local import start_heron
+from ouzel.runtime.cluster.local import name_run, start_heron
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor, mains
 from ouzel.runtime.process.job import (
     RunDescription,
@@ -225,6 +225,16 @@ def test_a_process_that_its_executor_did_not_live_to_note_does_no_work(job: RunD
     os.close(held)
     assert executor.wait() == -signal.SIGKILL
     assert (job.container(1) / "instance-1.log").read_text() == ""
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "日" * 100, "../../../a/b", 'a "b"\n'])
+def test_a_run_has_a_name_that_a_file_can_have(tmp_path: Path, name: str) -> None:
+    """The state manager keeps files under it: with a name of 250 letters the run would neither start nor end."""
+    run = name_run(name, tmp_path / "ouzel-01234567")
+    (tmp_path / run).mkdir()
+    assert (tmp_path / run).parent == tmp_path
+    assert run.endswith("-01234567")
+    assert len(run.encode()) <= 109
 
 
 def test_a_state_manager_that_is_not_there_is_told_of_before_anything_starts(tmp_path: Path) -> None:

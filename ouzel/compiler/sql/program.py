@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+
+from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
@@ -91,6 +94,7 @@ class _Compiler:
     def run(self) -> Program:
         """All statements, in order."""
         for tokens in _unwrap(self.source, split_statements(self.source.tokens())):
+            self._refuse_own_names(tokens)
             statement = read_statement(self.source, tokens)
             self._check_order(statement, tokens)
             self._statement(statement, tokens)
@@ -115,6 +119,13 @@ class _Compiler:
             tuple(self.listings),
             tuple((edit.start, edit.end, edit.text) for edit in (*self.edits, *self.named.edits)),
         )
+
+    def _refuse_own_names(self, tokens: Tokens) -> None:
+        """A column of such a name would be taken for how often a row is there, or for an error in it."""
+        for token in tokens:
+            if token.token_type is TokenType.IDENTIFIER and _OWN_NAME.fullmatch(token.text):
+                problem = f"'{token.text}' is a name of Ouzel's own for what is beside a row"
+                raise self.source.error(problem, span_of([token]), "choose a name without the $")
 
     def _check_order(self, statement: Statement, tokens: Tokens) -> None:
         """A SELECT that prints comes after all that makes it, RECONCILE after all that it may speak of, and EXPLAIN last."""
@@ -298,6 +309,7 @@ class _Compiler:
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
 
 
+_OWN_NAME = re.compile(rf"{re.escape(plan.WEIGHT)}|\$error\d+")
 _STATEMENT_SETS = (("EXECUTE", "STATEMENT", "SET", "BEGIN"), ("BEGIN", "STATEMENT", "SET"))
 
 

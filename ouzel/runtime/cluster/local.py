@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from ouzel.runtime.process.job import (
 )
 
 _END_S = 10.0
+_NAME_BYTES = 100
 
 
 class LocalScheduler:
@@ -128,9 +130,7 @@ def start_heron(
         home = create_home(parent)
     except OSError as error:
         raise _no_room(parent, error) from error
-    job = RunDescription(
-        f"{topology.name}-{home.name.removeprefix('ouzel-')}", home, directory.resolve(), topology, packing
-    )
+    job = RunDescription(name_run(topology.name, home), home, directory.resolve(), topology, packing)
     job = replace(job, tcp=tcp, detached=detached)
     try:
         check_state(topology.settings.state_manager)
@@ -146,6 +146,12 @@ def start_heron(
         remove_home(home)
         raise
     return handle
+
+
+def name_run(name: str, home: Path) -> str:
+    """The unique name of a run of a topology of this name: one that a file can have, whatever that is."""
+    plain = re.sub(r"[^\w.-]+", "-", name).encode()[:_NAME_BYTES].decode(errors="ignore")
+    return f"{plain}-{home.name.removeprefix('ouzel-')}"
 
 
 def _no_room(place: Path, error: OSError) -> TopologyError:
