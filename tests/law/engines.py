@@ -74,19 +74,19 @@ def heron_answer(case: Case, directory: Path, pairs: Pairs) -> Answer:
     return Answer(folded(job, frames), status.rows_late, f"{dict(pairs)}, {status}")
 
 
-def run_to_end(job: Job, engine: str) -> tuple[list[pl.DataFrame], Status]:
+def run_to_end(job: Job, engine: str, limit_s: float = RUN_LIMIT_S) -> tuple[list[pl.DataFrame], Status]:
     """All frames of the result and the last status.
 
     Raises:
         OuzelError: the run failed, or did not end in time.
     """
     handle = start(job, engine)
-    frames, deadline = [], time.monotonic() + RUN_LIMIT_S
+    frames, deadline = [], time.monotonic() + limit_s
     try:
         while not handle.wait(1.0):
             frames += handle.results()
             if time.monotonic() > deadline:
-                raise OuzelError(f"the run has not ended after {RUN_LIMIT_S} s: {handle.status()}")
+                raise OuzelError(f"the run has not ended after {limit_s} s: {handle.status()}")
         frames += handle.results()
     finally:
         status = handle.stop()
