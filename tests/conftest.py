@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from ouzel.runtime import warm
 from tests.servers.jvm import start_lightly
 from tests.servers.warm import WarmServers
+from tests.servers.workers import WarmWorkers
 
 start_lightly()
 
@@ -101,7 +102,8 @@ def spark() -> Iterator[Any]:
     from tests.gateway import remember_members
 
     remember_members()
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    workers = WarmWorkers()
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = str(workers.python)
     settings = {
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
@@ -125,6 +127,8 @@ def spark() -> Iterator[Any]:
     for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable  # for what tests start
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+    workers.close()
