@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.compiler.plan import Sink
+from ouzel.compiler.plan import Aggregate, FinalAggregate, Sink
 from ouzel.connectors import memory
 from ouzel.planner.settings import Settings
 from ouzel.runtime.operators.build import build_chain
@@ -49,6 +49,19 @@ def test_old_rows_are_left_out_only_where_new_ones_replace_them(case: str, tmp_p
     assert handle.status().reason == ""
     exact = load_text(WORDS.split("CREATE TABLE counts")[0] + query + ";", tmp_path, "exact")
     assert sorted(table(f"upserts_{case}", 1 + bool(more))) == sorted(answer(exact))
+
+
+def test_rows_that_nothing_replaces_are_left_to_the_sink(tmp_path: Path) -> None:
+    query = "SELECT DISTINCT word, size FROM words"
+    job = load_text(WORDS.format(query=query, more=", n", name="upserts_distinct"), tmp_path, "distinct")
+    nodes = next(
+        part.chain for part in job.topology.components if isinstance(part.chain[0], Aggregate | FinalAggregate)
+    )
+    made = build_chain(nodes, Settings(), nodes[-1].schema.names)
+    assert not made.consolidated, "its rows have no weights, which a sink that takes upserts is given"
+    frame = pl.DataFrame({"word": ["a", "b", "a"], "size": [1, 2, 1]}, schema_overrides={"size": pl.Int64})
+    (rows,) = [rows for _, rows in made.process(frame)]
+    assert sorted(consolidate(rows, rows.columns).rows()) == [("a", 1, 1), ("b", 2, 1)]
 
 
 def table(name: str, keys: int) -> list[tuple[object, ...]]:

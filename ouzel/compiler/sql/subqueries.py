@@ -371,8 +371,15 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
             alone = project(alone, [OutputColumn("$any", Literal(BOOLEAN, True))])
         inner = apart(alone, outer.node.schema.names)
         return _Inner(inner, (), tuple(map(inner.column, inner.columns)))
-    if not isinstance(tree, exp.Select) or is_grouped(tree, queries.source.functions):
+    if not isinstance(tree, exp.Select):
         raise alone
+    if is_grouped(tree, queries.source.functions):
+        if not split_correlation(queries, tree, outer)[1]:
+            raise alone
+        problem = "IN or EXISTS of a subquery that aggregates, and compares with the query around it, is not supported"
+        raise queries.source.error(
+            problem, place(tree), "compare its value: a = (SELECT MAX(b) FROM ...)", NotSupported
+        )
     if items and len(tree.expressions) != items:
         raise _several(queries.source, tree, len(tree.expressions), items)
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")

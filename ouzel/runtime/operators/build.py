@@ -104,7 +104,7 @@ def build_chain(
     made = [OPERATORS[type(node)](node, settings.seed) for node in nodes]
     chain = Chain(made, _edges(nodes, outputs))
     place = _replaceable(nodes, upsert_by) if upsert_by else -1
-    if place >= 0 and isinstance(operator := made[place], ChangingAggregation):
+    if place >= 0 and nodes[place].retracts and isinstance(operator := made[place], ChangingAggregation):
         operator.upserts = chain.consolidated = True
     return chain
 
