@@ -70,7 +70,9 @@ def append_lines(path: Path, lines: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            os.write(handle, lines.encode())
+            left = memoryview(lines.encode())
+            while left:  # a disk that is nearly full takes a part, and says so only when asked again
+                left = left[os.write(handle, left) :]
         finally:
             os.close(handle)
     except OSError as error:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from ouzel.connectors.dead_letters import append_lines
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
 
@@ -97,3 +99,12 @@ def test_a_row_without_a_time_shows_the_window(tmp_path: Path) -> None:
     assert f"w.jsonl:2: its time ts is NULL, so it belongs to no window of {window} (line 3, column " in first
     assert line[carets.index("^") : carets.rindex("^") + 1] == window
     assert advice == "leave such rows out in a view: SELECT * FROM t WHERE ts IS NOT NULL"
+
+
+def test_dead_letters_are_whole_on_a_disk_that_takes_them_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:7]))
+    append_lines(tmp_path / "letters", "one line\nanother\n")
+    assert (tmp_path / "letters").read_text() == "one line\nanother\n"
