@@ -331,9 +331,19 @@ def totals_of(frame: pl.DataFrame, columns: TotalColumns, keys: Iterable[Any]) -
     return added_up(frame.join(key_frame(columns, wanted), on=names, how="semi", nulls_equal=True), columns)
 
 
+def key_parts(columns: TotalColumns, key: Any) -> tuple[Any, ...]:
+    """What the key's columns hold: of one column the key itself, of several what the tuple has."""
+    return (key,) if len(columns.keys) == 1 else tuple(key)
+
+
+def key_of(parts: tuple[Any, ...]) -> Any:
+    """The other way round."""
+    return parts[0] if len(parts) == 1 else parts
+
+
 def key_frame(columns: TotalColumns, keys: Iterable[Any]) -> pl.DataFrame:
     """Keys in columns, each once; a key of several columns is a tuple."""
-    rows = [key if len(columns.keys) > 1 else (key,) for key in keys]
+    rows = [key_parts(columns, key) for key in keys]
     return pl.DataFrame(rows, schema=Schema(columns.keys).polars(), orient="row").unique()
 
 
@@ -344,7 +354,7 @@ def added_up(frame: pl.DataFrame, columns: TotalColumns) -> dict[Any, Any]:
     for key, row in zip(
         frame.select(keys).rows() if keys else [()] * frame.height, frame.select(values).rows(), strict=True
     ):
-        name, total = key[0] if len(keys) == 1 else key, monoid.prepare(row)
+        name, total = key_of(key), monoid.prepare(row)
         found[name] = monoid.plus(found[name], total) if name in found else total
     return found
 

@@ -18,7 +18,7 @@ from ouzel.errors import QueryError
 from ouzel.monoid import Monoid, TupleOf
 from ouzel.stores.batcher import Batcher, BatchID
 from ouzel.stores.columns import MONOIDS, StoreColumns, StoredValue, merged_by_of
-from ouzel.stores.folder import added_up, key_frame
+from ouzel.stores.folder import added_up, key_frame, key_of, key_parts
 
 ALONE = "alone"
 """The writer that a program is unless it says otherwise."""
@@ -113,7 +113,7 @@ class KeyedTotals:
             ConnectorError: the server refuses, or a sum does not fit its type.
         """
         present = self.monoid.present
-        rows = [(*(key if len(self.keys) > 1 else (key,)), *present(total)) for key, total in deltas.items()]
+        rows = [(*key_parts(self, key), *present(total)) for key, total in deltas.items()]
         self.merge_frame(pl.DataFrame(rows, schema=self.schema.polars(), orient="row"), batch)
 
     def merge_frame(self, rows: pl.DataFrame, batch: str) -> None:
@@ -174,19 +174,17 @@ class KeyedStream:
         for key, batch in keys:
             asked.setdefault(batch, []).append(key)
         starts = {batch: self._starts(batch) for batch in asked}
-        wanted = [
-            (start, *self._parts(key)) for batch, some in asked.items() for key in some for start in starts[batch]
-        ]
+        wanted = [self._row_key(start, key) for batch, some in asked.items() for key in some for start in starts[batch]]
         found: dict[tuple[Any, BatchID], Any] = {}
-        for (start, *parts), total in self._looked_up(wanted).items():
-            key = parts[0] if len(parts) == 1 else tuple(parts)
-            place = key, self.batcher.batch_of(start)
+        for row_key, total in self._looked_up(wanted).items():
+            start, *parts = key_parts(self.totals, row_key)
+            place = key_of(tuple(parts)), self.batcher.batch_of(start)
             found[place] = self.monoid.plus(found[place], total) if place in found else total
         return found
 
-    def _looked_up(self, wanted: list[tuple[Any, ...]]) -> dict[Any, Any]:
+    def _looked_up(self, wanted: list[Any]) -> dict[Any, Any]:
         if len(wanted) <= LOOKUPS_MOST:
-            return self.totals.get_many([row[0] if len(row) == 1 else row for row in wanted])
+            return self.totals.get_many(wanted)
         rows = self.totals.frame().join(
             key_frame(self.totals, wanted), on=[one.name for one in self.totals.keys], how="semi"
         )
@@ -199,8 +197,9 @@ class KeyedStream:
             return [start]
         return [start + place * window for place in range((end - start) // window)]
 
-    def _parts(self, key: Any) -> tuple[Any, ...]:
-        return tuple(key) if len(self.columns.keys) != 1 else (key,)
+    def _row_key(self, start: datetime, key: Any) -> Any:
+        """The key of a row of the table."""
+        return key_of((start, *key_parts(self.columns, key)))
 
     def sums(self, batch: BatchID) -> dict[Any, Any]:
         """What one batch adds up to, by key."""
@@ -211,10 +210,9 @@ class KeyedStream:
 
     def merge_many(self, deltas: Mapping[tuple[Any, BatchID], Any], batch: str) -> None:
         """Add these to the totals of keys in batches; see KeyedTotals.merge_many."""
-        made = {
-            (self.batcher.earliest_time_of(within), *self._parts(key)): total for (key, within), total in deltas.items()
-        }
-        self.totals.merge_many({key if len(key) > 1 else key[0]: total for key, total in made.items()}, batch)
+        first = self.batcher.earliest_time_of
+        made = {self._row_key(first(within), key): total for (key, within), total in deltas.items()}
+        self.totals.merge_many(made, batch)
 
 
 def keyed_totals(
