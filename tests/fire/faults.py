@@ -35,9 +35,9 @@ class Scene:
         return self.random.uniform(0.1, longest_s)
 
 
-def kill_task(scene: Scene) -> None:
-    """SIGKILL for an instance."""
-    task = scene.random.choice(scene.job.topology.tasks())
+def kill_task(scene: Scene, component: str = "") -> None:
+    """SIGKILL for an instance, of that component if one is named."""
+    task = scene.random.choice([task for task in scene.job.topology.tasks() if component in ("", task.component)])
     _kill(scene, f"{scene.job.packing.container_of(task.id).id}/instance-{task.id}")
 
 

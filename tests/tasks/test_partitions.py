@@ -48,9 +48,12 @@ class Fitful:
         return ReadBatch(pl.DataFrame({"n": range(start, self.at)}), start, self.at)
 
 
-def batches(moods: list[int], journal: Journal, places: dict[str, Place], most: int = 1_000) -> list[list[int]]:
+def batches(
+    moods: list[int], journal: Journal, places: dict[str, Place], most: int = 1_000, replays: bool = True
+) -> list[list[int]]:
     """What one life of a task emits, noting each cut first."""
-    (progress,) = Partitions(Task(1, "s", 0), 1, Fitful(list(moods)), places, journal).fresh()
+    source = Fitful(list(moods))
+    (progress,) = Partitions(Task(1, "s", 0), 1, source, places, journal, replays=replays).fresh()
     emitted = []
     while len(emitted) < most and (batch := progress.read(17)) is not ReadState.END:
         if isinstance(batch, ReadBatch):
@@ -71,6 +74,16 @@ def test_what_was_emitted_is_cut_the_same_again(first: list[int], second: list[i
     again = before[len(known) :]
     assert after[: len(again)] == again
     assert [n for batch in known + after for n in batch] == list(range(ROWS))
+
+
+@given(moods, st.integers(0, 6), st.integers(0, 6))
+def test_at_most_once_what_was_cut_is_not_read_again(moods: list[int], life: int, acked: int) -> None:
+    journal = MemoryJournal()
+    before = batches(moods, journal, {}, most=life)
+    known = before[: min(acked, len(before))]
+    places = {"p": Place(known[-1][-1] + 1, 0)} if known else {}
+    after = batches([], journal, places, replays=False)
+    assert [n for batch in before + after for n in batch] == list(range(ROWS))
 
 
 def test_cuts_outlive_the_process_in_a_file(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
         ways,
         beside_us,
         _shedder(scan.table, reads.sheds(options), context),
+        replays=settings.delivery is Delivery.AT_LEAST_ONCE,
     )
     policy = BadRecordPolicy(options.get("bad.record", "fail"))
     letters = context.directory / options.get("dead-letter.path", settings.dead_letter_path)

@@ -233,7 +233,8 @@ class Ways(NamedTuple):
 class Partitions:
     """The partitions of a source that one task reads, opened at the offsets known: those kept of this run, else the source's own.
 
-    What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. They are
+    What the source's own say of a run before is `past`; `beside_us` is how far other tables say that its windows were closed. Where nothing
+    `replays`, what a task before this one had cut is not read again, for it may have left: it would come twice. They are
     dealt in turn; those of a source that grows by their own turn, or their ids: whoever asks, and whenever, gets the same answer.
     """
 
@@ -241,9 +242,9 @@ class Partitions:
         self, task: Task, parallelism: int, source: Source, places: Mapping[str, Place], journal: Journal,
         idle_after_ms: int | None = None, keeps: Keeps = NOTHING,
         ways: Ways = Ways(grows=False, resumes=False, changelog=False), beside_us: int = BEGINNING_OF_TIME,
-        shedder: Shedder | None = None,
+        shedder: Shedder | None = None, replays: bool = True,
     ) -> None:  # fmt: skip
-        self._shedder = shedder or NoShedding()
+        self._shedder, self._replays = shedder or NoShedding(), replays
         self.source, self.journal, self.idle_after_ms = source, journal, idle_after_ms
         self._index, self._tasks = task.index, parallelism
         self._committed = committed = source.committed()
@@ -288,6 +289,8 @@ class Partitions:
         name = partition.id
         cuts = self._cuts.pop(name, [])
         start = cuts[0].start if cuts else self._offsets.get(name)
+        if cuts and not self._replays:
+            start, cuts = cuts[-1].end, []
         reader = self.source.reader(partition, start)
         pinned = getattr(reader, "pinned", None)
         if pinned is not None:
