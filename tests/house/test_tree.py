@@ -17,7 +17,9 @@ FORBIDDEN = {
     r"pypi\.org|pythonhosted\.org|registry\.npmjs\.org|repo1?\.maven\.|proxy\.golang\.org|files\.pythonhosted": "a registry's host name",
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|AKIA[0-9A-Z]{16}": "a secret",
 }
-TEXT = {".py", ".md", ".sql", ".toml", ".yaml", ".yml", ".proto", ".lark", ".txt", ".jsonl", ".csv", ".sh", ".pyi", ""}
+TEXT = {
+    ".py", ".md", ".sql", ".toml", ".yaml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed", ""
+}  # fmt: skip
 
 
 def test_nothing_forbidden() -> None:
@@ -29,6 +31,13 @@ def test_nothing_forbidden() -> None:
         if (found := re.search(pattern, path.read_text(errors="replace")))
     ]
     assert not wrong, listed(wrong)
+
+
+def test_nothing_of_another_kind() -> None:
+    strange = [short(path) for path in tracked() if path.suffix not in TEXT]
+    assert not strange, (
+        f"{listed(strange)}: logs, crash reports and data are not kept in git; another kind of text belongs into TEXT"
+    )
 
 
 def test_nothing_large() -> None:
