@@ -16,12 +16,14 @@ _NAMES = {
     "DATE_TRUNC('DAY', t)": "datetrunc time_slice",
     "FLOOR(x), or DATE_TRUNC('DAY', t)": "trunc truncate",
     "TIMESTAMPADD(DAY, 1, t)": "dateadd",
+    "TIMESTAMPDIFF(DAY, earlier, later)": "age",
     "UNIX_SECONDS(t)": "epoch to_unixtime",
     "POSITION(sought IN text)": "charindex strpos",
     "TRY_CAST(value AS INT)": "safe_cast try_convert",
     "CAST(value AS STRING)": "to_string str",
     "CARDINALITY(array)": "array_length array_size",
     "JSON_VALUE(text, '$.path')": "json_extract json_extract_scalar extractjsonfield",
+    "JSON_VALUE(text, '$.path') IS NOT NULL": "json_exists",
     "SPLIT(text, ',')": "string_split string_to_array",
     "COUNT(DISTINCT value)": "count_distinct",
     "APPROX_COUNT_DISTINCT(value)": "hll_count",
@@ -39,6 +41,7 @@ _NAMES = {
     "CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed": (
         "transform list_transform array_transform filter list_filter array_filter list_reduce"
     ),
+    "FROM UNNEST(SEQUENCE(1, 5)) AS u (n)": "generate_series",
     "NOT ARRAY_CONTAINS(array, value)": "all",
     "a key of the input: what is random would differ in the batch job": "uuid rand random",
 }

