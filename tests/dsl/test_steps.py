@@ -273,6 +273,13 @@ def test_fused_or_not_steps_and_what_is_above_have_the_same_ids() -> None:
     assert ids[0] == ids[1] != ids[2]
 
 
+def test_steps_above_a_merge_are_fused_with_those_of_each_branch() -> None:
+    merged = Source.of([3]) + Source.of([4]).map(lambda n: n + 1)
+    text = merged.filter(lambda n: n > 1).explain()
+    assert "Source.of records, filter lambda n: n > 1" in text
+    assert "Source.of records, map lambda n: n + 1, filter lambda n: n > 1" in text
+
+
 def test_a_job_holds_the_functions_of_a_module_that_is_not_installed(tmp_path: Path) -> None:
     (tmp_path / "helpers_of_mine.py").write_text(
         "def twice(n: int) -> int:\n    return double(n)\n\n\ndef double(n):\n    return n * 2\n"

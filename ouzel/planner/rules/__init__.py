@@ -34,8 +34,8 @@ RULES: tuple[Rule, ...] = (
     distribute_over_unions,
     prune_columns,  # after the filters: what only a lower filter reads need not go further up
     fuse_projections,
-    fuse_python_steps,
     remove_trivial_projects,
+    fuse_python_steps,  # with no such project between two steps
     combine_before_shuffle,  # partial aggregates before a fields grouping
     share_panes,  # of partial aggregates
     separate_twin_branches,  # last: others would remove its projections
