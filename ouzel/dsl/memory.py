@@ -104,11 +104,10 @@ class Memory:
                 times = [time for time, _ in self._of(below)]
                 return list(zip(times, producer.answered(self._plain(below)), strict=True))
             case RunningSum(below=below):
-                last = sampling.totals(
-                    sampling.adder(producer), self._plain(below)
-                )  # no record shows it, a column has it
+                adder = sampling.adder(producer)
+                last = sampling.totals(adder, self._plain(below))  # no record shows them, and a column has them
                 _check_held(producer, [(key, (total, None)) for key, total in last])
-                return list(running_sums(sampling.adder(producer), _timed(producer, self._of(below))))
+                return list(running_sums(adder, _timed(producer, self._of(below))))
             case WindowSum():
                 return _window_totals(producer, self._of(producer.below))
             case Summed(below=below, store=store):

@@ -22,7 +22,7 @@ def main() -> int:
     with grounds() as places:
         for pair in pairs:
             outcome = _run(places, pair, asked)
-            failed += outcome is None or (asked.delivery == "at-least-once" and outcome.lost > 0)
+            failed += outcome is None or outcome.lost > 0
             if outcome and asked.write:
                 lines.append(_line(pair, outcome))
                 PAGE.write_text(_page(lines, asked))
@@ -33,7 +33,7 @@ def _run(places: Grounds, pair: tuple[str, ...], asked: argparse.Namespace) -> O
     """None if it did not end as it should have."""
     began, outcome = time.monotonic(), None
     try:
-        outcome = run_pair(places, (pair[0], pair[1]), asked.seed, asked.events, asked.rounds, asked.delivery)
+        outcome = run_pair(places, (pair[0], pair[1]), asked.seed, asked.events, asked.rounds)
         said = f"LOST: {outcome}" if outcome.lost else str(outcome)
     except AssertionError as error:
         said = f"FAILED: {error}"
@@ -58,7 +58,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--events", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=1, help="how often there is each fault")
-    parser.add_argument("--delivery", default="at-least-once", choices=("at-least-once", "at-most-once"))
     parser.add_argument("--write", action="store_true", help=f"write the counts into {PAGE.name}")
     return parser.parse_args()
 

@@ -35,7 +35,8 @@ _BETWEEN_VALUES = {
     "~": "write REGEXP_LIKE(text, 'pattern')",
     "~*": "write REGEXP_LIKE(text, '(?i)pattern')",
 }
-_FIRST_WORDS = frozenset(words.split()[0] for words in (*_ANYWHERE, *_BEFORE_PARENTHESIS, *_BETWEEN_VALUES))
+_FOREIGN = _ANYWHERE | _BEFORE_PARENTHESIS | _BETWEEN_VALUES
+_FIRST_WORDS = frozenset(words.split()[0] for words in _FOREIGN)
 _SIGNS = {
     "&&": "write AND",
     "//": "write a DIV b",
@@ -62,7 +63,7 @@ def refuse_foreign(source: QueryText, tokens: Tokens) -> None:
 
 def _refuse_words(source: QueryText, tokens: Tokens, index: int) -> None:
     follows = _is_operand(tokens, index - 1)
-    for words, instead in (_ANYWHERE | _BEFORE_PARENTHESIS | _BETWEEN_VALUES).items():
+    for words, instead in _FOREIGN.items():
         end = index + len(words.split())
         if end > len(tokens) or not all(map(is_word, tokens[index:end], words.split())):
             continue
