@@ -20,7 +20,7 @@ from ouzel.errors import QueryError
 
 UserFunction = Callable[..., Any]
 
-OURS = str(Path(__file__).parent.parent)
+PACKAGE_FOLDER = str(Path(__file__).parent.parent)
 """The folder of the package."""
 
 LONGEST = 60
@@ -30,7 +30,7 @@ LONGEST = 60
 def users_line() -> str:
     """File and line of the nearest call that is not ours."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 

@@ -12,7 +12,7 @@ from ouzel.compiler.plan import StepKind
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
 from ouzel.errors import OuzelError, QueryError
 
-MOST = 100
+SAMPLE_ROWS = 100
 """So many records a function is tried on."""
 
 KNOWN: Mapping[Any, Hint] = {
@@ -49,7 +49,7 @@ def result_hint(
         return said
     found = samples()
     raised: list[Exception] = []
-    values = list(islice(_try(function, kind, found or (), raised), MOST))
+    values = list(islice(_try(function, kind, found or (), raised), SAMPLE_ROWS))
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen

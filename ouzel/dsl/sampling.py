@@ -15,7 +15,7 @@ from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
 from ouzel.compiler.types import to_polars
 from ouzel.connectors import open_source
 from ouzel.connectors.base import ReadBatch, SourceRequest
-from ouzel.dsl.inference import MOST
+from ouzel.dsl.inference import SAMPLE_ROWS
 from ouzel.dsl.producers import (
     AskedPairs,
     Filtered,
@@ -111,7 +111,7 @@ def samples(producer: Producer) -> list[Any] | None:
 def _samples(producer: Producer) -> list[Any] | None:
     match producer:
         case GivenRecords(records=records):
-            return list(records[:MOST])
+            return list(records[:SAMPLE_ROWS])
         case TableRead():
             return _read(producer)
         case Merged(parts=parts):
@@ -124,7 +124,7 @@ def _samples(producer: Producer) -> list[Any] | None:
             return None if pairs is None else [picked(pair, places) for pair in pairs]
         case StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
-            return None if given_first is None else list(islice(_try(step, given_first), MOST))
+            return None if given_first is None else list(islice(_try(step, given_first), SAMPLE_ROWS))
         case JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
             return None if both[0] is None or both[1] is None else joined_pairs(both[0], both[1], stays)
@@ -191,7 +191,7 @@ def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | N
         rows = entry.table(plan_job(trial, {}, True, {"error_policy": "skip"}), "memory")
     except OuzelError:
         return None
-    return [made_of(producer.record, row) for row in rows.head(MOST).iter_rows(named=True)]
+    return [made_of(producer.record, row) for row in rows.head(SAMPLE_ROWS).iter_rows(named=True)]
 
 
 def adder(producer: Summed | WindowSum | RunningSum) -> OfRecords:
@@ -302,6 +302,6 @@ def _read(producer: TableRead) -> list[Any] | None:
     if not can_be_read_now(producer):
         return None
     try:
-        return list(islice(read_records(producer, MOST), MOST))
+        return list(islice(read_records(producer, SAMPLE_ROWS), SAMPLE_ROWS))
     except OuzelError:
         return None

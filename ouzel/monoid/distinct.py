@@ -27,7 +27,7 @@ from ouzel.monoid.ranked import Bag
 WORD = (1 << 64) - 1
 SEED = 42
 RANKS = 64
-LEAST, MOST = 0.01, 0.05
+MIN_ERROR, MAX_ERROR = 0.01, 0.05
 
 LINEAR = {9: 400, 10: 900, 11: 1800, 12: 3100, 13: 6500, 14: 15500}
 """Up to which number empty registers say more than full ones, by how many bits of a hash say the register."""
@@ -48,8 +48,10 @@ class HyperLogLog(OfRegistry[Any, "Counter[int]", int]):
     commutative = True
 
     def __post_init__(self) -> None:
-        if not LEAST <= self.error <= MOST:
-            raise QueryError(f"a standard error of {self.error} is out of reach", instead=f"take {LEAST} to {MOST}")
+        if not MIN_ERROR <= self.error <= MAX_ERROR:
+            raise QueryError(
+                f"a standard error of {self.error} is out of reach", instead=f"take {MIN_ERROR} to {MAX_ERROR}"
+            )
 
     @property
     def zero(self) -> Counter[int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ouzel.errors import OuzelError
 
-MOST = 1_000
+MAX_COUNTERS = 1_000
 """So many counters one task has: a name made of each record would be a counter for each."""
 
 _counted: ContextVar[dict[str, int] | None] = ContextVar("counted", default=None)
@@ -28,9 +28,9 @@ class Counter:
         Raises:
             OuzelError: the task has too many counters.
         """
-        if self.name not in self.counts and len(self.counts) >= MOST:
+        if self.name not in self.counts and len(self.counts) >= MAX_COUNTERS:
             raise OuzelError(
-                f"a task has at most {MOST:,} counters; '{self.name}' would be one more: count fewer names"
+                f"a task has at most {MAX_COUNTERS:,} counters; '{self.name}' would be one more: count fewer names"
             )
         self.counts[self.name] = self.counts.get(self.name, 0) + amount
 

@@ -20,7 +20,7 @@ from ouzel.stores.batcher import Batcher, BatchID
 from ouzel.stores.columns import MONOIDS, StoreColumns, StoredValue, merged_by_of
 from ouzel.stores.folder import added_up, key_frame, key_of, key_parts
 
-ALONE = "alone"
+SOLE_WRITER = "alone"
 """The writer that a program is unless it says otherwise."""
 
 LOOKUPS_MOST = 100_000
@@ -69,7 +69,7 @@ class KeyedTotals:
     keys: tuple[Field, ...]
     values: tuple[StoredValue, ...]
     directory: Path = field(default_factory=Path.cwd)
-    writer: str = ALONE
+    writer: str = SOLE_WRITER
 
     @property
     def schema(self) -> Schema:
@@ -216,7 +216,7 @@ class KeyedStream:
 
 
 def keyed_totals(
-    table: NamedTable, monoid: Monoid[Any, Any, Any], key: Any, value: Any, writer: str = ALONE
+    table: NamedTable, monoid: Monoid[Any, Any, Any], key: Any, value: Any, writer: str = SOLE_WRITER
 ) -> KeyedTotals:
     """The totals that `sum_by_key(monoid, table)` keeps.
 

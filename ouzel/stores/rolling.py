@@ -26,7 +26,7 @@ from ouzel.stores.store import extended
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST = 10_000
+MAX_BATCHES = 10_000
 """Batches that are computed at once; more are most likely a mistake."""
 
 Compute = Callable[[Job, Period | None], pl.DataFrame]
@@ -135,9 +135,9 @@ def plan_advance(
         near, after = batcher.interval_of(batcher.batch_of(start))
         raise QueryError(f"no batch of '{batcher}' begins at {start}", instead=f"begin at {near} or {after}")
     batches = batcher.whole_in(start, max(start, end))
-    if len(batches) > MOST:
+    if len(batches) > MAX_BATCHES:
         raise QueryError(
-            f"from {start} to {end} there are {len(batches):,} batches of '{batcher}', and at most {MOST:,} are computed at once",
+            f"from {start} to {end} there are {len(batches):,} batches of '{batcher}', and at most {MAX_BATCHES:,} are computed at once",
             instead="give an earlier end with --to",
         )
     if page is not None:

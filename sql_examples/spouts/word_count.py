@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1]))
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parents[1]))
 
-LINES = HERE.parent / "data" / "announcements.txt"
+LINES = FOLDER.parent / "data" / "announcements.txt"
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def main(kind: str, count: int) -> int:
         print(f"starting {kind}, and putting {len(lines):,} lines into it", flush=True)
         with {"kestrel": kestrel, "kafka": kafka}[kind](home, lines) as (written, address):
             query = home / f"word_count_{kind}.sql"
-            query.write_text((HERE / query.name).read_text().replace(written, address))
+            query.write_text((FOLDER / query.name).read_text().replace(written, address))
             ouzel = [sys.executable, "-m", "ouzel"]
             run = subprocess.run([*ouzel, "run", query, "--record", home / "record", "--parallelism", "2"], check=False)
             return (

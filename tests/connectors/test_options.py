@@ -26,7 +26,7 @@ FLINK = {
     "csv.null-literal": "-",
     "csv.ignore-parse-errors": "false",
 }
-OURS = {
+CONNECTOR_OPTIONS = {
     "topic": "bids",
     "bootstrap.servers": "b:9092",
     "group": "g",
@@ -42,13 +42,13 @@ OURS = {
 
 
 def test_a_table_of_flinks_is_ours() -> None:
-    assert in_our_names(CONNECTORS["kafka"], FLINK) == OURS
-    assert in_our_names(CONNECTORS["kafka"], OURS) == OURS
-    check_options(CONNECTORS["kafka"], OURS)
+    assert in_our_names(CONNECTORS["kafka"], FLINK) == CONNECTOR_OPTIONS
+    assert in_our_names(CONNECTORS["kafka"], CONNECTOR_OPTIONS) == CONNECTOR_OPTIONS
+    check_options(CONNECTORS["kafka"], CONNECTOR_OPTIONS)
     options = ", ".join(f"'{name}' = '{value}'" for name, value in {"connector": "kafka", **FLINK}.items())
     text = f"CREATE TABLE bids (price INT) WITH ({options});\nSELECT price FROM bids;"
     (scan,) = (node for node in walk(load_text(text, Path(), "q").program.sinks[0]) if isinstance(node, Scan))
-    assert dict(scan.options) == OURS
+    assert dict(scan.options) == CONNECTOR_OPTIONS
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import ouzel
 from ouzel import Batch, Bolt, Collector, Context, Source, monoid
 from ouzel.errors import OuzelError
-from ouzel.planner.metrics import MOST, UserMetrics
+from ouzel.planner.metrics import MAX_COUNTERS, UserMetrics
 from ouzel.runtime.observe.totals import Totals
 from ouzel.runtime.run import Handle, Status
 from ouzel.runtime.wire.wire_pb2 import TaskReport
@@ -77,7 +77,7 @@ def test_the_counters_of_all_lives_and_tasks_are_added_up() -> None:
 
 
 def test_a_name_for_each_record_is_refused() -> None:
-    metrics = UserMetrics({f"n{number}": 1 for number in range(MOST)})
+    metrics = UserMetrics({f"n{number}": 1 for number in range(MAX_COUNTERS)})
     metrics.counter("n7").add()
     with pytest.raises(
         OuzelError, match="a task has at most 1,000 counters; 'new' would be one more: count fewer names"

@@ -18,7 +18,7 @@ from tests.house.source import ROOT
 
 PAGE = (ROOT / "docs/dsl.md").read_text()
 PAIRS = re.findall(r"^```python\n(.*?)^```\n.*?^```sql\n(.*?)^```", PAGE, re.M | re.S)
-ALONE = PAGE.rsplit("```python\n", 1)[1].partition("```")[0]
+LAST_PROGRAM = PAGE.rsplit("```python\n", 1)[1].partition("```")[0]
 
 
 def rows(frame: pl.DataFrame) -> list[tuple[object, ...]]:
@@ -52,4 +52,4 @@ def test_the_readme_says_the_same() -> None:
 
 def test_the_example_of_a_test_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(ALONE, {"__name__": "documented"})
+    exec(LAST_PROGRAM, {"__name__": "documented"})

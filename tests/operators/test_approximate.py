@@ -11,7 +11,7 @@ import pytest
 
 from ouzel.compiler.functions.approximate import LARGEST_ROUNDED, register_bits
 from ouzel.compiler.types import BIGINT, BOOLEAN, BYTES, DOUBLE, FLOAT, INT, VARCHAR, DataType, DecimalType
-from ouzel.runtime.operators.approximate import FEW, find_registers, round_digits
+from ouzel.runtime.operators.approximate import LINEAR_COUNTING_LIMITS, find_registers, round_digits
 from ouzel.runtime.operators.spark_hash import spark_hashes
 from tests.operators.nodes import FINAL, call, chain, group, table
 
@@ -67,7 +67,11 @@ def test_a_count_is_off_by_a_few_times_its_standard_error(size: int, error: floa
 
 
 def test_ranks_are_told_to_the_last_bit() -> None:
-    assert set(FEW) == {register_bits(error) for error in (0.05, 0.04, 0.03, 0.02, 0.015, 0.01)} == set(range(9, 15))
+    assert (
+        set(LINEAR_COUNTING_LIMITS)
+        == {register_bits(error) for error in (0.05, 0.04, 0.03, 0.02, 0.015, 0.01)}
+        == set(range(9, 15))
+    )
     found = find_registers(pl.Series(range(1 << 16)), BIGINT, 9)
     words = spark_hashes(pl.Series(range(1 << 16)), BIGINT).tolist()
     assert found.tolist() == [(word >> 55) * 64 + 56 - (word & (1 << 55) - 1).bit_length() for word in words]

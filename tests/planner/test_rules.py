@@ -21,8 +21,8 @@ from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.share_panes import share_panes
 from tests.sql.connectors import WRITTEN, read
 
-HERE = Path(__file__).parent / "rules"
-TABLES = (HERE / "tables.sql").read_text()
+FOLDER = Path(__file__).parent / "rules"
+TABLES = (FOLDER / "tables.sql").read_text()
 ALL_MODES = ("append", "upsert", "retract")
 CONNECTORS = {
     "file": ConnectorTraits("file", read, WRITTEN, modes=ALL_MODES, filters=True),
@@ -67,7 +67,7 @@ STEPS = {rule.__name__: rule for rule in RULES if rule is not fuse_python_steps}
 
 @pytest.mark.parametrize("name", STEPS)
 def test_rule(name: str, update_golden: bool) -> None:
-    path = HERE / f"{name}.sql"
+    path = FOLDER / f"{name}.sql"
     cases = path.read_text().strip().split("\n\n")
     made = []
     for case in cases:
@@ -81,6 +81,6 @@ def test_rule(name: str, update_golden: bool) -> None:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_rule_changes_nothing_the_second_time(name: str) -> None:
-    for case in (HERE / f"{name}.sql").read_text().strip().split("\n\n"):
+    for case in (FOLDER / f"{name}.sql").read_text().strip().split("\n\n"):
         once = STEPS[name](dag_of(case.partition("\n=>\n")[0]))
         assert drawn(STEPS[name](once)) == drawn(once)

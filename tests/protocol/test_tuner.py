@@ -9,7 +9,7 @@ import pytest
 from doc_sources.tuning import CAPACITY, KNEE, SLOWER_FROM, simulate
 from ouzel.planner.settings import PendingTuning, Settings
 from ouzel.runtime.protocol.acker import Acker
-from ouzel.runtime.protocol.tuner import MOST, HeronTuner, PaperTuner, PendingLimit, Tuner
+from ouzel.runtime.protocol.tuner import MAX_FACTOR, HeronTuner, PaperTuner, PendingLimit, Tuner
 
 TUNINGS = [PendingTuning.PAPER, PendingTuning.HERON]
 
@@ -71,7 +71,7 @@ def test_the_limit_has_limits(kind: type[PaperTuner] | type[HeronTuner]) -> None
 def test_an_interval_that_says_nothing_of_the_limit_changes_nothing(tuning: PendingTuning) -> None:
     settings = Settings(max_pending_rows=100, batch_rows=10, max_pending_tuning=tuning, max_pending_interval_ms=1_000)
     limit, full = PendingLimit(settings), Acker(0, 0, 1_000)
-    full.pending_rows = 100 * MOST
+    full.pending_rows = 100 * MAX_FACTOR
     limit.observe(0, 0)
     limit.observe(500, 1_000)
     assert limit.rows == 100, "the input was slow: nothing ever waited for room"

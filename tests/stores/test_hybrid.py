@@ -153,7 +153,7 @@ def test_only_what_is_new_is_computed(tmp_path: Path, monkeypatch: pytest.Monkey
         plan_advance(ouzel.query(QUERY, tmp_path), store, DAY, None if store.exists else DAYS[0], end).run(noting)
     assert asked[::2] == [f"from {a} to just before {b}" for a, b in pairwise(DAYS)]
     assert asked[1::2] == [""] * 3, "then the totals before and what is new are added up"
-    monkeypatch.setattr(rolling, "MOST", 100)
+    monkeypatch.setattr(rolling, "MAX_BATCHES", 100)
     with pytest.raises(
         QueryError, match=r"there are 4,380 batches of '1 day', and at most 100 are computed at once; give an"
     ):

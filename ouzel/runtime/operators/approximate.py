@@ -27,7 +27,7 @@ NEIGHBOURS = 6
 RANKS, PLACES = 64, 20
 """A register and a rank in it are one number, register times RANKS plus rank, of at most PLACES bits."""
 
-FEW = {9: 400, 10: 900, 11: 1800, 12: 3100, 13: 6500, 14: 15500}
+LINEAR_COUNTING_LIMITS = {9: 400, 10: 900, 11: 1800, 12: 3100, 13: 6500, 14: 15500}
 """Up to which number empty registers are counted instead, by how many bits say the register: as Spark has it."""
 
 
@@ -151,7 +151,7 @@ def estimate(empty: Ints, inverse: npt.NDArray[Any], bits: int) -> Ints:
     raw = 0.7213 / (1 + 1.079 / size) * size * size / inverse
     better = np.where(raw < 5 * size, raw - _bias(raw, bits), raw)
     linear = size * np.log(size / np.maximum(empty, 1))
-    few = (empty > 0) & ((linear <= FEW[bits]) | (raw <= 2.5 * size))
+    few = (empty > 0) & ((linear <= LINEAR_COUNTING_LIMITS[bits]) | (raw <= 2.5 * size))
     counts: Ints = np.floor(np.where(few, linear, better) + 0.5).astype(np.int64)
     return counts
 

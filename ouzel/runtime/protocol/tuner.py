@@ -22,7 +22,7 @@ SIMILAR = 0.05
 PATIENCE = 5
 """After so many intervals of similar progress something is tried."""
 
-MOST = 64
+MAX_FACTOR = 64
 """A tuner raises the limit to at most so many times what the settings say."""
 
 
@@ -183,7 +183,7 @@ class PendingLimit:
     def __init__(self, settings: Settings) -> None:
         self.rows, self._batch = settings.max_pending_rows, settings.batch_rows
         kind = _TUNERS.get(settings.max_pending_tuning)
-        self._tuner: Tuner | None = kind(self.rows, self._batch, MOST * self.rows) if kind else None
+        self._tuner: Tuner | None = kind(self.rows, self._batch, MAX_FACTOR * self.rows) if kind else None
         self._every_ms = settings.max_pending_interval_ms
         self._acked = self._until_ms = -1.0
         self._bound = False

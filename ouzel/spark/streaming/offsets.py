@@ -60,8 +60,8 @@ class Surveyor:
         self._list(position)
         parts = dict(position.parts)
         waiting = [name for name in self._partitions if name not in self._finished]
-        deal = self._in_turn if self._ordered else self._alike
-        deal(waiting, parts, rows)
+        share_out = self._in_turn if self._ordered else self._alike
+        share_out(waiting, parts, rows)
         return Position(position.table, parts, not self._grows and self._finished >= self._partitions.keys())
 
     def _in_turn(self, waiting: Sequence[str], parts: dict[str, tuple[int, int]], rows: int) -> None:

@@ -36,7 +36,7 @@ MICRO_BATCH_ROWS = 1_000_000
 TASK_ROWS = 1 << 17
 """Most rows that one task reads of a source that can start anywhere. Spans depend on offsets alone: a batch has the same again."""
 
-ALL = 1 << 40
+ALL_ROWS = 1 << 40
 
 
 def read_stream(
@@ -147,7 +147,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
         position = Position.from_json(start)
         if position.ended:
             return start
-        rows = limit.max_rows if isinstance(limit, ReadMaxRows) else ALL
+        rows = limit.max_rows if isinstance(limit, ReadMaxRows) else ALL_ROWS
         return self._source[1].advance(position, rows).to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:

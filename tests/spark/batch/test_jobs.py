@@ -49,7 +49,7 @@ SINKS = {
 }
 """What INSERT INTO writes; the others show their rows."""
 WRITTEN_TOPICS = {"kafka_window": "pages", "two_sinks": "late"}
-OURS = {name for name in QUERIES if "from ouzel" in (JOBS / f"{name}.py").read_text()}
+WITH_WHEEL = {name for name in QUERIES if "from ouzel" in (JOBS / f"{name}.py").read_text()}
 """Jobs that read or write with Ouzel, and need its wheel."""
 
 SHARE = 4
@@ -179,7 +179,7 @@ class Way:
 
     def __init__(self, name: str, inputs: Inputs, wheel: Path, folder: Path, run: Callable[[Path], str]) -> None:
         self._name, self._inputs, self._folder = name, inputs, folder
-        names = sorted(QUERIES, key=lambda name: (name in OURS, name))
+        names = sorted(QUERIES, key=lambda name: (name in WITH_WHEEL, name))
         (folder / "jobs.json").write_text(json.dumps([self._job(name, wheel) for name in names]))
         run(folder / "jobs.json")
         self.told: Mapping[str, Mapping[str, Any]] = json.loads((folder / "told.json").read_text())
@@ -202,7 +202,7 @@ class Way:
             "path": str(path),
             "arguments": arguments,
             "shown": shown,
-            "wheel": str(wheel) if name in OURS else "",
+            "wheel": str(wheel) if name in WITH_WHEEL else "",
         }
 
     def topic(self, name: str) -> str:
@@ -261,14 +261,14 @@ def test_a_job_answers_as_the_memory_engine(
     by: str, name: str, way: Callable[[str], Way], answer: Callable[[str, str], pl.DataFrame], kafka: KafkaBroker
 ) -> None:
     told = way(by).told[name]
-    if by == "connect" and name in OURS:
+    if by == "connect" and name in WITH_WHEEL:
         assert (
             "Spark Connect has it elsewhere; give the job to spark-submit, or read and write files only"
             in told["error"]
         )
         return
     assert told["error"] == ""
-    assert told["ouzel"] == (name in OURS)
+    assert told["ouzel"] == (name in WITH_WHEEL)
     for table in SINKS.get(name, ["result"]):
         expected, found = answer(name, table), way(by).rows(name, table, kafka)
         assert expected.height > 1, "an answer that tells something"
