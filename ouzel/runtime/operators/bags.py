@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import polars as pl
 
@@ -21,26 +23,83 @@ class Distinct(Accumulators):
 
     def __init__(self, inner: Accumulators, kind: DataType) -> None:
         super().__init__(inner.call)
-        self._inner, self._kind = inner, kind
+        self.inner, self.values = inner, DistinctValues(self, kind)
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
-        self._inner.declare(table, make_bag)
-        self._values = make_bag(f"distinct {self.call.name}", {"value": to_polars(self._kind)})
+        self.inner.declare(table, make_bag)
+        if self.values.calls[0] is self:
+            self.values.declare(make_bag)
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
-        values = self._series(batch).alias("value").to_frame()
-        pairs = self._values.find_or_put(batch.key, batch.slots, values)
-        crossing = np.empty(len(pairs), np.int64)
-        kernels.cross_zero(self._values.weights, pairs, weights, crossing)
-        self._inner.fold(batch, crossing)
-        self._values.sweep(pairs)
+        """As the only call that counts its values; of several `DistinctValues.fold` is told the weights together."""
+        self.values.fold(batch, [weights])
 
     def result(self, slots: Slots) -> Values:
-        return self._inner.result(slots)
+        return self.inner.result(slots)
 
     def empty(self, slots: Slots) -> Mask:
-        empty: Mask = self._inner.empty(slots) & self._values.empty(slots)
+        empty: Mask = self.inner.empty(slots) & self.values.empty(slots)
         return empty
+
+
+class DistinctValues:
+    """The values that a column has in each group, kept once for all calls that count them, with a weight for each of these.
+
+    `COUNT(DISTINCT x), COUNT(DISTINCT x) FILTER (WHERE …)` look a value up once. (Flink's split of distinct aggregates keeps a bit for each
+    filter in the same way.)
+    """
+
+    def __init__(self, call: Distinct, kind: DataType) -> None:
+        self.calls, self._kind = [call], kind
+
+    def declare(self, make_bag: MakeBag) -> None:
+        """Declare what is kept for each group."""
+        self._bag = make_bag(f"distinct {self.calls[0].call.name}", {"value": to_polars(self._kind)})
+        others = self.calls[1:]
+        self._others = self._bag.columns("others", {call.call.name: np.int64 for call in others}) if others else None
+
+    def fold(self, batch: SlottedRows, weights: Sequence[Ints]) -> None:
+        """Add the rows with the weights that each call has for them; a row that all leave out is not looked up."""
+        rows = np.flatnonzero(np.logical_or.reduce([each != 0 for each in weights]))
+        if not rows.size:
+            return
+        pairs = self._find(batch, rows)
+        for call, held, own in zip(self.calls, self._weights(), weights, strict=True):
+            crossing = np.zeros(len(own), np.int64)
+            kernels.cross_zero(held, pairs, rows, own, crossing)
+            call.inner.fold(batch, crossing)
+        gone = np.logical_and.reduce([held[pairs] == 0 for held in self._weights()])
+        if gone.any():
+            self._bag.remove(np.unique(pairs[gone]))
+
+    def _find(self, batch: SlottedRows, rows: Ints) -> Slots:
+        """The slots of what these rows have."""
+        (low, high), argument = batch.key, self.calls[0].call.argument
+        assert argument is not None
+        values = batch.frame[argument].alias("value")
+        if rows.size == len(values):
+            return self._bag.find_or_put(batch.key, batch.slots, values.to_frame())
+        return self._bag.find_or_put((low[rows], high[rows]), batch.slots[rows], values[rows].to_frame())
+
+    def empty(self, slots: Slots) -> Mask:
+        """Which groups have no values."""
+        return self._bag.empty(slots)
+
+    def _weights(self) -> list[Ints]:
+        """Of each call its weights, by the bag's slots."""
+        return [self._bag.weights, *(self._others.arrays if self._others else ())]
+
+
+def share_values(calls: Iterable[Accumulators]) -> list[DistinctValues]:
+    """Let the calls that count distinct values of one column keep them together; all that there is to keep."""
+    shared: dict[str | None, DistinctValues] = {}
+    for call in calls:
+        if isinstance(call, Distinct):
+            values = shared.setdefault(call.call.argument, call.values)
+            if values is not call.values:
+                values.calls.append(call)
+                call.values = values
+    return list(shared.values())
 
 
 class ExtremeRows(KeptRow):

@@ -14,7 +14,7 @@ from ouzel.compiler.plan import AggregateCall, FrameKind, SortKey, WindowFrame
 from ouzel.compiler.types import DataType
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, numbers, valid_rows
-from ouzel.runtime.operators.groups import accumulators_of, ones, weights_of
+from ouzel.runtime.operators.groups import CallWeights, accumulators_of, ones
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import SlotTable
 
@@ -165,8 +165,9 @@ class FrameTotals:
     def _cover(self, frames: list[Accumulators], rows: pl.DataFrame, lows: Ints, highs: Ints) -> None:
         single = self._table(rows.height)
         batch = _slot(rows, np.arange(rows.height))
+        weights = CallWeights(batch)
         for call in single:
-            call.fold(batch, weights_of(call.call, batch))
+            call.fold(batch, weights.of(call.call))
         level = _export(single, rows.height)
         self._subtract(frames, level, lows, highs)
         frames = [call for call in frames if not call.subtracts]

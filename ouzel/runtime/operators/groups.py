@@ -21,7 +21,7 @@ from ouzel.runtime.operators.accumulators import (
     Tally,
     WideTotal,
 )
-from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows
+from ouzel.runtime.operators.bags import Distinct, ExtremeBag, ExtremeRows, share_values
 from ouzel.runtime.operators.best import make_best
 from ouzel.runtime.operators.buffers import (
     Ints,
@@ -108,6 +108,10 @@ class Groups:
         self.columns = self.table.columns("group", {"rows": np.int64, "end": np.int64})
         retracting = aggregate.input.retracts
         self.calls = [accumulators_of(call, _argument_type(call, source), retracting) for call in aggregate.calls]
+        self._plain, self._values = (
+            [call for call in self.calls if not isinstance(call, Distinct)],
+            share_values(self.calls),
+        )
         for call in self.calls:
             call.declare(self.table, self._make_bag)
 
@@ -129,8 +133,11 @@ class Groups:
     def fold(self, batch: SlottedRows) -> None:
         """Add rows of the aggregate's input."""
         kernels.add_amounts(self.columns["rows"], batch.slots, batch.weights)
-        for call in self.calls:
-            call.fold(batch, weights_of(call.call, batch))
+        weights = CallWeights(batch)
+        for call in self._plain:
+            call.fold(batch, weights.of(call.call))
+        for values in self._values:
+            values.fold(batch, [weights.of(call.call) for call in values.calls])
 
     def merge(self, batch: SlottedRows) -> None:
         """Add partial aggregates."""
@@ -212,11 +219,19 @@ def _argument_type(call: AggregateCall, source: Schema) -> DataType | None:
     return source[call.argument].type if call.argument else None
 
 
-def weights_of(call: AggregateCall, batch: SlottedRows) -> Ints:
-    """The batch's weights, 0 for rows that the call leaves out: its value is NULL, its FILTER not TRUE."""
-    weights = batch.weights
-    for name in (call.filter, call.argument if row_of(call).variant == "true" else None):
-        if name:
-            weights = weights * true_rows(batch.frame[name])
-    valid = valid_rows(batch.frame[call.argument]) if call.argument else None
-    return weights if valid is None else weights * valid
+class CallWeights:
+    """The batch's weights as each call has them: 0 for rows that it leaves out, for its value is NULL, or its FILTER not TRUE."""
+
+    def __init__(self, batch: SlottedRows) -> None:
+        self._batch = batch
+        self._where: dict[tuple[str, ...], Ints] = {(): batch.weights}
+
+    def of(self, call: AggregateCall) -> Ints:
+        """Those of one call, not to be written to. What several calls ask for is found once."""
+        names = tuple(filter(None, (call.filter, call.argument if row_of(call).variant == "true" else None)))
+        if names not in self._where:
+            masks = [true_rows(self._batch.frame[name]) for name in names]
+            self._where[names] = self._batch.weights * np.logical_and.reduce(masks)
+        weights = self._where[names]
+        valid = valid_rows(self._batch.frame[call.argument]) if call.argument else None
+        return weights if valid is None else weights * valid

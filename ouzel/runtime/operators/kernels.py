@@ -101,14 +101,15 @@ def keep_extreme_float(best, seen, slots, values, weights, largest):  # type: ig
                 seen[slot] = 1
 
 
-@kernel(types.void(INT_OUT, INT, INT, INT_OUT))
-def cross_zero(held, slots, weights, crossing):  # type: ignore[no-untyped-def]
-    """Add weights and fill `crossing`: +1 where a slot's weight became positive by this row, -1 where it ceased to be, else 0."""
-    for row in range(slots.size):
-        slot = slots[row]
-        before = held[slot]
-        held[slot] = before + weights[row]
-        crossing[row] = np.int64(held[slot] > 0) - np.int64(before > 0)
+@kernel(types.void(INT_OUT, INT, INT, INT, INT_OUT))
+def cross_zero(held, slots, rows, weights, crossing):  # type: ignore[no-untyped-def]
+    """Add the weights of these rows; put into `crossing` +1 where a slot's became positive by the row, -1 where it ceased to be."""
+    for number in range(slots.size):
+        slot, row = slots[number], rows[number]
+        if weights[row] != 0:
+            before = held[slot]
+            held[slot] = before + weights[row]
+            crossing[row] = np.int64(held[slot] > 0) - np.int64(before > 0)
 
 
 @numba.njit(inline="always")

@@ -30,7 +30,7 @@ from ouzel.runtime.operators.buffers import (
 )
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.operators.frames import FrameTotals, Layout, sort_rows
-from ouzel.runtime.operators.groups import accumulators_of, row_weights, weights_of
+from ouzel.runtime.operators.groups import CallWeights, accumulators_of, row_weights
 from ouzel.runtime.operators.lifetimes import lifetimes_of
 from ouzel.runtime.operators.recompute import RecomputeAndDifference
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of
@@ -407,8 +407,9 @@ class PassingOver(Operator):
         groups, touched, first = self._table.touch(owners)
         key: tuple[Words, Words] = self._table.index.hashes(owners)
         batch = SlottedRows(rows, key, owners, row_weights(rows), groups, touched, first)
+        weights = CallWeights(batch)
         for call in self._totals:
-            call.fold(batch, weights_of(call.call, batch))
+            call.fold(batch, weights.of(call.call))
 
     def _forget(self, touched: Slots) -> None:
         """Partitions of which nothing is kept."""

@@ -66,6 +66,15 @@ SELECT kind, COUNT(*) AS n FROM events GROUP BY kind HAVING COUNT(*) % 2 = 0;
 SELECT MAX(users) AS widest FROM (
   SELECT n, COUNT(*) AS users FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS counts GROUP BY n) AS sizes;
 
+-- query: distinct_by_several_filters_of_changes
+SELECT kind, COUNT(DISTINCT n) AS a, COUNT(DISTINCT n) FILTER (WHERE user_id > 20) AS b, SUM(DISTINCT n) FILTER (WHERE n % 2 = 0) AS c,
+  COUNT(DISTINCT last) FILTER (WHERE n > 3) AS d, COUNT(DISTINCT last) AS e, AVG(DISTINCT n) AS f, COUNT(*) FILTER (WHERE n % 2 = 0) AS g
+FROM (SELECT kind, user_id, COUNT(*) AS n, MAX(quantity) AS last FROM events GROUP BY kind, user_id) AS counts GROUP BY kind EMIT CHANGES;
+-- duckdb:
+SELECT kind, COUNT(DISTINCT n) AS a, COUNT(DISTINCT n) FILTER (WHERE user_id > 20) AS b, SUM(DISTINCT n) FILTER (WHERE n % 2 = 0)::BIGINT AS c,
+  COUNT(DISTINCT last) FILTER (WHERE n > 3) AS d, COUNT(DISTINCT last) AS e, AVG(DISTINCT n) AS f, COUNT(*) FILTER (WHERE n % 2 = 0) AS g
+FROM (SELECT kind, user_id, COUNT(*) AS n, MAX(quantity) AS last FROM events GROUP BY kind, user_id) AS counts GROUP BY kind;
+
 -- query: every_aggregate_of_changes
 SELECT n % 5 AS bucket, COUNT(*) AS users, COUNT(total) AS totals, SUM(total) AS total, AVG(n) AS mean, MIN(total) AS low, MAX(last_kind) AS high,
   BOOL_AND(n > 20) AS every_one, BOOL_OR(n > 20) AS any_one, COUNT_IF(n > 20) AS many,

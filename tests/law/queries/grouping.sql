@@ -43,6 +43,12 @@ FROM events GROUP BY user_id;
 -- query: distinct_with_filter
 SELECT kind, COUNT(DISTINCT user_id) FILTER (WHERE quantity > 10) AS users FROM events GROUP BY kind;
 
+-- query: distinct_by_several_filters
+SELECT kind, COUNT(DISTINCT user_id) FILTER (WHERE quantity > 10) AS a, COUNT(DISTINCT user_id) AS b, COUNT(DISTINCT user_id) FILTER (WHERE flag) AS c,
+  SUM(DISTINCT quantity) FILTER (WHERE flag) AS d, COUNT(DISTINCT quantity) FILTER (WHERE user_id = 1) AS e, COUNT(*) FILTER (WHERE flag) AS f,
+  SUM(DISTINCT quantity) AS g, MIN(quantity) FILTER (WHERE flag) AS h, COUNT(DISTINCT price) FILTER (WHERE amount > 100000) AS none
+FROM events GROUP BY kind;
+
 -- query: having_on_count
 SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id HAVING COUNT(*) > 12;
 
