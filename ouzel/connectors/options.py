@@ -16,6 +16,9 @@ from ouzel.connectors.formats.base import Format
 from ouzel.errors import ConnectorError, QueryError
 
 EPOCH = "timestamp.epoch"
+_OF_FLINK = ("csv", "json", "protobuf", "debezium-json", "maxwell-json", "canal-json")
+"""Formats that Flink has with `ignore-parse-errors`."""
+
 COMMON: tuple[Option, ...] = (
     Option(
         "bad.record",
@@ -23,7 +26,7 @@ COMMON: tuple[Option, ...] = (
         "`dead-letter` writes it to `dead-letter.path`. Only the columns that a query reads are looked at.",
         default="fail",
         choices=("fail", "skip", "dead-letter"),
-        aliases=tuple(Alias(f"{form}.ignore-parse-errors", {"false": "fail"}) for form in ("csv", "json", "protobuf")),
+        aliases=tuple(Alias(f"{form}.ignore-parse-errors", {"false": "fail"}) for form in _OF_FLINK),
     ),
     Option(
         "dead-letter.path",
@@ -84,9 +87,9 @@ def option_of_quoted(connector: Connector, options: Mapping[str, str]) -> str:
     return chosen.quoted if chosen else ""
 
 
-_OTHER_LOGS = frozenset({"maxwell-json", "canal-json", "ogg-json", "debezium-avro-confluent"})
+_OTHER_LOGS = frozenset({"ogg-json", "debezium-avro-confluent"})
 _INSTEAD_OF_LOG = (
-    "have the log written as Debezium writes it, 'debezium-json': only that has whole rows as they were; "
+    "have the log written as Debezium, Maxwell or Canal write it: 'debezium-json', 'maxwell-json' or 'canal-json'; "
     "or read it as 'json', with columns for its type and data, each record a row"
 )
 """What to write instead of a log of changes of another kind."""
@@ -204,9 +207,7 @@ ELSEWHERE = {
     "scan.bounded.mode": "'end' = 'latest', 'timestamp' or 'offsets'",
     "scan.bounded.specific-offsets": "'end' = 'offsets' and 'end.offsets' = 'topic-0:42'",
     "key.fields-prefix": "the name of the column in 'key.fields'",
-    "json.ignore-parse-errors": "'bad.record' = 'skip'",
-    "csv.ignore-parse-errors": "'bad.record' = 'skip'",
-    "protobuf.ignore-parse-errors": "'bad.record' = 'skip'",
+    **{f"{form}.ignore-parse-errors": "'bad.record' = 'skip'" for form in _OF_FLINK},
     "protobuf.message-class-name": "'protobuf.message' = 'package.Message', and its 'protobuf.descriptor-file'",
     "protobuf.read-default-values": "COALESCE(column, default) in the query",
     "csv.disable-quote-character": "'csv.quote' = '' for none",

@@ -128,7 +128,7 @@ def test_such_a_file_cannot_be_written(tmp_path: Path) -> None:
         load_text(query, tmp_path, "q")
 
 
-@pytest.mark.parametrize("form", ["maxwell-json", "canal-json"])
+@pytest.mark.parametrize("form", ["ogg-json", "debezium-avro-confluent"])
 def test_other_logs_of_changes_are_refused_with_the_way_out(form: str) -> None:
     with pytest.raises(QueryError) as caught:
         load_text(
@@ -137,4 +137,7 @@ def test_other_logs_of_changes_are_refused_with_the_way_out(form: str) -> None:
             "q",
         )
     assert caught.value.problem == f"'format' cannot be '{form}'"
-    assert (caught.value.instead or "").startswith("have the log written as Debezium writes it, 'debezium-json'")
+    advice = (
+        "have the log written as Debezium, Maxwell or Canal write it: 'debezium-json', 'maxwell-json' or 'canal-json'"
+    )
+    assert (caught.value.instead or "").startswith(advice)

@@ -9,6 +9,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,10 @@ def write_inputs(directory: Path, rows: int = 1200, seed: int = 7) -> None:
     parts.head(0).write_parquet(data / "nothing.parquet")
     parts.head(1).write_parquet(data / "single.parquet")
     for number in range(2):
-        _json_lines(data / f"accounts-{number}.jsonl", list(_changes(random, rows // 4, [*range(number, 60, 2)])))
+        changes = list(_changes(random, rows // 4, [*range(number, 60, 2)]))
+        _json_lines(data / f"accounts-{number}.jsonl", changes)
+        _json_lines(data / f"maxwell-{number}.jsonl", [_of_maxwell(change) for change in changes])
+        _json_lines(data / f"canal-{number}.jsonl", list(_of_canal(changes)))
     _json_lines(data / "late.jsonl", _late(random, rows // 2))
     profiles = list(_profiles(random, rows))
     for number in range(2):
@@ -112,6 +116,33 @@ def _changes(random: Random, count: int, ids: Sequence[int]) -> Iterator[dict[st
             after = held[key] = {**(before or {}), **_account(random, key, number)}
         code = "r" if number < 10 and before is None else "c" if before is None else "u" if after else "d"
         yield {"before": before, "after": after, "op": code, "ts_ms": number, "source": {"table": "accounts"}}
+
+
+def _changed_fields(change: dict[str, Any]) -> dict[str, Any]:
+    before, after = change["before"] or {}, change["after"] or {}
+    return {name: before[name] for name in before.keys() & after if before[name] != after[name]}
+
+
+def _of_maxwell(change: dict[str, Any]) -> dict[str, Any]:
+    """The change as Maxwell tells it: of an update what the changed fields were."""
+    kind = {"r": "bootstrap-insert", "c": "insert", "u": "update", "d": "delete"}[change["op"]]
+    told = {"database": "bank", "table": "accounts", "type": kind, "data": change["after"] or change["before"]}
+    return told if kind != "update" else {**told, "old": _changed_fields(change)}
+
+
+def _of_canal(changes: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The changes as Canal tells them: all values as text, and up to three of one kind in a record."""
+    yield {"data": None, "isDdl": True, "type": "CREATE", "database": "bank", "table": "accounts"}
+    kinds = {"r": "INSERT", "c": "INSERT", "u": "UPDATE", "d": "DELETE"}
+    for kind, group in groupby(changes, key=lambda change: kinds[change["op"]]):
+        while some := list(islice(group, 3)):
+            data = [_as_texts(change["after"] or change["before"]) for change in some]
+            old = [_as_texts(_changed_fields(change)) for change in some] if kind == "UPDATE" else None
+            yield {"data": data, "old": old, "isDdl": False, "type": kind, "database": "bank", "table": "accounts"}
+
+
+def _as_texts(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, int) else value for name, value in row.items()}
 
 
 def _account(random: Random, key: int, number: int) -> dict[str, Any]:

@@ -13,6 +13,8 @@ CREATE VIEW accounts AS SELECT row.* FROM (
   UNION ALL SELECT after, 1 FROM read_json('data/accounts-*.jsonl', format = 'newline_delimited', columns = {
     after: 'STRUCT(id BIGINT, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP, address STRUCT(city VARCHAR, zip INTEGER))'})
 ) WHERE row IS NOT NULL GROUP BY row HAVING sum(n) > 0;
+CREATE VIEW accounts_of_maxwell AS SELECT * FROM accounts;
+CREATE VIEW accounts_of_canal AS SELECT * FROM accounts;
 CREATE VIEW profiles AS SELECT * EXCLUDE place, points * 2 AS twice FROM (
   SELECT *, row_number() OVER (PARTITION BY id ORDER BY seq DESC) AS place FROM read_json('data/profiles-*.jsonl', format = 'newline_delimited',
     columns = {seq: 'BIGINT', id: 'BIGINT', owner: 'VARCHAR', points: 'INTEGER', gone: 'BOOLEAN'})

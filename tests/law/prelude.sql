@@ -33,6 +33,12 @@ CREATE TABLE single (
 CREATE TABLE accounts (id BIGINT NOT NULL, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP(3), address ROW<city VARCHAR, zip INT>)
 WITH ('connector' = 'file', 'path' = 'data/accounts-*.jsonl', 'format' = 'debezium-json');
 
+CREATE TABLE accounts_of_maxwell (id BIGINT NOT NULL, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP(3), address ROW<city VARCHAR, zip INT>)
+WITH ('connector' = 'file', 'path' = 'data/maxwell-*.jsonl', 'format' = 'maxwell-json');
+
+CREATE TABLE accounts_of_canal (id BIGINT NOT NULL, owner VARCHAR, balance DECIMAL(12, 2), opened TIMESTAMP(3), address ROW<city VARCHAR, zip INT>)
+WITH ('connector' = 'file', 'path' = 'data/canal-*.jsonl', 'format' = 'canal-json');
+
 CREATE TABLE profiles (seq BIGINT, id BIGINT NOT NULL, owner VARCHAR, points INT, gone BOOLEAN, twice AS points * 2, PRIMARY KEY (id) NOT ENFORCED)
 WITH ('connector' = 'file', 'path' = 'data/profiles-*.jsonl', 'format' = 'json', 'changelog.mode' = 'upsert', 'changelog.deleted' = 'gone');
 

@@ -83,7 +83,10 @@ CONNECTOR = Connector(
             required=True,
         ),
         Option(
-            "format", "What the files hold.", required=True, choices=("parquet", "csv", "json", "debezium-json", "raw")
+            "format",
+            "What the files hold.",
+            required=True,
+            choices=("parquet", "csv", "json", "debezium-json", "maxwell-json", "canal-json", "raw"),
         ),
         Option(
             "json.array",

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from ouzel.connectors.formats.arrow import FORMAT as ARROW
 from ouzel.connectors.formats.avro import AVRO, AVRO_CONFLUENT
 from ouzel.connectors.formats.base import Decoder, Encoder, Format
+from ouzel.connectors.formats.canal import FORMAT as CANAL
 from ouzel.connectors.formats.csv import FORMAT as CSV
 from ouzel.connectors.formats.debezium import FORMAT as DEBEZIUM
 from ouzel.connectors.formats.json import FORMAT as JSON
+from ouzel.connectors.formats.maxwell import FORMAT as MAXWELL
 from ouzel.connectors.formats.parquet import FORMAT as PARQUET
 from ouzel.connectors.formats.protobuf import FORMAT as PROTOBUF
 from ouzel.connectors.formats.raw import FORMAT as RAW
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 FORMATS: dict[str, Format] = {
-    format.name: format for format in (JSON, DEBEZIUM, CSV, RAW, AVRO, AVRO_CONFLUENT, PROTOBUF, ARROW, PARQUET)
+    format.name: format
+    for format in (JSON, DEBEZIUM, MAXWELL, CANAL, CSV, RAW, AVRO, AVRO_CONFLUENT, PROTOBUF, ARROW, PARQUET)
 }
 
 

@@ -39,6 +39,11 @@ FORMAT = Format(
             "false",
             kind="boolean",
         ),
+        Option(
+            "debezium-json.timestamp-format.standard",
+            "Flink's option: `SQL` and `ISO-8601` are both read, whatever it says; only `SQL` is written.",
+            choices=("SQL", "ISO-8601"),
+        ),
         *(option for option in JSON.options if option.name == EXACT),
     ),
     "ouzel.connectors.formats.debezium:DebeziumDecoder",

@@ -157,7 +157,7 @@ CONNECTOR = Connector(
         ),
         Option(
             "format", "What a record's value holds.", required=True,
-            choices=("json", "debezium-json", "csv", "raw", "avro", "avro-confluent", "protobuf", "arrow"),
+            choices=("json", "debezium-json", "maxwell-json", "canal-json", "csv", "raw", "avro", "avro-confluent", "protobuf", "arrow"),
             aliases=(Alias("value.format"),),
         ),
         Option(

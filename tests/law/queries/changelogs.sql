@@ -29,3 +29,9 @@ ON p.owner = o.customer AND p.id < o.order_id JOIN profiles q ON p.points = q.po
 SELECT owner, balance FROM accounts WHERE balance > 0 EMIT AFTER DELAY INTERVAL '1' SECOND;
 -- duckdb:
 SELECT owner, balance FROM accounts WHERE balance > 0;
+
+-- query: changelog_of_maxwell
+SELECT id, owner, balance, opened, address.city AS city FROM accounts_of_maxwell WHERE id <> 3;
+
+-- query: changelog_of_canal
+SELECT owner, COUNT(*) AS n, SUM(balance) AS total, MAX(opened) AS latest, COUNT(DISTINCT address.zip) AS zips FROM accounts_of_canal GROUP BY owner;
