@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
+import polars as pl
 import pytest
 
-from ouzel.compiler.plan import Over, SortKey, TopN
-from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR
+from ouzel.compiler.plan import Over, PartialTopN, SortKey, TopN
+from ouzel.compiler.types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, VARCHAR, DataType
+from ouzel.runtime.operators.first_rows import PartialTop, order_codes
+from ouzel.runtime.operators.frames import sort_rows
 from tests.effort import seeds
 from tests.operators.nodes import table
 from tests.operators.tasks import Row, Tasks
@@ -67,3 +72,57 @@ def test_rows_that_cannot_be_among_the_first_are_not_kept() -> None:
     parts = tasks.chains[0].states[0].snapshot().parts
     assert parts["keys"].height == 3
     assert parts["rows"]["column.row.weight"].sum() == 6
+
+
+@pytest.mark.parametrize("keys", [("k",), ()], ids=["partitions", "one partition"])
+def test_what_a_batch_leaves_out_changes_no_answer(keys: tuple[str, ...]) -> None:
+    left_out = 0
+    for seed in seeds():
+        random = Random(seed)
+        node = replace(drawn_node(random, False, keys), function="row_number")
+        partial, tasks, all_rows = PartialTop(PartialTopN(node.input, node)), Tasks(node), Counter[Row]()
+        for _ in range(10):
+            rows = [row for row, _ in drawn(random, 0, None)]
+            all_rows.update(rows)
+            frame = pl.DataFrame(rows, node.input.schema.polars(), orient="row")
+            kept = partial.process(frame)
+            assert kept is not None
+            assert kept.columns == frame.columns
+            left_out += frame.height - kept.height
+            tasks.process([(row, 1) for row in kept.iter_rows()])
+        assert +tasks.out == first_rows(node, all_rows), f"seed {seed}"
+    assert left_out > 0, "the test tests nothing"
+
+
+CODED = {
+    BIGINT: [None, -(2**63), -1, 0, 1, 2**63 - 1],
+    DOUBLE: [None, float("-inf"), -2.5, -0.0, 0.0, 5e-324, 2.5, float("inf"), float("nan")],
+    BOOLEAN: [None, False, True],
+    DATE: [None, dt.date(1900, 1, 1), dt.date(2024, 2, 29)],
+    TIMESTAMP: [None, dt.datetime(1969, 12, 31), dt.datetime(2024, 2, 29, 12)],
+    VARCHAR: [None, "", "a", "b"],
+}
+
+
+@pytest.mark.parametrize("kind", CODED, ids=str)
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("nulls_last", [False, True])
+def test_codes_never_fall_in_the_order_of_rows(kind: DataType, descending: bool, nulls_last: bool) -> None:
+    node = TopN(table(False, v=kind), (), (SortKey("v", descending, nulls_last),), (), "row_number", 1)
+    rows = sort_rows(pl.DataFrame({"v": CODED[kind]}, node.input.schema.polars()), (), node.order)
+    codes = order_codes(node, rows)
+    assert (codes[1:] >= codes[:-1]).all(), list(zip(rows["v"], codes, strict=True))
+    assert kind == VARCHAR or len(set(codes.tolist())) >= rows.height - 2, "only extremes and zeros may be alike"
+
+
+def test_rows_of_one_code_are_compared_whole_where_it_matters() -> None:
+    """Rows tie at the last place, some held and some new, and among them are equal ones."""
+    source = table(False, k=VARCHAR, t=TIMESTAMP, v=BIGINT, s=VARCHAR)
+    for name in ("", "place"):
+        node = TopN(source, ("k",), (SortKey("v", True, True),), ("t", "s"), "row_number", 3, 0, name)
+        tasks, held = Tasks(node), Counter[Row]()
+        for letters in ("dd", "cf", "ba", "aa", "ab"):
+            rows: list[Row] = [("k", None, 7, letter) for letter in letters]
+            held.update(rows)
+            tasks.process([(row, 1) for row in rows])
+            assert +tasks.out == first_rows(node, held)

@@ -16,8 +16,10 @@ from ouzel.compiler.sql import compile_sql
 from ouzel.explain.wording import node_text
 from ouzel.planner.rules import RULES
 from ouzel.planner.rules.combine_before_shuffle import combine_before_shuffle
+from ouzel.planner.rules.cut_batches_short import cut_batches_short
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
+from ouzel.planner.rules.keep_first_rows import keep_first_rows
 from ouzel.planner.rules.share_panes import share_panes
 from tests.sql.connectors import WRITTEN, read
 
@@ -60,6 +62,7 @@ def everything(dag: Dag) -> Dag:
 
 
 STEPS = {rule.__name__: rule for rule in RULES if rule is not fuse_python_steps} | {  # no SQL has such steps: tests/dsl
+    "cut_batches_short": lambda dag: cut_batches_short(keep_first_rows(dag)),  # of what keeps first rows
     "share_panes": lambda dag: share_panes(combine_before_shuffle(dag)),  # it looks only at partial aggregates
     "all": everything,
 }

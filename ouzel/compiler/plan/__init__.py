@@ -57,7 +57,7 @@ from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
 from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin
 from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode
 from ouzel.compiler.plan.sources import Scan, Watermark
-from ouzel.compiler.plan.top_n import TopN
+from ouzel.compiler.plan.top_n import PartialTopN, TopN
 from ouzel.compiler.plan.windows import AssignWindow, WindowKind
 
 __all__ = [
@@ -104,6 +104,7 @@ __all__ = [
     "Over",
     "OverCall",
     "PartialAggregate",
+    "PartialTopN",
     "Program",
     "Project",
     "PythonStep",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ouzel.compiler.expressions import Expression
 from ouzel.compiler.plan.base import (
+    ANY,
+    APPENDS,
     UNBOUNDED,
     WEIGHTED,
     Changelog,
     Names,
     Node,
+    SameColumns,
 )
 from ouzel.compiler.plan.ordered import Ordered
 from ouzel.compiler.types import BIGINT, Field, Schema
@@ -81,3 +85,43 @@ class TopN(Ordered):
 
     def definition(self, column: str) -> tuple[object, ...]:
         return ("place", self.rows_id)
+
+
+@dataclass(frozen=True)
+class PartialTopN(SameColumns):
+    """Of each batch the rows that can be among the first of `top`, before a fields grouping. Only the planner makes these.
+
+    A row that is behind so many of its own batch is behind them in any table that has them: rows that are never taken back. Which of the
+    others leave depends on the batch, and the answer does not.
+    """
+
+    top: TopN
+
+    def needs(self, wanted: Names) -> tuple[Names, ...]:
+        return (wanted | self.top.ordered_by,)
+
+    def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
+        return self.with_inputs(inputs)
+
+    def passes(self, predicate: Expression) -> tuple[Expression | None, ...] | None:
+        return self.top.passes(predicate)
+
+    is_rowwise = False
+    distribution = (ANY,)
+    waits = (False,)
+    accepts = (APPENDS,)
+    state_bound = ""
+    component_name = ""
+
+    @property
+    def label(self) -> str:
+        return f"PartialTopN <= {self.top.most} of each batch ({self.top.order_label})"
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.top.identity
+
+    @property
+    def rows_id(self) -> str:
+        """Its input's: what it leaves out changes no answer."""
+        return self.input.rows_id

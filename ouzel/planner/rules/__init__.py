@@ -8,6 +8,7 @@ from dataclasses import replace
 from ouzel.compiler.plan import Program
 from ouzel.planner.rules.align_union_branches import align_union_branches
 from ouzel.planner.rules.combine_before_shuffle import combine_before_shuffle
+from ouzel.planner.rules.cut_batches_short import cut_batches_short
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.distribute_over_unions import distribute_over_unions
 from ouzel.planner.rules.drop_unused_watermarks import drop_unused_watermarks
@@ -37,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     remove_trivial_projects,
     fuse_python_steps,  # with no such project between two steps
     combine_before_shuffle,  # partial aggregates before a fields grouping
+    cut_batches_short,
     share_panes,  # of partial aggregates
     separate_twin_branches,  # last: others would remove its projections
 )

@@ -20,6 +20,7 @@ from ouzel.compiler.plan import (
     Node,
     Over,
     PartialAggregate,
+    PartialTopN,
     Project,
     Scan,
     Served,
@@ -41,6 +42,7 @@ from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggreg
 from ouzel.runtime.operators.asof_join import AsofJoining
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
+from ouzel.runtime.operators.first_rows import PartialTop
 from ouzel.runtime.operators.gathering import Gathering
 from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
@@ -75,6 +77,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         IntervalJoin: lambda node, seed: IntervalJoining(node, seed),
         Over: over,
         TopN: top_n,
+        PartialTopN: lambda node, _seed: PartialTop(node),
         Union: lambda _node, _seed: Passing(),  # its reader has several inputs
         Gather: lambda node, _seed: Gathering(node),
         LateRows: lambda node, _seed: Lateness(node),

@@ -36,7 +36,7 @@ def weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
 
 def _add_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:
     """The last place of each row whose weights do not cancel, in order, and its weight."""
-    groups, number = _group(frame, columns)
+    groups, number = group_rows(frame, columns)
     total = np.zeros(number, np.int64)
     kernels.add_amounts(total, groups, weights)
     last = np.empty(number, np.int64)
@@ -48,7 +48,7 @@ def _add_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple
 
 def _by_key(frame: pl.DataFrame, keys: Sequence[str], rows: Ints, total: Ints) -> tuple[Ints, Ints]:
     """For each key the last row of positive weight, or the last of negative weight if there is no other."""
-    groups, number = _group(frame.select(keys)[rows], keys)
+    groups, number = group_rows(frame.select(keys)[rows], keys)
     chosen = np.full(number, -1, np.int64)
     for wanted in (np.flatnonzero(total < 0), np.flatnonzero(total > 0)):
         chosen[groups[wanted]] = wanted
@@ -56,7 +56,7 @@ def _by_key(frame: pl.DataFrame, keys: Sequence[str], rows: Ints, total: Ints) -
     return rows[chosen], np.sign(total[chosen])
 
 
-def _group(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
+def group_rows(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
     """Each row's group, numbered from 0 in order of appearance, and how many there are."""
     index = KeyIndex(min(frame.height, 1 << 16) or 1)
     slots = index.find_or_insert(*key_hashes(frame, columns, PRIVATE_SEED))

@@ -9,6 +9,7 @@ from ouzel.compiler.plan import TopN
 from ouzel.compiler.types import BIGINT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, to_series
+from ouzel.runtime.operators.first_rows import NumberedTop
 from ouzel.runtime.operators.frames import Layout, sort_rows
 from ouzel.runtime.operators.lifetimes import lifetimes_of
 from ouzel.runtime.operators.recompute import RecomputeAndDifference, difference
@@ -45,7 +46,7 @@ class ChangingTop(RecomputeAndDifference):
 
 
 class GrowingTop(ChangingTop):
-    """Of rows that are never taken back it keeps those that are among the first, for the others never will be."""
+    """The same by rank, of rows that are never taken back: it keeps those that are among the first, for the others never will be."""
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What changes about the first rows of the batch's partitions."""
@@ -95,4 +96,6 @@ class GrowingTop(ChangingTop):
 
 def top_n(node: TopN, seed: int) -> Operator:
     """The operator of a TopN."""
-    return ChangingTop(node, seed) if node.input.retracts else GrowingTop(node, seed)
+    if node.input.retracts:
+        return ChangingTop(node, seed)
+    return NumberedTop(node, seed) if node.function == "row_number" else GrowingTop(node, seed)

@@ -26,6 +26,7 @@ from ouzel.compiler.plan import (
     Node,
     Over,
     PartialAggregate,
+    PartialTopN,
     Project,
     Scan,
     Served,
@@ -71,6 +72,7 @@ BATCH: NodeTable[Lowering] = NodeTable(
     {
         PartialAggregate: Refused("it aggregates whole, and Spark combines by itself"),
         FinalAggregate: Refused("it aggregates whole, and Spark combines by itself"),
+        PartialTopN: Refused("it ranks whole partitions, and Spark cuts them short by itself"),
         ApplyPython: lower_python,
         Served: Refused(
             "a service answers for single keys, and a batch job reads whole tables",

@@ -31,6 +31,7 @@ from ouzel.compiler.plan import (
     Node,
     Over,
     PartialAggregate,
+    PartialTopN,
     Project,
     RowWise,
     Scan,
@@ -234,6 +235,7 @@ STREAMING: NodeTable[Lowering] = NodeTable(
         IntervalJoin: _NO_JOIN,
         SideJoin: _NO_JOIN,
         Served: Refused("it asks no service", "run it as a topology"),
+        PartialTopN: Refused("its streams have no first rows"),
         TopN: Refused("its streams have no first rows", "run it as a topology, or as a batch job"),
         Over: Refused(
             "its streams have no windows over rows but those of time", "run it as a topology, or as a batch job"
