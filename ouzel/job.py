@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, Secret, SecretWarning
-from ouzel.compiler.plan import Program
+from ouzel.compiler.plan import Program, Scan
 from ouzel.errors import QueryError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
@@ -94,6 +94,7 @@ def load_text(
     with _point_at(text, program):
         settings = Settings().updated(program.settings)
     settings = settings.updated(pairs)
+    program = _with_small_tables(program, settings, directory)
     name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
     with _point_at(text, program):
@@ -101,6 +102,21 @@ def load_text(
     packing = pack(topology) if program.sinks else PackingPlan(())
     listings = tuple(fill_listing(listing, settings) for listing in program.listings)
     return Job(text, directory, replace(program, notes=(), listings=listings), topology, packing)
+
+
+def _with_small_tables(program: Program, settings: Settings, directory: Path) -> Program:
+    """The program with joins that read their small tables whole, where it makes no difference to what is refused or left out."""
+    from ouzel.connectors import load_function, reads_of
+    from ouzel.planner.settings import BadRecordPolicy
+    from ouzel.planner.small_tables import read_small_tables_whole
+
+    def size_of(scan: Scan) -> int | None:
+        told = reads_of(scan.connector, scan.table).beside.size
+        return load_function(scan.connector, told)(dict(scan.options), directory) if told else None
+
+    if settings.forgets or settings.error_policy is not BadRecordPolicy.FAIL:
+        return program
+    return read_small_tables_whole(program, size_of)
 
 
 def _edit(text: str, edits: Iterable[tuple[int, int, str]]) -> str:

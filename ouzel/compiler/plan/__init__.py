@@ -54,7 +54,7 @@ from ouzel.compiler.plan.rowwise import Filter, Project, Unnest
 from ouzel.compiler.plan.served import Served
 from ouzel.compiler.plan.sessions import AssignSession
 from ouzel.compiler.plan.sets import SetKind, SetOperation, Union
-from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin
+from ouzel.compiler.plan.side_join import SIDE_KINDS, SideJoin, describe_moving
 from ouzel.compiler.plan.sinks import ADDED, MERGED, MERGED_BY, Sink, SinkMode, check_merged, choose_mode
 from ouzel.compiler.plan.sources import Scan, Watermark
 from ouzel.compiler.plan.top_n import PartialTopN, TopN
@@ -133,6 +133,7 @@ __all__ = [
     "by_keys",
     "check_merged",
     "choose_mode",
+    "describe_moving",
     "identity_origins",
     "keeps_rows",
     "names_above",

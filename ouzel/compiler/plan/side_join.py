@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ouzel.compiler.plan.base import ANY, APPENDS, OWN, WEIGHTED, Changelog, walk
+from ouzel.compiler.plan.base import ANY, APPENDS, OWN, WEIGHTED, Changelog, Node, walk
 from ouzel.compiler.plan.joins import Join, JoinKind
 from ouzel.compiler.plan.served import Served
+from ouzel.compiler.plan.sets import Union
 from ouzel.compiler.plan.sources import Scan
 
 SIDE_KINDS = frozenset({JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI})
@@ -66,3 +68,28 @@ class SideJoin(Join):
     @property
     def identity(self) -> tuple[object, ...]:
         return (*super().identity, self.asked)
+
+
+def describe_moving(node: Node) -> str:
+    """Why a relation is no table at rest, of which every task can compute each row by itself; empty if it is one."""
+    return next(_reasons(node), "")
+
+
+def _reasons(node: Node) -> Iterator[str]:
+    for below in walk(node):
+        if isinstance(below, Scan):
+            yield from _reasons_of(below)
+        elif not below.is_rowwise and not isinstance(below, Union):
+            yield "it is the result of a query that sees several rows at once"
+
+
+def _reasons_of(scan: Scan) -> Iterator[str]:
+    traits = scan.traits
+    if not traits.bounded:
+        yield f"{scan.table} never ends"
+    if not traits.at_rest:
+        yield f"a task that starts again may find other rows in {scan.table}"
+    if traits.changelog:
+        yield f"{scan.table} takes rows back"
+    if dict(scan.options).get("bad.record", "fail") != "fail":
+        yield f"each would meet the bad records of {scan.table}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ouzel.compiler.plan import SIDE_KINDS, JoinKind, Node, Scan, Union, walk
+from ouzel.compiler.plan import SIDE_KINDS, JoinKind, Node, Union, describe_moving, walk
 from ouzel.compiler.sql.scope import Relation
 from ouzel.compiler.sql.shells import read_hints
 from ouzel.compiler.sql.source import QueryText, Span
@@ -33,7 +31,7 @@ class SideHints:
             if hint is None or (relation is left and _joins(relation.node)):
                 continue
             self.used.add(hint.span)
-            why = _describe_moving(relation.node)
+            why = describe_moving(relation.node)
             if why:
                 raise self._refuse(hint, f"each task would read it whole, and {why}", LEAVE_OUT)
             if kind not in SIDE_KINDS or (relation is left and kind is not JoinKind.INNER):
@@ -65,28 +63,3 @@ def refuse_unused_side(source: QueryText, hint: HintPair) -> QueryError:
 
 def _joins(node: Node) -> bool:
     return any(len(below.inputs) > 1 and not isinstance(below, Union) for below in walk(node))
-
-
-def _describe_moving(node: Node) -> str:
-    """Why a relation is no table at rest, of which every task can compute each row by itself; empty if it is one."""
-    return next(_reasons(node), "")
-
-
-def _reasons(node: Node) -> Iterator[str]:
-    for below in walk(node):
-        if isinstance(below, Scan):
-            yield from _reasons_of(below)
-        elif not below.is_rowwise and not isinstance(below, Union):
-            yield "it is the result of a query that sees several rows at once"
-
-
-def _reasons_of(scan: Scan) -> Iterator[str]:
-    traits = scan.traits
-    if not traits.bounded:
-        yield f"{scan.table} never ends"
-    if not traits.at_rest:
-        yield f"a task that starts again may find other rows in {scan.table}"
-    if traits.changelog:
-        yield f"{scan.table} takes rows back"
-    if dict(scan.options).get("bad.record", "fail") != "fail":
-        yield f"each would meet the bad records of {scan.table}"

@@ -129,7 +129,9 @@ CONNECTOR = Connector(
         spark="ouzel.spark.lowering.tables:read_files",
         covers="ouzel.connectors.file.whole:are_whole_files",
         file_of=_file_of,
-        beside=Beside(content="ouzel.connectors.file.whole:digest_files"),
+        beside=Beside(
+            size="ouzel.connectors.file.whole:count_bytes", content="ouzel.connectors.file.whole:digest_files"
+        ),
         infer="ouzel.connectors.file.inference:find_columns",
     ),
     Writes(

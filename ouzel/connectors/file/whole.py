@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, SourceRequest
+from ouzel.connectors.file import PACKED
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.source import FileSource
 from ouzel.errors import ConnectorError
@@ -37,6 +38,17 @@ def digest_files(request: SourceRequest) -> dict[str, str]:
         ConnectorError: one cannot be read.
     """
     return {path: _digest(path) for path in find_files(request.options["path"], request.directory)}
+
+
+def count_bytes(options: Mapping[str, str], directory: Path) -> int | None:
+    """How many bytes the files of a table have; None where there are none, or they hold more than their bytes say."""
+    paths = find_files(options["path"], directory)
+    if not paths or options["format"] == "parquet" or any(PACKED.search(path) for path in paths):
+        return None
+    try:
+        return sum(Path(path).stat().st_size for path in paths)
+    except OSError:
+        return None
 
 
 def _digest(path: str) -> str:

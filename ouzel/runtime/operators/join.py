@@ -102,10 +102,10 @@ class Joining(Operator):
     def _met(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
         key, owners, groups, touched = self._table.enter(frame, own.keys)
         kept, begins, counts = self._candidates(other, touched, groups, frame)
-        for start, end in _parts(counts):
+        for start, end in cuts_of_pairs(counts):
             cut = slice(start, end)
             part = Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
-            pairs = _pair(kept, begins[cut], counts[cut])
+            pairs = pair_up(kept, begins[cut], counts[cut])
             yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
         self._table.release(touched)
 
@@ -172,7 +172,8 @@ class Joining(Operator):
             yield from self._weigh(padded(rows, self._schema), weights)
 
     def _beside(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> pl.DataFrame:
-        ours, theirs = rows[pairs.row], other.bag.frame(pairs.slot)
+        one_each = len(pairs.row) == rows.height and (pairs.row == np.arange(rows.height)).all()
+        ours, theirs = rows if one_each else rows[pairs.row], other.bag.frame(pairs.slot)
         return ours.hstack(theirs) if own.port == LEFT else theirs.hstack(ours)
 
     def _weigh(self, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
@@ -196,14 +197,14 @@ def padded(rows: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFram
     )
 
 
-def _pair(kept: Slots, begins: Ints, counts: Ints) -> RowPairs:
+def pair_up(kept: Slots, begins: Ints, counts: Ints) -> RowPairs:
     """Each row with as many slots of `kept` as it has, from where its own begin."""
     row = np.repeat(np.arange(len(counts)), counts)
     before = np.append(0, np.cumsum(counts)[:-1])
     return RowPairs(row, kept[np.arange(len(row)) + (begins - before)[row]])
 
 
-def _parts(counts: Ints) -> Iterator[tuple[int, int]]:
+def cuts_of_pairs(counts: Ints) -> Iterator[tuple[int, int]]:
     """Cuts of a batch that make about MOST_PAIRS pairs each, a row by itself if it alone makes more."""
     ends = np.cumsum(counts)
     start = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import numpy as np
@@ -10,8 +10,8 @@ import polars as pl
 
 from ouzel.compiler.plan import SideJoin
 from ouzel.runtime.operators.buffers import Ints
-from ouzel.runtime.operators.join import LEFT, RIGHT, Delta, Joining, Side
-from ouzel.runtime.state.hashing import row_hashes
+from ouzel.runtime.operators.join import LEFT, RIGHT, Delta, Joining, Side, cuts_of_pairs, pair_up
+from ouzel.runtime.state.hashing import key_hashes, row_hashes
 from ouzel.runtime.state.index import Slots
 
 _WORD = (1 << 64) - 1
@@ -53,13 +53,14 @@ class SideJoining(Joining):
         self._until = self._remembered.columns("until", {"ms": np.float64})
         self.state = None
         self._loaded = False
+        self._places: tuple[Slots, Ints] | None = None
         self._answers: Answers | None = None
 
     def load(self, frames: Iterable[pl.DataFrame]) -> None:
         """Take the rows of the table."""
         for frame in frames:
             super().process(frame, RIGHT)
-        self._loaded = True
+        self._loaded, self._places = True, None
 
     def ask_of(self, answers: Answers) -> None:
         """Have the table asked by key."""
@@ -77,6 +78,30 @@ class SideJoining(Joining):
             told = np.add.reduce(row_hashes(made, made.columns, 0))
             self.answers = (self.answers * 31 + int(told)) & _WORD
         return made
+
+    def _met(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
+        """Of a table that is read whole nothing changes any more: keys are found, and none is put beside them."""
+        if own.port == RIGHT or self._answers is not None:
+            yield from super()._met(own, other, frame, weights)
+            return
+        kept, ends = self._sorted_by_key(other)
+        key = key_hashes(frame, own.keys, self._seed)
+        owners = self._table.index.find(*key)
+        begins, counts = ends[owners], np.where(owners < 0, 0, ends[owners + 1] - ends[owners])
+        for start, end in cuts_of_pairs(counts):
+            cut = slice(start, end)
+            part = Delta(frame[cut], weights[cut], owners[cut], (key[0][cut], key[1][cut]))
+            pairs = pair_up(kept, begins[cut], counts[cut])
+            yield from self._step(own, other, part, self._meeting(own, part.rows, other, pairs))
+
+    def _sorted_by_key(self, other: Side) -> tuple[Slots, Ints]:
+        """The slots of the table's rows, and where those of each key begin, by the slot of the key, with the end of the last."""
+        if self._places is None:
+            limit = self._table.index.limit
+            self._places = (
+                other.bag.lists(np.arange(limit)) if limit else (np.empty(0, np.int64), np.zeros(1, np.int64))
+            )
+        return self._places
 
     def _find_out(self, frame: pl.DataFrame, answers: Answers) -> Slots:
         """Ask for those keys of the batch whose answer is not remembered, or no more."""
