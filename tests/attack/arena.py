@@ -16,6 +16,8 @@ from random import Random
 import duckdb
 import polars as pl
 
+from tests.servers.warm import ForkedCommand, WarmServers
+
 OUZEL = Path(sys.executable).with_name("ouzel")
 
 LIMIT_S = 200
@@ -39,7 +41,7 @@ class Ended:
 class Run:
     """One `ouzel run`: a process of its own with all that descends from it."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedCommand
     out: Path
     err: Path
     deadline: float = field(default_factory=lambda: time.monotonic() + LIMIT_S)
@@ -113,23 +115,25 @@ class Arena:
 
     @contextmanager
     def run(
-        self, query: str, *options: str, environment: Mapping[str, str] | None = None, stdout: int | None = None
+        self,
+        query: str,
+        *options: str,
+        environment: Mapping[str, str] | None = None,
+        stdout: int | None = None,
+        fresh: bool = False,
     ) -> Iterator[Run]:
-        """Start `ouzel run` on the query, in the arena's directory, with temporary files of its own; ended in any case."""
+        """Start `ouzel run` on the query, in the arena's directory, with temporary files of its own; ended in any case.
+
+        In tests it is forked from a process that is warm, unless it has to be `fresh`.
+        """
         (self.directory / "query.sql").write_text(query)
         temporary = self.directory / "tmp"
         temporary.mkdir(exist_ok=True)
         out, err = self.directory / "stdout", self.directory / "stderr"
         with out.open("wb") as to_out, err.open("wb") as to_err:
-            process = subprocess.Popen(
-                [OUZEL, "run", "query.sql", *options],
-                cwd=self.directory,
-                env={**os.environ, "TMPDIR": str(temporary), "NO_COLOR": "1", **(environment or {})},
-                stdin=subprocess.DEVNULL,
-                stdout=to_out if stdout is None else stdout,
-                stderr=to_err,
-                preexec_fn=_heed_hangups,
-            )
+            outputs = (to_out.fileno() if stdout is None else stdout, to_err.fileno())
+            given = {**os.environ, "TMPDIR": str(temporary), "NO_COLOR": "1", **(environment or {})}
+            process = _start(["run", "query.sql", *options], given, self.directory, outputs, fresh)
         try:
             yield Run(process, out, err)
         finally:
@@ -163,6 +167,22 @@ class Arena:
             extra = database.execute("SELECT * FROM here EXCEPT ALL SELECT * FROM truth").fetchall()
         if missing or extra:
             raise Breach(f"{len(missing):,} rows missing {missing[:3]}, {len(extra):,} too many {extra[:3]}")
+
+
+def _start(
+    arguments: list[str], environment: Mapping[str, str], folder: Path, outputs: tuple[int, int], fresh: bool
+) -> subprocess.Popen[bytes] | ForkedCommand:
+    if WarmServers.running is not None and not fresh:
+        return WarmServers.running.command(arguments, environment, folder, outputs)
+    return subprocess.Popen(
+        [OUZEL, *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=outputs[0],
+        stderr=outputs[1],
+        preexec_fn=_heed_hangups,
+    )
 
 
 def _heed_hangups() -> None:
@@ -205,7 +225,7 @@ def _descends(pid: int, ancestor: int, parents: Mapping[int, int]) -> bool:
     return False
 
 
-def _end_all(process: subprocess.Popen[bytes]) -> None:
+def _end_all(process: subprocess.Popen[bytes] | ForkedCommand) -> None:
     """Kill what is left of a run: nothing of it may outlive its attack."""
     left = [pid for pid, _ in _below(process.pid)]
     for pid in [process.pid, *left] if process.poll() is None else left:

@@ -225,7 +225,7 @@ def put_modules_beside_the_data(arena: Arena) -> None:
     for name in SHADOWED:
         (arena.directory / f"{name}.py").write_text(f"open('ran-{name}', 'w').close()\nraise SystemExit(77)\n")
     rows = 1_000
-    with arena.run(WINDOWS.format(rows=rows, rate=PER_SECOND)) as run:
+    with arena.run(WINDOWS.format(rows=rows, rate=PER_SECOND), fresh=True) as run:
         ended = run.end()
     ran = sorted(path.name for path in arena.directory.glob("ran-*"))
     if ran or ended.code:

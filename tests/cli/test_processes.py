@@ -18,6 +18,7 @@ import pytest
 
 from tests.cli.examples import asked, same
 from tests.process.topologies import wait_until
+from tests.servers.warm import ForkedCommand, WarmServers
 
 pytestmark = pytest.mark.server
 
@@ -59,12 +60,10 @@ def environment(temporary: Path) -> dict[str, str]:
     return {**os.environ, "TMPDIR": str(temporary), "COLUMNS": "100", "LINES": "24", "TERM": "xterm"}
 
 
-def start(*arguments: object, temporary: Path) -> subprocess.Popen[str]:
+def start(*arguments: object, temporary: Path) -> ForkedCommand:
     """Start a command with pipes."""
-    command = [*OUZEL, *map(str, arguments)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(temporary)
-    )
+    assert WarmServers.running is not None
+    return WarmServers.running.command([*map(str, arguments)], environment(temporary))
 
 
 @pytest.fixture

@@ -20,7 +20,10 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-from ouzel.errors import OuzelError
+from ouzel.compiler.plan import Scan, Sink
+from ouzel.connectors import BUILT_IN, load_function, reads_of, writes_of
+from ouzel.errors import ConnectorError, OuzelError
+from ouzel.planner.topology import Topology
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import RunDescription, hold, load_description
 from ouzel.runtime.process.life import (
@@ -44,16 +47,24 @@ _FAREWELL_S = 3.0
 
 
 def warm_up() -> None:
-    """Import what instances need, without using any of it."""
+    """Import what the processes of a container need, without using any of it."""
     import google.protobuf
     import grpc
+    import grpc._interceptor  # which gRPC imports when the first server is made, as the next
+    import grpc._server
     import numba
     import polars
     import pyarrow.ipc
 
     import ouzel.connectors.formats.csv_kernels
+    import ouzel.runtime.process.instance
+    import ouzel.runtime.process.metrics_manager
+    import ouzel.runtime.process.stream_manager
+    import ouzel.runtime.process.topology_master
     import ouzel.runtime.tasks.compiled
     import ouzel.runtime.tasks.factory
+    import ouzel.runtime.tasks.hand
+    import ouzel.runtime.tasks.journal
     import ouzel.runtime.wire.frames
     import ouzel.runtime.wire.wire_pb2_grpc
     from ouzel.compiler.functions import families
@@ -63,6 +74,21 @@ def warm_up() -> None:
     families()
     views.load_kernels()
     gc.freeze()
+
+
+def load_connectors(topology: Topology) -> None:
+    """Import what this topology reads and writes with, as far as it is ours: once, and not in each task and whenever one starts again.
+
+    What cannot be imported the task will say that needs it.
+    """
+    tables = (node for component in topology.components for node in component.chain if isinstance(node, Scan | Sink))
+    for table in tables:
+        if table.connector in BUILT_IN:
+            with contextlib.suppress(ConnectorError):
+                reads = isinstance(table, Scan)
+                path = reads_of(table.connector, "").source if reads else writes_of(table.connector, "").sink
+                if path:
+                    load_function(table.connector, path)
 
 
 class Server:
@@ -109,6 +135,7 @@ class Server:
                     self._job = load_description(Path(command["home"]))
                     show_as("ouzel-server", f"ouzel: {self._job.topology.name} · server")
                     hold(self._job.home)
+                    load_connectors(self._job.topology)
                     self._supervision = Supervision(
                         map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms
                     )
