@@ -108,6 +108,8 @@ def spark() -> Iterator[Any]:
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.ui.explainMode": "simple",
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.driver.memory": "2g",
         "spark.buffer.pageSize": "64k",
@@ -132,3 +134,13 @@ def spark() -> Iterator[Any]:
     yield session
     session.stop()
     workers.close()
+
+
+@pytest.fixture(scope="module")
+def one_partition(spark: Any) -> Iterator[Any]:
+    """Spark that shuffles into one partition: tables of tests are too small for two."""
+    partitions = "spark.sql.shuffle.partitions"
+    before = spark.conf.get(partitions)
+    spark.conf.set(partitions, "1")
+    yield spark
+    spark.conf.set(partitions, before)

@@ -56,6 +56,7 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     Rows that both have, the same number of times, are only counted: whole buckets of them by their checksums; the rest is paired. The batch
     job runs once: its answer is kept on the workers' disks for as long as it takes.
     """
+    import pyarrow as pa
     from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
@@ -66,14 +67,15 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         signed = _sign(ours, theirs, facts)
         keys = [name for name, column in zip(names, facts.columns, strict=True) if column.name in facts.keys]
         both = with_hashes(signed, names, tuple(facts.columns), keys)
-        buckets = _buckets(both, facts).localCheckpoint()
         counts = F.sum(STREAM_ROWS), F.sum(BATCH_ROWS), F.min("first_us"), F.max("last_us")
         doubtful = F.coalesce(F.sum(F.when(F.col(DIFFERING), F.col(STREAM_ROWS) + F.col(BATCH_ROWS))), F.lit(0))
-        found = buckets.agg(*counts, F.count_if(DIFFERING), F.count("*"), doubtful).collect()[0]
+        differing = F.collect_list(F.when(F.col(DIFFERING), F.col(BUCKET)))
+        found = _buckets(both, facts).agg(*counts, differing, F.count("*"), doubtful).collect()[0]
         *counted, unequal, every, number = found
         rest = signed
-        if unequal < SPLIT_SHARE * every:
-            rest = both.join(F.broadcast(buckets.where(DIFFERING).select(BUCKET)), BUCKET, "left_semi")
+        if len(unequal) < SPLIT_SHARE * every:
+            chosen = pa.table({BUCKET: pa.array(unequal, pa.int64())})
+            rest = both.join(F.broadcast(both.sparkSession.createDataFrame(chosen)), BUCKET, "left_semi")
             rest = settled(rest) if number <= PERSIST_ROWS_MAX else rest
         differences, more = paired(rest, number, facts, tolerance)
     finally:

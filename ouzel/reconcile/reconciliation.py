@@ -222,7 +222,7 @@ def _compare(
         ours = stream_side(found, facts) if touched else stream
         left = LateExclusion(compare(ours, fewer, facts, tolerance).differences, touched)
     rows = classify(found.differences, facts, proof, groups, left)
-    rows = rows if groups is None and left is None else settled(rows)
+    rows = settled(rows) if proof.losses or groups is not None or left is not None else rows  # else they cost little
     counts, times = count_classes(rows, facts, found)
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _name(rows, facts),

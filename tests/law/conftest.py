@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.law.inputs import write_inputs
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
@@ -20,13 +15,3 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("law")
     write_inputs(directory)
     return directory
-
-
-@pytest.fixture(scope="module")
-def one_partition(spark: SparkSession) -> Iterator[SparkSession]:
-    """Spark that shuffles into one partition: the law's tables are too small for two."""
-    partitions = "spark.sql.shuffle.partitions"
-    before = spark.conf.get(partitions)
-    spark.conf.set(partitions, "1")
-    yield spark
-    spark.conf.set(partitions, before)

@@ -11,15 +11,14 @@ import polars as pl
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.reconcile import Class, reconciliation
-from ouzel.reconcile.answers import batch_answer, choose_sink
+from ouzel.reconcile import Class
 from ouzel.reconcile.record import SENT_AGAIN, read_record
 from ouzel.session import Job
-from tests.reconcile.planting import ORIGINS, classes, drop_late, edit, found, kept, parts_in, run, seal
+from tests.reconcile.planting import ORIGINS, AskedOnce, classes, drop_late, edit, found, kept, parts_in, run, seal
 from tests.reconcile.test_verdicts import EVENTS, LOSERS, OTHERS, TWO_TASKS, Row, happened, lost, traffic
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark]
 
@@ -72,11 +71,11 @@ def with_rows(answer: Row, told: Mapping[str, Callable[[Row], list[dict[str, obj
 
 @pytest.fixture(scope="module", params=FORMS)
 def ran(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, spark: SparkSession
-) -> tuple[Job, Path, DataFrame]:
-    """A run of each form, and what the batch job says of it, which is asked once."""
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, one_partition: SparkSession
+) -> tuple[Job, Path, AskedOnce]:
+    """A run of each form, and what Spark says of it, which is asked once."""
     job, home = run(TWO_TASKS + FORMS[request.param], tmp_path_factory.mktemp("ran"), traffic())
-    return job, home, batch_answer(job, choose_sink(job.program), {}, spark, {}).persist()
+    return job, home, AskedOnce(job, home, one_partition)
 
 
 def plant(home: Path) -> None:
@@ -98,11 +97,10 @@ def plant(home: Path) -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_fault_in_changes_is_explained_only_where_the_event_can_have_caused_it(
-    event: str, ran: tuple[Job, Path, DataFrame], spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    event: str, ran: tuple[Job, Path, AskedOnce], one_partition: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job, home, answer = ran
-    if event != "late":  # then the batch job is asked again, for less
-        monkeypatch.setattr(reconciliation, "batch_answer", lambda *_: answer)
+    job, home, once = ran
+    once.put(monkeypatch)
     with kept(home):
         record = EVENTS[event](read_record(home))
         if event == "state-lost":
@@ -110,7 +108,9 @@ def test_a_fault_in_changes_is_explained_only_where_the_event_can_have_caused_it
         record.save(home)
         plant(home)
         drop_late(home, [late_row(LOSERS[7])] if event == "late" else [])
-        rows = found(job, home, spark).differences.selectExpr("class", "coalesce(stream, batch).origin").collect()
+        rows = (
+            found(job, home, one_partition).differences.selectExpr("class", "coalesce(stream, batch).origin").collect()
+        )
     told: dict[str, set[Class]] = {}
     for kind, origin in rows:
         told.setdefault(origin, set()).add(Class(kind))
@@ -141,7 +141,7 @@ def expected(fault: Fault, event: str, died: bool) -> set[Class]:
     return (event == "state-lost" and died and fault.state) or fault.found
 
 
-def test_changes_in_files_add_up(ran: tuple[Job, Path, DataFrame], spark: SparkSession) -> None:
+def test_changes_in_files_add_up(ran: tuple[Job, Path, AskedOnce], spark: SparkSession) -> None:
     job, home, _ = ran
     result = found(job, home, spark)
     assert classes(result) == {}

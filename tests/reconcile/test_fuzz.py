@@ -94,7 +94,9 @@ def some_input(name: str, directory: Path) -> Path:
 
 
 @pytest.fixture(scope="module", params=[*sorted(INPUTS), *FORMS])
-def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Recorded:
+def recorded(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, one_partition: SparkSession
+) -> Recorded:
     """Each example, run once."""
     directory = tmp_path_factory.mktemp("example")
     query = some_input(request.param.partition(" ")[0], directory)
@@ -106,7 +108,9 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     parts = parts_in(directory / "record")
     assert sum(CODECS[part.suffix][0](part).height for part in parts) >= ANSWERED, "the test tests nothing"
     sink = choose_sink(job.program)
-    batch_answer(job, sink, read_record(directory / "record").ranges, spark, {}).write.parquet(str(directory / "batch"))
+    batch_answer(job, sink, read_record(directory / "record").ranges, one_partition, {}).write.parquet(
+        str(directory / "batch")
+    )
     return Recorded(job, directory / "record", directory / "batch")
 
 
@@ -213,14 +217,16 @@ def damaged(path: Path, random: Random) -> list[Callable[[], object]]:
 
 
 @pytest.fixture
-def judged(recorded: Recorded, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Reconciliation]:
+def judged(
+    recorded: Recorded, one_partition: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], Reconciliation]:
     """The reconciliation, with the batch job's answer as it was."""
 
     def answered(*_: object) -> DataFrame:
-        return spark.read.parquet(str(recorded.batch))
+        return one_partition.read.parquet(str(recorded.batch))
 
     monkeypatch.setattr(reconciliation, "batch_answer", answered)
-    return lambda: reconcile(recorded.job, recorded.home, spark)
+    return lambda: reconcile(recorded.job, recorded.home, one_partition)
 
 
 def test_every_faulty_row_is_told_of_and_no_other(recorded: Recorded, judged: Callable[[], Reconciliation]) -> None:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.reconcile import Class, reconciliation
-from ouzel.reconcile.answers import batch_answer, choose_sink
+from ouzel.reconcile import Class
+from ouzel.reconcile.answers import choose_sink
 from ouzel.reconcile.late import find_maker
 from ouzel.reconcile.record import RESULTS, Loss, RunRecord, read_record
 from ouzel.session import Job
-from tests.reconcile.planting import edit, flights, found, kept, run
+from tests.reconcile.planting import AskedOnce, edit, flights, found, kept, run
 from tests.reconcile.test_fuzz import EVENTS, FAULTY_ROWS, SEED, told, with_faults
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -52,18 +52,18 @@ QUERIES = {
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run, and what the batch job answers, which is asked for once."""
+    """A run, and what Spark says of it, which is asked once."""
 
     job: Job
     home: Path
-    batch: DataFrame
+    once: AskedOnce
 
 
 @pytest.fixture(scope="module", params=QUERIES)
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Recorded:
     """Each query, run once."""
     job, home = run(QUERIES[request.param], tmp_path_factory.mktemp("query"), flights(1_200))
-    return Recorded(job, home, batch_answer(job, choose_sink(job.program), {}, spark, {}).persist())
+    return Recorded(job, home, AskedOnce(job, home, spark))
 
 
 def elsewhere(job: Job, record: RunRecord) -> RunRecord:
@@ -76,7 +76,7 @@ def elsewhere(job: Job, record: RunRecord) -> RunRecord:
 def test_every_faulty_row_is_told_of_and_no_other(
     recorded: Recorded, request: pytest.FixtureRequest, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reconciliation, "batch_answer", lambda *_: recorded.batch)
+    recorded.once.put(monkeypatch)
     random = Random(f"{SEED} {request.node.callspec.id}")
     clean = found(recorded.job, recorded.home, spark)
     assert set(clean.counts) <= {Class.FLOAT}, clean.samples

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from ouzel.reconcile import Class, reconciliation
-from ouzel.reconcile.answers import batch_answer, choose_sink
+from ouzel.reconcile import Class
 from ouzel.reconcile.record import SENT_AGAIN, RunRecord, read_record
 from ouzel.session import Job
-from tests.reconcile.planting import edit, flights, found, kept, run
+from tests.reconcile.planting import AskedOnce, edit, flights, found, kept, run
 from tests.reconcile.test_verdicts import (
     AFTER,
     BEFORE,
@@ -29,7 +28,7 @@ from tests.reconcile.test_verdicts import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark]
 
@@ -112,14 +111,16 @@ def joined(kind: str, directory: Path) -> tuple[Job, Path]:
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Callable[[str], tuple[Job, Path, DataFrame]]:
-    """A run of each kind of join, and what the batch job says of it, which is asked once."""
-    known: dict[str, tuple[Job, Path, DataFrame]] = {}
+def ran(
+    tmp_path_factory: pytest.TempPathFactory, one_partition: SparkSession
+) -> Callable[[str], tuple[Job, Path, AskedOnce]]:
+    """A run of each kind of join, and what Spark says of it, which is asked once."""
+    known: dict[str, tuple[Job, Path, AskedOnce]] = {}
 
-    def get(kind: str) -> tuple[Job, Path, DataFrame]:
+    def get(kind: str) -> tuple[Job, Path, AskedOnce]:
         if kind not in known:
             job, home = joined(kind, tmp_path_factory.mktemp(kind))
-            known[kind] = job, home, batch_answer(job, choose_sink(job.program), {}, spark, {}).persist()
+            known[kind] = job, home, AskedOnce(job, home, one_partition)
         return known[kind]
 
     return get
@@ -151,17 +152,19 @@ def applies(fault: Fault, kind: str) -> bool:
 def test_what_befell_rows_of_a_join_is_explained_where_its_task_has_lost_a_match(
     event: str,
     kind: str,
-    ran: Callable[[str], tuple[Job, Path, DataFrame]],
-    spark: SparkSession,
+    ran: Callable[[str], tuple[Job, Path, AskedOnce]],
+    one_partition: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    job, home, answer = ran(kind)
-    monkeypatch.setattr(reconciliation, "batch_answer", lambda *_: answer)
+    job, home, once = ran(kind)
+    once.put(monkeypatch)
     (component,) = (part.name for part in job.topology.components if part.name.startswith("join"))
     with kept(home):
         after(event, component)(read_record(home)).save(home)
         edit(home, lambda rows: plant(rows, kind))
-        rows = found(job, home, spark).differences.selectExpr("class", "coalesce(stream, batch) as row").collect()
+        rows = (
+            found(job, home, one_partition).differences.selectExpr("class", "coalesce(stream, batch) as row").collect()
+        )
     classes: dict[str, set[Class]] = {}
     for name, row in rows:
         classes.setdefault(group_of(row.asDict()), set()).add(Class(name))

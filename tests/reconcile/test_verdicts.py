@@ -15,15 +15,26 @@ import polars as pl
 import pytest
 
 from ouzel.errors import QueryError
-from ouzel.reconcile import Class, reconcile, reconciliation
-from ouzel.reconcile.answers import batch_answer, choose_sink
+from ouzel.reconcile import Class, reconcile
 from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.session import Job
-from tests.reconcile.planting import DAYS, classes, drop_late, edit, flights, found, kept, parts_in, run, seal
+from tests.reconcile.planting import (
+    DAYS,
+    AskedOnce,
+    classes,
+    drop_late,
+    edit,
+    flights,
+    found,
+    kept,
+    parts_in,
+    run,
+    seal,
+)
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark]
 
@@ -156,8 +167,8 @@ def traffic() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def judged(
-    tmp_path_factory: pytest.TempPathFactory, spark: SparkSession
-) -> Callable[[str], Mapping[object, set[Class]]]:
+    tmp_path_factory: pytest.TempPathFactory, one_partition: SparkSession
+) -> Iterator[Callable[[str], Mapping[object, set[Class]]]]:
     """What is found in each group of the run with all faults, after an event."""
     data = traffic()
     gone = data.filter(pl.col("ts").dt.date() == DROPPED, pl.col("delay").is_not_null()).unique("origin", keep="first")
@@ -165,16 +176,19 @@ def judged(
     _, without = run(TWO_TASKS + DAYS, tmp_path_factory.mktemp("without"), data.join(gone, on="id", how="anti"))
     whole, fewer, record = pl.read_parquet(home / RESULTS), pl.read_parquet(without / RESULTS), read_record(home)
     known: dict[str, Mapping[object, set[Class]]] = {}
+    once = AskedOnce(job, home, one_partition)
 
     def judge(event: str) -> Mapping[object, set[Class]]:
         if event not in known:
             EVENTS[event](record).save(home)
             drop_late(home, late_lines(gone) if event == "late" else [])
             faulty((fewer if event == "late" else whole), home)
-            known[event] = by_group(found(job, home, spark, 1e-9))
+            known[event] = by_group(found(job, home, one_partition, 1e-9))
         return known[event]
 
-    return judge
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        once.put(monkeypatch)
+        yield judge
 
 
 def late_lines(gone: pl.DataFrame) -> list[dict[str, object]]:
@@ -307,11 +321,11 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> tuple[Job, Path, DataFrame]:
-    """A run that wrote files, and what the batch job says of it, which is asked once."""
+def written(tmp_path_factory: pytest.TempPathFactory, one_partition: SparkSession) -> tuple[Job, Path, AskedOnce]:
+    """A run that wrote files, and what Spark says of it, which is asked once."""
     folder = tmp_path_factory.mktemp("written")
     job, home = run(f"SET 'batch.rows' = '{PART}';" + KEPT, folder)
-    return job, home, batch_answer(job, choose_sink(job.program), read_record(home).ranges, spark, {}).persist()
+    return job, home, AskedOnce(job, home, one_partition)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -319,12 +333,12 @@ def written(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> tu
 def test_what_befell_files_is_explained_by_nothing_that_happened_besides(
     event: str,
     name: str,
-    written: tuple[Job, Path, DataFrame],
-    spark: SparkSession,
+    written: tuple[Job, Path, AskedOnce],
+    one_partition: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    job, home, answer = written
-    monkeypatch.setattr(reconciliation, "batch_answer", lambda *_: answer)
+    job, home, once = written
+    once.put(monkeypatch)
     fault = FILES[name]
     rows = pl.read_parquet(parts_in(home)[0]).height
     with kept(home):
@@ -332,9 +346,9 @@ def test_what_befell_files_is_explained_by_nothing_that_happened_besides(
         fault.done(home)
         if not fault.found:
             with pytest.raises(QueryError, match=fault.said):
-                reconcile(job, home, spark)
+                reconcile(job, home, one_partition)
             return
-        result = found(job, home, spark)
+        result = found(job, home, one_partition)
         assert all(fault.said in told for told in result.tampered)
         assert bool(result.tampered) == bool(fault.said)
         expected = fault.lost if fault.lost and event == "rows-lost" else fault.found
