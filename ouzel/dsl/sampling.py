@@ -15,6 +15,7 @@ from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
 from ouzel.compiler.types import to_polars
 from ouzel.connectors import open_source
 from ouzel.connectors.base import ReadBatch, SourceRequest
+from ouzel.connectors.formats.far_times import python_rows
 from ouzel.dsl.inference import SAMPLE_ROWS
 from ouzel.dsl.producers import (
     AskedPairs,
@@ -191,7 +192,7 @@ def _compute(producer: Producer, below: Mapping[str, Producer]) -> list[Any] | N
         rows = entry.table(plan_job(trial, {}, True, {"error_policy": "skip"}), "memory")
     except OuzelError:
         return None
-    return [made_of(producer.record, row) for row in rows.head(SAMPLE_ROWS).iter_rows(named=True)]
+    return [made_of(producer.record, row) for row in python_rows(rows.head(SAMPLE_ROWS))]
 
 
 def adder(producer: Summed | WindowSum | RunningSum) -> OfRecords:
@@ -291,7 +292,7 @@ def read_records(producer: TableRead, most: int | None = None) -> Iterator[Any]:
                     frame = batch.frame.rename(
                         dict(zip(batch.frame.columns, producer.record.schema.names, strict=True))
                     )
-                    yield from (made_of(producer.record, row) for row in frame.iter_rows(named=True))
+                    yield from (made_of(producer.record, row) for row in python_rows(frame))
             finally:
                 reader.close()
     finally:

@@ -136,7 +136,7 @@ class RowIteration:
         self._as_handle.stop() if error is None or isinstance(error, GeneratorExit) else self._as_handle.end()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Rows as they come, until the run has ended.
+        """Rows as they come, until the run has ended. A time outside of the years 1 to 9999, which Python has none for, is text.
 
         Raises:
             TopologyError: it failed.
@@ -164,8 +164,10 @@ class RowIteration:
         return f"<pre>{status.state.value}: {status.rows_in:,} rows in, {status.rows_acked:,} acked {escape(status.reason)}</pre>"
 
     def _rows_that_came(self) -> Iterator[dict[str, Any]]:
+        from ouzel.connectors.formats.far_times import python_rows
+
         for frame in self._as_handle.results():
-            yield from frame.iter_rows(named=True)
+            yield from python_rows(frame)
 
     def _check_ended(self) -> None:
         status = self._as_handle.status()

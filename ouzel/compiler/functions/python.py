@@ -138,10 +138,8 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
 
 def call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
     """The function's answer row by row, as a column."""
-    import polars as pl
-
     rows = zip(*(column.to_list() for column in _of_one_length(series)), strict=True)
-    return pl.Series([python(*row) for row in rows], dtype=kind)
+    return column_of("", [python(*row) for row in rows], kind)
 
 
 def _call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
@@ -157,9 +155,55 @@ def _call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -
         except Exception:
             values.append(None)
             failed.append(True)
-    return pl.DataFrame(
-        {VALUE: pl.Series(values, dtype=kind), FAILED: pl.Series(failed, dtype=pl.Boolean())}
-    ).to_struct()
+    try:
+        column = column_of(VALUE, values, kind)
+    except Exception:  # one of the values is of another type: each by itself says which
+        fits = [_fits(value, kind) for value in values]
+        column = column_of(VALUE, [value if fit else None for value, fit in zip(values, fits, strict=True)], kind)
+        failed = [bad or not fit for bad, fit in zip(failed, fits, strict=True)]
+    return pl.DataFrame({VALUE: column, FAILED: pl.Series(failed, dtype=pl.Boolean())}).to_struct()
+
+
+def _fits(value: Any, kind: pl.DataType) -> bool:
+    try:
+        column_of(VALUE, [value], kind)
+    except Exception:
+        return False
+    return True
+
+
+_ROWS_OF_VALUES = frozenset({"list", "tuple", "range", "ndarray", "Series", "NoneType"})
+"""Types of Python that are an ARRAY: in order, and not bytes, which Polars would take for numbers."""
+
+
+def column_of(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
+    """Values that the user's Python gave, as a column.
+
+    Raises:
+        Exception: one of them is of another type, or too large for a FLOAT.
+    """
+    import polars as pl
+
+    others = {type(value).__name__ for value in values} - _ROWS_OF_VALUES if isinstance(kind, pl.List) else ()
+    if others and not _is_map(kind):
+        raise TypeError(f"{', '.join(sorted(others))} is no {kind}")
+    column = pl.Series(name, values, dtype=kind, strict=True)
+    if kind == pl.Float32 and column.is_infinite().any():
+        given = [values[row] for row in column.is_infinite().arg_true()]
+        if not all(abs(value) == float("inf") for value in given):
+            raise OverflowError(f"a value is too large for {kind}")
+    return column
+
+
+def _is_map(kind: pl.DataType) -> bool:
+    """Whether the column holds maps, as lists of keys and values."""
+    import polars as pl
+
+    return (
+        isinstance(kind, pl.List)
+        and isinstance(kind.inner, pl.Struct)
+        and [field.name for field in kind.inner.fields] == ["key", "value"]
+    )
 
 
 def _of_one_length(series: Sequence[pl.Series]) -> list[pl.Series]:

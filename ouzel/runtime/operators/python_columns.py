@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ouzel.compiler.functions.python import column_of
 from ouzel.compiler.types import (
     DataType,
     DateType,
@@ -60,7 +61,7 @@ class ColumnMaker:
             Exception: one of them is of another type, or the column would hold another value.
         """
         written = values if self._write is None else list(map(self._write, values))
-        series = pl.Series(self.name, written, dtype=self.dtype, strict=True)
+        series = column_of(self.name, written, self.dtype)
         if series.dtype != self.dtype or (self._bends and not _same(series.to_list(), written)):
             raise TypeError(f"no {self.dtype}")
         return series

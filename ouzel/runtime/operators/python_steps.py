@@ -17,6 +17,7 @@ import polars as pl
 import ouzel
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
+from ouzel.connectors.formats.far_times import python_values
 from ouzel.errors import TopologyError
 from ouzel.planner.metrics import counting
 from ouzel.runtime.operators.base import Operator, RefusedRow
@@ -71,7 +72,7 @@ class PythonSteps(Operator):
         return self._loops[counts]
 
     def _read(self, frame: pl.DataFrame, place: int) -> list[Any]:
-        values = frame[self.node.reads[place]].to_list()
+        values = python_values(frame[self.node.reads[place]])
         read = self._readers[place]
         return values if read is None else list(map(read, values))
 
