@@ -53,7 +53,8 @@ def _check_like(arguments: Sequence[Expression]) -> None:
         try:
             like_regex(pattern, escape or "\\")
         except ValueError:
-            raise QueryError(f"in the LIKE pattern '{pattern}' an escape stands before what needs none") from None
+            problem = f"in the LIKE pattern '{pattern}' an escape stands before what needs none"
+            raise QueryError(problem, instead="write it twice to mean itself, and else before %, _ or itself") from None
 
 
 def _like(fold_case: bool) -> Callable[[Sequence[Lowered], Signature], Lowered]:

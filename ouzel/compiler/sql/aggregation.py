@@ -353,7 +353,8 @@ class _Grouping:
         node = next((node for written, node in self.binder.written if written is column), None)
         shown = node.name if node is not None else column.name
         span = place(node) if node is not None else (0, 1)
-        grouped = ", ".join(name for name in self.keys.names if not name.startswith(_HIDDEN))
+        called = {visible.column: visible.name for visible in self.relation.columns}
+        grouped = ", ".join(called.get(name, name) for name in self.keys.names if not name.startswith(_HIDDEN))
         advice = f"add {shown} to GROUP BY {grouped}" if grouped else f"add GROUP BY {shown}"
         return self.binder.source.error(
             f"{shown} is neither in GROUP BY nor inside an aggregate", span, f"{advice}, or aggregate it: MAX({shown})"

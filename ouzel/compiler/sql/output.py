@@ -56,7 +56,8 @@ def _bind_item(binder: Binder, item: exp.Expr, items: Sequence[exp.Expr]) -> Exp
 def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str) -> None:
     """If the name that is not found is an alias of the select list, say that the clause does not see it."""
     written = error.text[error.at :][: error.length] if error.at >= 0 else ""
-    if any(isinstance(item, exp.Alias) and item.alias == written for item in items):
+    is_alias = any(isinstance(item, exp.Alias) and item.alias == written for item in items)
+    if is_alias and error.problem.startswith("there is no"):
         error.instead = f"{written} is an alias of the select list, which {clause} does not see: write its expression"
 
 

@@ -60,6 +60,8 @@ def limit_edits(tokens: Tokens, edits: Edits) -> Edits:
         if is_word(token, "ORDER BY"):
             made[index] = [token]
             made |= sort_edits(tokens, index + 1, _end_of_list(tokens, index + 1))
+        elif is_word(token, "LIMIT") and tokens[index + 1 : index + 2] and is_word(tokens[index + 1], "ALL", "NULL"):
+            made |= {index: [], index + 1: []}  # no bound, as in Postgres
         elif (
             is_word(token, "LIMIT", "OFFSET")
             and tokens[index + 1 : index + 2]

@@ -1,0 +1,3 @@
+-- error: NOT takes BOOLEAN, not NULL; write NOT(CAST(NULL AS BOOLEAN))
+-- at: x
+SELECT NOT NULL AS x FROM flights;
