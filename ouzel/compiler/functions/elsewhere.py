@@ -14,7 +14,7 @@ _NAMES = {
     "EXTRACT(HOUR FROM t)": "datepart date_part",
     "FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)": "window time_bucket date_bin",
     "DATE_TRUNC('DAY', t)": "datetrunc time_slice",
-    "FLOOR(x), or DATE_TRUNC('DAY', t)": "trunc truncate",
+    "CAST(x AS DECIMAL(p, s)) to round, SIGN(x) * FLOOR(ABS(x)) to cut, or DATE_TRUNC('DAY', t)": "trunc truncate",
     "TIMESTAMPADD(DAY, 1, t)": "dateadd",
     "TIMESTAMPDIFF(DAY, earlier, later)": "age",
     "UNIX_SECONDS(t)": "epoch to_unixtime",
@@ -23,7 +23,9 @@ _NAMES = {
     "CAST(value AS STRING)": "to_string str",
     "CARDINALITY(array)": "array_length array_size",
     "JSON_VALUE(text, '$.path')": "json_extract json_extract_scalar extractjsonfield",
-    "JSON_VALUE(text, '$.path') IS NOT NULL": "json_exists",
+    "JSON_EXISTS(text, '$')": "json_valid is_valid_json",
+    "the text as it is: JSON_VALUE(text, '$.path') looks into it": "parse_json try_parse_json json_parse from_json",
+    "CARDINALITY(SPLIT(...)), or read the array as a column of a table with 'format' = 'json'": "json_length json_array_length",
     "SPLIT(text, ',')": "string_split string_to_array",
     "COUNT(DISTINCT value)": "count_distinct",
     "APPROX_COUNT_DISTINCT(value)": "hll_count",
@@ -36,6 +38,8 @@ _NAMES = {
     "SUM(value) FILTER (WHERE condition)": "sumif sum_if",
     "COALESCE(value, 0)": "zeroifnull",
     "IF(condition, a, b)": "iif",
+    "CASE value WHEN 1 THEN 'a' ELSE 'b' END": "decode",
+    "TRY_CAST(value AS INT), or a / NULLIF(b, 0)": "try try_divide",
     "ROW(a, b)": "struct named_struct struct_pack",
     "FROM t CROSS JOIN UNNEST(array) AS u (element)": "explode explode_outer posexplode inline flatten_table",
     "CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed": (
@@ -49,7 +53,7 @@ _NAMES = {
 
 _HERE = {name: ours for ours, names in _NAMES.items() for name in names.split()}
 
-_AGGREGATES = frozenset({"topk", "json_objectagg", "json_arrayagg"})
+_AGGREGATES = frozenset({"topk"})
 """Aggregates that we do not have."""
 
 
@@ -61,12 +65,6 @@ def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
     problem, ours = f"there is no function {name.upper()}", _HERE.get(name.lower())
     if ours:
         return QueryError(problem, instead=f"write {ours}")
-    if name.lower() == "json_query":
-        problem = (
-            "JSON_QUERY, NULL for all but objects and arrays, is not supported: "
-            "Spark cannot tell them from a text that looks like one"
-        )
-        return NotSupported(problem, instead="write GET_JSON_OBJECT(text, '$.path')")
     close = get_close_matches(name.lower(), known, n=3)
     return QueryError(
         problem, instead=f"did you mean {' or '.join(match.upper() for match in close)}?" if close else ""

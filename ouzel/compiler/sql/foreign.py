@@ -16,6 +16,8 @@ _ANYWHERE = {
     "UNION ALL BY NAME": "name the columns of both sides in one order",
     "FOR UPDATE": "leave it out: a query takes no locks",
     "BETWEEN SYMMETRIC": "write BETWEEN LEAST(a, b) AND GREATEST(a, b)",
+    "IS JSON": "write JSON_EXISTS(text, '$')",
+    "IS NOT JSON": "write NOT JSON_EXISTS(text, '$')",
     "AT TIME ZONE": "a TIMESTAMP has no zone; add what it is ahead: t + INTERVAL '1' HOUR",
 }
 _BEFORE_PARENTHESIS = {

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.foreign import refuse_foreign
+from ouzel.compiler.sql.json_calls import LOOKS_INTO_JSON, json_edits, refuse_json
 from ouzel.compiler.sql.over_tokens import limit_edits, window_edits
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, matching, span_of
 from ouzel.compiler.sql.type_names import read_type
@@ -224,6 +225,7 @@ class _Rewriter:
         if closing is None or self._names_a_cte(closing):
             self.edits[index] = [_as(self.tokens[index], TokenType.IDENTIFIER)]
             return
+        refuse_json(self.source, word, self.tokens[index : closing + 1])
         self._rename(index, self.tokens[index].text)
         if word in ("CAST", "TRY_CAST"):
             self._cast(index, closing)
@@ -231,7 +233,7 @@ class _Rewriter:
             self.edits[index] = self.edits[index + 1] = self.edits[closing] = []
         elif word in _SEPARATORS:
             self._separate(index, closing, word)
-        elif word == "JSON_VALUE":
+        elif word in LOOKS_INTO_JSON:
             self._json_value(index, closing)
         elif word == "SESSION":
             self._partition(index, closing)
@@ -288,14 +290,10 @@ class _Rewriter:
 
     def _json_value(self, index: int, closing: int) -> None:
         """`JSON_VALUE(text, path RETURNING type)` is `TRY_CAST(JSON_VALUE(text, path) AS type)`: what is no such value is NULL."""
-        words = {self._word_at(at): at for at in reversed(self._top_level(index + 2, closing))}
-        if "ON" in words:
-            raise self.source.error(
-                "ON EMPTY and ON ERROR are not supported: JSON_VALUE gives NULL where there is no value or it cannot be read",
-                span_of([self.tokens[words["ON"] - 1], self.tokens[closing - 1]]),
-                "leave it out, and write COALESCE(JSON_VALUE(text, path), value) for another value than NULL",
-                NotSupported,
-            )
+        inside = self._top_level(index + 2, closing)
+        edits = json_edits(self.source, self.tokens, inside, self._word_at(index))
+        self.edits |= edits
+        words = {self._word_at(at): at for at in reversed(inside)}
         if "RETURNING" not in words:
             return
         at = words["RETURNING"]
@@ -306,7 +304,7 @@ class _Rewriter:
         cast = _like(call, TokenType.IDENTIFIER, f"{CALL}TRY_CAST")
         self.edits[index] = [cast, _like(token, TokenType.L_PAREN, "("), call]
         self.edits[at] = [_like(token, TokenType.R_PAREN, ")"), _like(token, TokenType.COMMA, ",")]
-        self._type(at + 1, closing)
+        self._type(at + 1, min((place for place in edits if place > at), default=closing))
 
     def _trim_from(self, index: int, separator: int) -> None:
         side = self.tokens[index + 2]

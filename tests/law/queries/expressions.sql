@@ -147,3 +147,10 @@ WHERE 1 = 1 AND ts >= TIMESTAMP '2024-02-28 23:40:00' + INTERVAL '5' MINUTE AND 
 SELECT id, 3 AS whole, 3.5::DOUBLE AS half, 0.1::FLOAT * 3::FLOAT AS single, 1.5 * -2.25 AS exact, 12::SMALLINT AS small, NULL::INTEGER AS none,
   DATE '2013-02-28' AS later, TIMESTAMP '1969-12-31 23:59:58.5' AS instant, ts + INTERVAL 59 MINUTE AS moved, 3 AS n, true AS yes, NULL::BOOLEAN AS unknown
 FROM events WHERE ts >= TIMESTAMP '2024-02-28 23:45:00' AND quantity > 3;
+
+-- query: json_looked_into
+SELECT id, JSON_VALUE(doc, 'lax $.a' RETURNING INT NULL ON ERROR) AS a, JSON_EXISTS(doc, '$.a') AS has_a, JSON_EXISTS(doc, '$.n[1]' FALSE ON ERROR) AS second
+FROM (SELECT id, CASE id % 4 WHEN 0 THEN '{"a": ' || CAST(id AS VARCHAR) || '}' WHEN 1 THEN '{"a": null, "n": [1, null]}' WHEN 2 THEN 'no json' END AS doc FROM events);
+-- duckdb:
+SELECT id, CASE WHEN id % 4 = 0 THEN CAST(id AS INTEGER) END AS a, CASE WHEN id % 4 < 3 THEN id % 4 < 2 END AS has_a,
+  CASE WHEN id % 4 < 3 THEN id % 4 = 1 END AS second FROM events;
