@@ -57,10 +57,27 @@ def refuse_foreign(source: QueryText, tokens: Tokens) -> None:
     Raises:
         NotSupported: the construct, at its place, with what to write instead.
     """
+    _refuse_colons(source, tokens)
     for index, token in enumerate(tokens):
         _refuse_signs(source, tokens[index : index + 2])
         if token.text.upper() in _FIRST_WORDS:
             _refuse_words(source, tokens, index)
+
+
+def _refuse_colons(source: QueryText, tokens: Tokens) -> None:
+    """sqlglot reads `a:b` as `a AS b`. Within brackets and braces a colon is of a slice and a struct, which others refuse."""
+    depth = 0
+    for token in tokens:
+        depth += token.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE)
+        depth -= token.token_type in (TokenType.R_BRACKET, TokenType.R_BRACE)
+        if depth == 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
+            advice = (
+                "write a.b for a field of a ROW, JSON_VALUE(a, '$.b') for a field of JSON text, or a AS b for a name"
+            )
+            raise source.error(f"there is no operator {token.text}", span_of([token]), advice)
+        if token.token_type is TokenType.PLACEHOLDER:
+            advice = "write the value itself; a program that makes the text can put it there"
+            raise source.error("a parameter is not supported", span_of([token]), advice, NotSupported)
 
 
 def _refuse_words(source: QueryText, tokens: Tokens, index: int) -> None:

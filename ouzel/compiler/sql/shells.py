@@ -133,6 +133,7 @@ _CLAUSES_ELSEWHERE = {
     "USING": "the connector and the format are options of WITH: WITH ('connector' = 'file', 'format' = 'parquet')",
     "PARTITIONED": "leave it out: a sink's folder is not cut by columns",
     "PARTITION": "leave it out: a sink's folder is not cut by columns",
+    "APPEND": "leave it out: of any table that is written EXPLAIN says whether rows are taken back",
     "DISTRIBUTED": "leave it out: the planner chooses how rows are spread over tasks",
     "BY": "write the columns: INSERT INTO t (a, b) SELECT ...",
 }
@@ -153,13 +154,16 @@ _FOREIGN = {
     ("RESET",): "RESET is not supported: remove the SET",
     ("DELETE",): "DELETE is not supported: a topology appends to or upserts into its sinks",
     ("UPDATE",): "UPDATE is not supported: a topology appends to or upserts into its sinks",
+    ("TRUNCATE",): "TRUNCATE is not supported: a topology appends to or upserts into its sinks",
+    ("ADD", "JAR"): "ADD JAR is not supported: connectors are Python packages, as in pip install 'ouzel[kafka]'",
+    ("STOP", "JOB"): "STOP JOB is not supported: Ctrl-C ends `ouzel run` when what was read is written",
     ("MERGE",): "MERGE is not supported: write INSERT INTO a table with a PRIMARY KEY",
     ("INSERT", "OVERWRITE"): "INSERT OVERWRITE is not supported: a stream only adds; write INSERT INTO",
 }  # fmt: skip
 
 
 def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
-    words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY")][:2]
+    words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY", "SYSTEM")][:2]
     for phrase, problem in _FOREIGN.items():
         if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
             raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)
