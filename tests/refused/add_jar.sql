@@ -1,3 +1,3 @@
--- error: ADD JAR is not supported: connectors are Python packages, as in pip install 'ouzel[kafka]'
+-- error: ADD JAR is not supported: add the connector's Python package, pip install 'ouzel[kafka]'
 -- at: ADD JAR
 ADD JAR 'kafka.jar';

@@ -1,3 +1,3 @@
--- error: STOP JOB is not supported: Ctrl-C ends `ouzel run` when what was read is written
+-- error: STOP JOB is not supported; end `ouzel run` with Ctrl-C, which writes what was read
 -- at: STOP JOB
 STOP JOB 'flights';

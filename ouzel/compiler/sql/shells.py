@@ -154,9 +154,9 @@ _FOREIGN = {
     ("RESET",): "RESET is not supported: remove the SET",
     ("DELETE",): "DELETE is not supported: a topology appends to or upserts into its sinks",
     ("UPDATE",): "UPDATE is not supported: a topology appends to or upserts into its sinks",
-    ("TRUNCATE",): "TRUNCATE is not supported: a topology appends to or upserts into its sinks",
-    ("ADD", "JAR"): "ADD JAR is not supported: connectors are Python packages, as in pip install 'ouzel[kafka]'",
-    ("STOP", "JOB"): "STOP JOB is not supported: Ctrl-C ends `ouzel run` when what was read is written",
+    ("TRUNCATE",): "TRUNCATE is not supported; a topology appends to or upserts into its sinks: write into another table",
+    ("ADD", "JAR"): "ADD JAR is not supported: add the connector's Python package, pip install 'ouzel[kafka]'",
+    ("STOP", "JOB"): "STOP JOB is not supported; end `ouzel run` with Ctrl-C, which writes what was read",
     ("MERGE",): "MERGE is not supported: write INSERT INTO a table with a PRIMARY KEY",
     ("INSERT", "OVERWRITE"): "INSERT OVERWRITE is not supported: a stream only adds; write INSERT INTO",
 }  # fmt: skip
