@@ -10,8 +10,8 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -36,18 +36,20 @@ from ouzel.connectors.base import (
     never,
 )
 from ouzel.connectors.datagen import remove_rate
+from ouzel.connectors.nexmark_rules import COLD_CHANNELS, FIRST_ID, HOT_CHANNELS, HOT_EVERY, ROUND, HotRule
 from ouzel.connectors.options import TableOptions
 from ouzel.errors import ConnectorError, QueryError
 
-Integers = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from ouzel.connectors.nexmark_draws import Events
 
-EPOCH_START = dt.datetime(2015, 7, 15, tzinfo=dt.UTC)
-ROUND = 50
-"""Events in one round; `SHARES` says which of them are of which table: (first, how many)."""
+_Integers = npt.NDArray[np.int64]
+_Places = npt.NDArray[np.uint32]
+
 SHARES = {"person": (0, 1), "auction": (1, 3), "bid": (4, 46)}
+"""Which of the events of a round are of which table: (first, how many)."""
 
-FIRST_ID = 1000
-ACTIVE_PEOPLE, AUCTIONS_IN_FLIGHT, HOT_EVERY = 1000, 100, 100
+ACTIVE_PEOPLE, AUCTIONS_IN_FLIGHT = 1000, 100
 CATEGORIES, FIRST_CATEGORY = 5, 10
 EXTRA_TEXTS, EXTRA_SIZE = 1024, 40
 
@@ -66,7 +68,6 @@ CITIES = (
 STATES = ("AZ", "CA", "ID", "OR", "WA", "WY")
 FIRST_NAMES = ("Peter", "Paul", "Luke", "John", "Saul", "Vicky", "Kate", "Julie", "Sarah", "Deiter", "Walter")
 LAST_NAMES = ("Shultz", "Abrams", "Spencer", "White", "Bartels", "Walton", "Smith", "Jones", "Noris")
-HOT_CHANNELS, COLD_CHANNELS = ("Google", "Facebook", "Baidu", "Apple"), 10_000
 
 HELD_STEP = ROUND * HOT_EVERY
 """After so many events everything begins anew: rounds, hot people and hot auctions."""
@@ -140,66 +141,6 @@ def open_nexmark(request: SourceRequest) -> Source:
     return _NexmarkSource(request, options)
 
 
-@dataclass(frozen=True)
-class Events:
-    """Numbers of some events, and what their fields are drawn from."""
-
-    number: Integers
-    seed: int
-    interval_us: int
-
-    @cached_property
-    def round(self) -> Integers:
-        """Which round of 50 each event is in: as many people are known by then, and three times as many auctions."""
-        return self.number // ROUND
-
-    @property
-    def time_us(self) -> Integers:
-        """Event time, in whole milliseconds."""
-        start_us = int(EPOCH_START.timestamp() * 1e6)
-        return start_us + self.number * self.interval_us // 1000 * 1000
-
-    def random(self, field: str, limit: int) -> Integers:
-        """For each event a number in [0, limit), as random as any, its own for every `field`."""
-        from ouzel.connectors.nexmark_draws import draw_all
-
-        return draw_all(self._mixed, self._salt(field), limit)
-
-    @cached_property
-    def _mixed(self) -> npt.NDArray[np.uint64]:
-        return _mix_all(self.number)
-
-    def _salt(self, field: str) -> np.uint64:
-        return np.uint64(
-            sum(ord(letter) << 7 * place for place, letter in enumerate(field[:8])) + (self.seed << 57) & (1 << 64) - 1
-        )
-
-    def choose(self, choice: HotRule, hot: str, cold: str) -> Integers:
-        """For each event the id of one of those that there are by then; `hot` and `cold` name what is drawn for it."""
-        from ouzel.connectors.nexmark_draws import choose_all
-
-        rule = (choice.per_round, choice.at_first, choice.active, choice.cold_every, choice.beside, HOT_EVERY)
-        return FIRST_ID + choose_all(self.round, self._mixed, (self._salt(hot), self._salt(cold)), rule)
-
-    @cached_property
-    def channel(self) -> Integers:
-        """For each event the place of its channel, and of that channel's address, in the pools of both."""
-        hot = self.random("channel", len(HOT_CHANNELS))
-        cold = len(HOT_CHANNELS) + self.random("channels", COLD_CHANNELS)
-        return np.where(self.random("hot chan", 2) > 0, hot, cold)
-
-    def uniform(self, field: str) -> npt.NDArray[np.float64]:
-        """For each event a number in [0, 1)."""
-        return self.random(field, 1 << 53) / float(1 << 53)
-
-
-def _mix_all(numbers: Integers) -> npt.NDArray[np.uint64]:
-    """The finaliser of splitmix64, of each number."""
-    from ouzel.connectors.nexmark_draws import mix_all  # Numba takes long to import, and a plan needs none of it
-
-    return mix_all(numbers)
-
-
 @cache
 def _texts(kind: str) -> pl.Series:
     """A pool of texts to take from, made once a process."""
@@ -214,35 +155,19 @@ def _texts(kind: str) -> pl.Series:
         return pl.Series(
             [f"https://www.nexmark.com/{channel}/item.htm?query=1&channel_id={n}" for n, channel in enumerate(channels)]
         )
-    letters = _mix_all(np.arange(EXTRA_TEXTS * EXTRA_SIZE)) % np.uint64(26) + np.uint64(97)
+    from ouzel.connectors.nexmark_draws import mix_all  # Numba takes long to import, and a plan needs none of it
+
+    letters = mix_all(np.arange(EXTRA_TEXTS * EXTRA_SIZE)) % np.uint64(26) + np.uint64(97)
     return pl.Series([bytes(row).decode() for row in letters.astype(np.uint8).reshape(EXTRA_TEXTS, EXTRA_SIZE)])
 
 
-def _take(pool: pl.Series | Sequence[str], places: Integers) -> pl.Series:
-    return (pool if isinstance(pool, pl.Series) else pl.Series(pool)).gather(places)
+def _take(pool: pl.Series | Sequence[str], places: _Places) -> pl.Series:
+    """By `[]`: Series.gather makes a lazy frame, which takes eight times as long."""
+    return (pool if isinstance(pool, pl.Series) else pl.Series(pool))[pl.Series(places)]
 
 
-def _times(time_us: Integers) -> pl.Series:
-    return pl.Series(time_us, dtype=pl.Int64).cast(pl.Datetime("us"))
-
-
-def _price(events: Events, field: str) -> Integers:
-    """Log-uniform from 100 to 100 million cents."""
-    return np.round(np.power(10.0, events.uniform(field) * 6) * 100).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class HotRule:
-    """How an event names one of those that there are by then: the newest hot one, but for one time in `cold_every`, or one of the last.
-
-    There are `per_round` more of them after each round, and `at_first` in the first beside one. `beside` is which one the hot one is.
-    """
-
-    per_round: int
-    at_first: int
-    active: int
-    cold_every: int
-    beside: int = 0
+def _times(time_us: _Integers) -> pl.Series:
+    return pl.Series(time_us).cast(pl.Datetime("us"))
 
 
 _SELLER = HotRule(1, 0, ACTIVE_PEOPLE, 4)
@@ -256,14 +181,14 @@ def _credit_card(events: Events) -> pl.Series:
 
 
 def _extra(events: Events) -> pl.Series:
-    return _take(_texts("extra"), events.random("extra", EXTRA_TEXTS))
+    return _take(_texts("extra"), events.place("extra", EXTRA_TEXTS))
 
 
 def _person_name(events: Events, kind: str) -> pl.Series:
-    return _take(_texts(kind), events.random("name", len(FIRST_NAMES) * len(LAST_NAMES)))
+    return _take(_texts(kind), events.place("name", len(FIRST_NAMES) * len(LAST_NAMES)))
 
 
-FieldRule = Callable[[Events], "pl.Series | Integers"]
+FieldRule = Callable[["Events"], "pl.Series | _Integers"]
 
 _FIELDS: Mapping[str, Mapping[str, FieldRule]] = {
     "person": {
@@ -271,17 +196,17 @@ _FIELDS: Mapping[str, Mapping[str, FieldRule]] = {
         "name": lambda events: _person_name(events, "name"),
         "emailAddress": lambda events: _person_name(events, "email"),
         "creditCard": _credit_card,
-        "city": lambda events: _take(CITIES, events.random("city", len(CITIES))),
-        "state": lambda events: _take(STATES, events.random("state", len(STATES))),
+        "city": lambda events: _take(CITIES, events.place("city", len(CITIES))),
+        "state": lambda events: _take(STATES, events.place("state", len(STATES))),
         "dateTime": lambda events: _times(events.time_us),
         "extra": _extra,
     },
     "auction": {
         "id": lambda events: FIRST_ID + events.round * 3 + events.number % ROUND - 1,
-        "itemName": lambda events: _take(_texts("extra"), events.random("item", EXTRA_TEXTS)),
-        "description": lambda events: _take(_texts("extra"), events.random("describe", EXTRA_TEXTS)),
-        "initialBid": lambda events: _price(events, "initial"),
-        "reserve": lambda events: _price(events, "initial") + _price(events, "reserve"),
+        "itemName": lambda events: _take(_texts("extra"), events.place("item", EXTRA_TEXTS)),
+        "description": lambda events: _take(_texts("extra"), events.place("describe", EXTRA_TEXTS)),
+        "initialBid": lambda events: events.price("initial"),
+        "reserve": lambda events: events.price("initial") + events.price("reserve"),
         "dateTime": lambda events: _times(events.time_us),
         "expires": lambda events: _times(events.time_us + 1_000_000 * (1 + events.random("expires", 20))),
         "seller": lambda events: events.choose(_SELLER, "hot sell", "seller"),
@@ -291,7 +216,7 @@ _FIELDS: Mapping[str, Mapping[str, FieldRule]] = {
     "bid": {
         "auction": lambda events: events.choose(_BID_ON, "hot item", "auction"),
         "bidder": lambda events: events.choose(_BIDDER, "hot bid", "bidder"),
-        "price": lambda events: _price(events, "price"),
+        "price": lambda events: events.price("price"),
         "channel": lambda events: _take(_texts("channel"), events.channel),
         "url": lambda events: _take(_texts("url"), events.channel),
         "dateTime": lambda events: _times(events.time_us),
@@ -300,10 +225,15 @@ _FIELDS: Mapping[str, Mapping[str, FieldRule]] = {
 }
 
 
-def event_numbers(table: str, rows: Integers) -> Integers:
+def event_numbers(table: str, rows: _Integers) -> _Integers:
     """Numbers of the events that are the table's rows `rows`, counted from 0."""
-    first, share = SHARES[table]
-    return rows // share * ROUND + first + rows % share
+    return _events_of(table, rows, 0, 0).number
+
+
+def _events_of(table: str, rows: _Integers, seed: int, interval_us: int) -> Events:
+    from ouzel.connectors.nexmark_draws import Events, number_all
+
+    return Events(*number_all(rows, *SHARES[table]), seed, interval_us)
 
 
 def count_rows(table: str, events: int) -> int:
@@ -313,12 +243,17 @@ def count_rows(table: str, events: int) -> int:
 
 
 def generate(
-    table: str, rows: Integers, columns: Mapping[str, pl.DataType], seed: int = 0, interval_us: int = 10
+    table: str, rows: _Integers, columns: Mapping[str, pl.DataType], seed: int = 0, interval_us: int = 10
 ) -> pl.DataFrame:
     """The table's rows with these numbers, and of them the columns asked for."""
-    events = Events(event_numbers(table, rows), seed, interval_us)
+    events = _events_of(table, rows, seed, interval_us)
     rules = _FIELDS[table]
-    return pl.DataFrame({name: pl.Series(name, rules[name](events)).cast(kind) for name, kind in columns.items()})
+    return pl.DataFrame([_as_column(name, kind, rules[name](events)) for name, kind in columns.items()])
+
+
+def _as_column(name: str, kind: pl.DataType, values: pl.Series | _Integers) -> pl.Series:
+    column = values.alias(name) if isinstance(values, pl.Series) else pl.Series(name, values)
+    return column if column.dtype == kind else column.cast(kind)
 
 
 class HeldEvents:
@@ -336,7 +271,7 @@ class HeldEvents:
     def __init__(self, source: _NexmarkSource, part: int) -> None:
         rules, self._columns = _FIELDS[source.table], source.columns
         numbers = np.arange(part, count_rows(source.table, source.held), source.parts)
-        events = Events(event_numbers(source.table, numbers), source.seed, source.interval_us)
+        events = _events_of(source.table, numbers, source.seed, source.interval_us)
         self._frame = pl.DataFrame({name: rules[name](events) for name in source.columns})
         self._grows = {
             name: dt.timedelta(microseconds=source.held * source.interval_us)
@@ -419,8 +354,9 @@ class _NexmarkReader:
         return ReadBatch(self._held.rows(start, end) if self._held else self._make(start, end), start, end)
 
     def _make(self, start: int, end: int) -> pl.DataFrame:
-        numbers = np.arange(start, end, dtype=np.int64) * self.source.parts + self.part
-        return generate(self.source.table, numbers, self.source.columns, self.source.seed, self.source.interval_us)
+        parts = self.source.parts
+        rows = np.arange(start * parts + self.part, end * parts + self.part, parts, dtype=np.int64)
+        return generate(self.source.table, rows, self.source.columns, self.source.seed, self.source.interval_us)
 
     def until(self, wanted: int) -> int:
         """The offset before which reading stops: that wanted, that due by now, or the end."""

@@ -10,6 +10,7 @@ import pytest
 
 from ouzel.connectors.base import ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.nexmark import count_rows, event_numbers, generate, open_nexmark
+from ouzel.connectors.nexmark_draws import Events, number_all
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.session import load_text
 
@@ -48,6 +49,17 @@ def test_hot_ratios() -> None:
     assert bids["price"].min() >= 100
     assert bids["price"].max() <= 100_000_000
     assert bids["price"].log10().mean() == pytest.approx(5, abs=0.05)
+
+
+def test_prices_are_the_powers_of_ten_that_were_drawn() -> None:
+    events = Events(*number_all(np.arange(200_000), 4, 46), 0, 10)
+    drawn = events.random("price", 1 << 53) / float(1 << 53)
+    assert (events.price("price") == np.round(10.0 ** (drawn * 6) * 100)).all()
+
+
+def test_events_are_numbered_alike_in_any_order() -> None:
+    rows = np.random.default_rng(1).integers(0, 10_000, 1000)
+    assert (event_numbers("auction", rows) == rows // 3 * 50 + 1 + rows % 3).all()
 
 
 def test_bids_name_only_auctions_and_people_that_exist_by_then() -> None:
