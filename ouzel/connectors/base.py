@@ -244,7 +244,8 @@ class SinkWriter(Protocol):
     """An opened sink, one per task. A thread of its own calls it, which may wait for as long as the world behind the sink takes.
 
     One that keeps batches apart may have a `withdraw(batch_id)`: it removes what an unfinished writing of a batch left, whichever tasks
-    wrote it.
+    wrote it. One that waits for nothing, for it asks neither a disk nor a network, may have `instant = True`: it needs no thread then, and
+    the task calls it itself.
     """
 
     flush_interval_ms: int

@@ -25,7 +25,7 @@ CONNECTOR = Connector(
 class Blackhole:
     """Counts rows."""
 
-    flush_interval_ms, flush_rows = 0, 1
+    flush_interval_ms, flush_rows, instant = 0, 1, True
 
     def __init__(self, request: SinkRequest) -> None:
         self.rows = 0

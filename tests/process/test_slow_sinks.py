@@ -12,10 +12,13 @@ from threading import Event
 import polars as pl
 import pytest
 
+from ouzel.connectors.base import SinkRequest
+from ouzel.connectors.blackhole import Blackhole
 from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.client import HeronHandle
+from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.sink_thread import SinkThread
-from ouzel.runtime.protocol.messages import Write
+from ouzel.runtime.protocol.messages import Flush, Write
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
 from tests.process.topologies import wait_until
@@ -92,3 +95,13 @@ def test_a_sink_that_panics_says_so() -> None:
     assert done.is_set()
     with pytest.raises(TopologyError, match="PanicException"):
         sink.has_room(0.0)
+
+
+def test_a_sink_that_waits_for_nothing_is_written_to_at_once() -> None:
+    done = Event()
+    writer = Blackhole(SinkRequest("out", {}, {}, "append", Path()))
+    sink = DirectSink(writer, done.set)
+    sink.put(Write(1, pl.DataFrame({"n": [1, 2]})))
+    assert (writer.rows, sink.take(), done.is_set()) == (2, [], False)
+    sink.put(Flush(7))
+    assert (sink.take(), sink.take(), done.is_set(), sink.has_room(60.0)) == ([7], [], True, True)

@@ -21,6 +21,7 @@ from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
+from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
@@ -174,7 +175,7 @@ class Instance:
         self._next_tick = self._next_report = 0.0
         self._idle_ms = _IDLE_POLL_MS[0]
         self._machine: TaskMachine | None = None
-        self._sink: SinkThread | None = None
+        self._sink: SinkThread | DirectSink | None = None
         self._slow_since = 0.0
         self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms)
         self.running = True
@@ -187,7 +188,8 @@ class Instance:
             machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
             machine.interject = self._interject
             if machine.writer is not None:
-                self._sink = SinkThread(machine.writer, self._gateway.wake)
+                kind = DirectSink if getattr(machine.writer, "instant", False) else SinkThread
+                self._sink = kind(machine.writer, self._gateway.wake)
                 self._sink.start()
             if incarnation:
                 self._tell_of_restart(machine)

@@ -1,0 +1,44 @@
+"""A sink that waits for nothing: its task writes by itself: no thread has to be woken for each batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ouzel.connectors.base import SinkWriter
+from ouzel.runtime.protocol.messages import Flush, Write
+
+
+class DirectSink:
+    """Used as a SinkThread is; what it is given is carried out at once."""
+
+    busy_since = math.inf
+
+    def __init__(self, writer: SinkWriter, done: Callable[[], None]) -> None:
+        self._writer, self._done = writer, done
+        self._flushed: list[int] = []
+
+    def start(self) -> None:
+        """There is no thread."""
+
+    def put(self, order: Write | Flush) -> None:
+        """Carry it out."""
+        if isinstance(order, Write):
+            self._writer.write(order.batch_id, order.frame)
+        else:
+            self._writer.flush()
+            self._flushed.append(order.number)
+            self._done()
+
+    def has_room(self, timeout_s: float) -> bool:
+        """Nothing ever waits."""
+        return True
+
+    def take(self) -> list[int]:
+        """The numbers of the flushes that are done since the last call."""
+        taken, self._flushed = self._flushed, []
+        return taken
+
+    def close(self) -> None:
+        """Close the writer."""
+        self._writer.close()
