@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import polars as pl
 import pytest
 
-from ouzel.compiler.expressions import Column, Literal
+from ouzel.compiler.expressions import Cast, Column, Literal
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Unnest, Watermark
 from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
 from ouzel.errors import PlanError
+from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Output
 from ouzel.reconcile.exclusion import ExcludeLateRows
+from ouzel.runtime.operators.build import build_chain
+from ouzel.runtime.operators.sharing import share_parts
 from tests.operators.nodes import chain, group, table
 
 
@@ -138,3 +143,63 @@ def test_a_node_without_an_operator_is_refused() -> None:
     source, _, _ = two()
     with pytest.raises(PlanError, match="a topology has no entry for ExcludeLateRows"):
         chain(ExcludeLateRows(source, group(source, ["a"]), "count_by_a", "late.jsonl", False, False))
+
+
+def shared_parts() -> tuple[Filter, Project]:
+    """A filter and a projection above it that both need a text in small letters; the projection fails where b is 0."""
+    source, word, (_, a, b) = table(word=VARCHAR, a=BIGINT, b=BIGINT), Column(VARCHAR, "word"), two()
+    small = resolve_call("lower", [word])
+    kept = Filter(source, resolve_call("ne", [small, Literal(VARCHAR, "no")]))
+    length = resolve_call("char_length", [small])
+    items = (("small", small), ("size", length), ("twice", resolve_call("add", [length, length])))
+    return kept, Project(kept, (*items, ("q", resolve_call("divide", [a, b]))))
+
+
+def test_what_a_filter_and_the_projection_above_it_need_is_computed_once() -> None:
+    kept, projected = shared_parts()
+    alone = chain(projected)
+    both = build_chain([kept, projected], Settings())
+    rows = {
+        "word": ["NO", "Yes", None, "ÉTÉ", "No"],
+        "a": [1, 2, 3, 4, 5],
+        "b": [1, 0, 1, 2, 0],
+        WEIGHT: [1, 1, 1, -1, 1],
+    }
+    ((_, out),) = both.process(pl.DataFrame(rows))
+    assert out.columns == ["small", "size", "twice", "q", WEIGHT]
+    assert out.rows() == [("été", 3, 6, 2, -1)]
+    assert [row.row for row in both.take_refused()] == ['{"word": "Yes", "a": 2, "b": 0, "$weight": 1}']
+    selection, projection = both.operators
+    given = selection.process(pl.DataFrame(rows))
+    assert given is not None
+    assert given.columns == ["$shared0.", "word", "a", "b", WEIGHT]
+    assert "$shared0." in str(projection.__dict__["_values"][0])
+    assert alone.process(pl.DataFrame(rows)[3:4]).rows() == out.rows()  # type: ignore[union-attr]
+
+
+def test_a_filter_whose_rows_others_read_hands_nothing_on() -> None:
+    kept, projected = shared_parts()
+    outputs = [Output(kept.schema, stream="rows", place=0), Output(projected.schema, stream="words", place=1)]
+    made = build_chain([kept, projected], Settings(), outputs=outputs).process(
+        pl.DataFrame({"word": ["Yes"], "a": [2], "b": [1]})
+    )
+    assert {stream: frame.columns for stream, frame in made} == {
+        "rows": ["word", "a", "b"],
+        "words": ["small", "size", "twice", "q"],
+    }
+
+
+def test_what_may_fail_is_not_shared() -> None:
+    _, a, b = two()
+    quotient = resolve_call("divide", [a, b])
+    text = Cast(VARCHAR, quotient)
+    assert not share_parts((text, resolve_call("lower", [text]))).parts
+
+
+def test_parts_within_parts_are_computed_before_them() -> None:
+    word = Column(VARCHAR, "word")
+    small = resolve_call("lower", [word])
+    ends = resolve_call("reverse", [small])
+    shared = share_parts((ends, resolve_call("concat", [ends, small]), small))
+    assert [part for _, part in shared.parts] == [small, replace(ends, arguments=(Column(VARCHAR, shared.names[0]),))]
+    assert len(shared.columns()) == 2

@@ -106,10 +106,20 @@ def build_chain(
     """
     made = [OPERATORS[type(node)](node, settings.seed) for node in nodes]
     chain = Chain(made, _edges(nodes, outputs))
+    _share(chain)
     place = _replaceable(nodes, upsert_by) if upsert_by else -1
     if place >= 0 and nodes[place].retracts and isinstance(operator := made[place], ChangingAggregation):
         operator.upserts = chain.consolidated = True
     return chain
+
+
+def _share(chain: Chain) -> None:
+    """Have a filter hand on what the projection that alone reads its rows computes as well."""
+    for operator, edges in zip(chain.operators, chain.edges, strict=True):
+        if isinstance(operator, Selection) and len(edges.readers) == 1 and not edges.streams and not edges.late:
+            reader = chain.operators[edges.readers[0]]
+            if isinstance(reader, Projection):
+                operator.hand_on(reader)
 
 
 def _edges(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[Edges]:

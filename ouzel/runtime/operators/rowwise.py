@@ -11,14 +11,15 @@ import numpy as np
 import polars as pl
 
 from ouzel.compiler.coercion import is_numeric
-from ouzel.compiler.expressions import Call, Column, Expression, Literal, walk_expression
+from ouzel.compiler.expressions import Call, Column, Expression, Literal, columns_of, walk_expression
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Project, Unnest, Watermark
 from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType, TimestampType
 from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.runtime.operators.base import Operator, RefusedRow
-from ouzel.runtime.operators.buffers import Ints, Mask
+from ouzel.runtime.operators.buffers import Ints, Mask, keep_rows
 from ouzel.runtime.operators.culprits import culprits, describe_culprit, reason
+from ouzel.runtime.operators.sharing import Shared, share_parts
 from ouzel.runtime.protocol.lag import Sight
 
 _ERROR = "$error"
@@ -41,12 +42,21 @@ class _Computing(Operator):
 
     def __init__(self, items: Sequence[tuple[str, Expression]]) -> None:
         super().__init__()
-        self._lowered = [(name, lower(expression)) for name, expression in items]
-        expressions = [expression for _, expression in items]
-        errors = [lowered.error for _, lowered in self._lowered]
-        self._failing = [(one, error) for one, error in zip(expressions, errors, strict=True) if error is not None]
-        self._values = [lowered.value.alias(name) for name, lowered in self._lowered]
-        self._repeats = _repeat_work(expressions)
+        self._items = tuple(items)
+        self._handed: list[str] = []
+        lowered = [lower(expression) for _, expression in items]
+        self._failing = [
+            expression for (_, expression), one in zip(items, lowered, strict=True) if one.error is not None
+        ]
+        self._compute_as(share_parts([expression for _, expression in items], self._failing))
+
+    def _compute_as(self, shared: Shared) -> None:
+        """Compute the items so; `_failing` stays what the user wrote."""
+        lowered = [lower(expression) for expression in shared.expressions]
+        self._steps = shared.columns()
+        self._values = [one.value.alias(name) for one, (name, _) in zip(lowered, self._items, strict=True)]
+        self._errors = [one.error for one in lowered if one.error is not None]
+        self._repeats = _repeat_work(shared.expressions)
 
     def compute(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The frame without the rows that fail, and beside it the computed columns.
@@ -62,29 +72,38 @@ class _Computing(Operator):
             pass
         return self._beside(pl.DataFrame(frame.get_columns()))
 
+    def _with_shared(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame after the columns that several values are computed of."""
+        for step in self._steps:
+            frame = frame.select_seq([*step, pl.all()])
+        return frame
+
     def _select(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The values alone. Only a lazy frame computes once what stands in several of them, and making one takes longer than small sums."""
-        return frame.lazy().select(self._values).collect() if self._repeats else frame.select_seq(self._values)
+        """The values alone. Only a lazy frame computes once what two functions do alike, and making one takes longer than small sums."""
+        return self._pick(self._with_shared(frame))
+
+    def _pick(self, wide: pl.DataFrame) -> pl.DataFrame:
+        return wide.lazy().select(self._values).collect() if self._repeats else wide.select_seq(self._values)
 
     def _beside(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The same, with the values computed as columns of the frame, and the rows that fail refused."""
-        errors = [error.alias(f"{_ERROR}{number}") for number, (_, error) in enumerate(self._failing)]
-        names = [name for name, _ in self._lowered]
-        computed = frame.lazy().with_columns(*self._values, *errors).collect()
-        masks = [computed[f"{_ERROR}{number}"] for number in range(len(errors))]
+        wanted = [*self._values, *(error.alias(f"{_ERROR}{number}") for number, error in enumerate(self._errors))]
+        wide = self._with_shared(frame)
+        computed = wide.lazy().with_columns(wanted).collect() if self._repeats else wide.with_columns_seq(wanted)
+        masks = [computed[f"{_ERROR}{number}"] for number in range(len(self._errors))]
         good = self._refuse(frame, masks)
-        computed = computed.select(names)
+        computed = computed[[name for name, _ in self._items]]
         return (frame, computed) if good is None else (frame.filter(good), computed.filter(good))
 
     def _refuse(self, frame: pl.DataFrame, masks: list[pl.Series]) -> Mask | None:
         """Refuse each failing row once, for the first of its reasons; the mask of the good ones, None if all are."""
         bad: Mask | None = None
-        for (expression, _), series in zip(self._failing, masks, strict=True):
+        for expression, series in zip(self._failing, masks, strict=True):
             if series.any():
                 mask = series.to_numpy()
                 fresh = mask if bad is None else mask & ~bad
                 for part, rows in culprits(expression, frame, fresh):
-                    refuse_rows(self, frame, rows, reason(part), describe_culprit(part))
+                    refuse_rows(self, frame.drop(self._handed), rows, reason(part), describe_culprit(part))
                 bad = mask if bad is None else mask | bad
         return None if bad is None else ~bad
 
@@ -122,6 +141,16 @@ class Projection(_Computing):
             [expression.name for _, expression in node.items if isinstance(expression, Column)] if plain else None
         )
 
+    def share_with(self, predicate: Expression) -> Shared:
+        """What stands in the predicate and in what is computed here; the predicate is the first of the expressions."""
+        return share_parts((predicate, *(expression for _, expression in self._items)), self._failing, within=predicate)
+
+    def take(self, given: Sequence[str], expressions: Sequence[Expression]) -> None:
+        """Compute the items as these expressions, which read the columns `given` besides."""
+        self._handed = list(given)
+        failing = [one for one, (_, item) in zip(expressions, self._items, strict=True) if item in self._failing]
+        self._compute_as(share_parts(expressions, failing))
+
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The computed columns, with the weight if there is one."""
         weight = weight_of(frame)
@@ -137,14 +166,39 @@ class Selection(_Computing):
 
     def __init__(self, predicate: Expression) -> None:
         super().__init__([("$keep", predicate)])
-        self._never_fails = not self._failing
+        self._given: list[str] = []
+
+    def hand_on(self, projection: Projection) -> None:
+        """Compute what the predicate and the projection that alone reads these rows have alike once, and hand it on as columns.
+
+        Not of a predicate that may fail: its rows are looked at again as they came.
+        """
+        ((_, predicate),) = self._items
+        shared = projection.share_with(predicate)
+        if shared.parts and not self._failing:
+            first, *rest = shared.expressions
+            read = frozenset[str]().union(*map(columns_of, rest))
+            self._given = [name for name in shared.names if name in read]
+            own = share_parts((first,))
+            self._compute_as(Shared((*shared.parts, *own.parts), own.expressions))
+            projection.take(self._given, rest)
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame:
         """Only the rows that pass."""
-        if self._never_fails and not self._repeats:
-            return frame.filter(self._lowered[0][1].value)
+        if not self._failing:
+            wide = self._with_shared(frame)
+            kept, mask = wide[[*self._given, *frame.columns]] if self._steps else frame, self._mask_of(wide)
+            return kept.filter(self._values[0]) if mask is None else keep_rows(kept, mask)
         kept, computed = self.compute(frame)
         return kept.filter(computed.to_series())
+
+    def _mask_of(self, wide: pl.DataFrame) -> pl.Series | None:
+        """The predicate's values; None where they do not come as such, see `compute`."""
+        try:
+            mask = self._pick(wide).to_series()
+        except (pl.exceptions.ShapeError, pl.exceptions.InvalidOperationError):
+            return None
+        return mask if len(mask) == wide.height else None
 
 
 class WatermarkAssigner(_Computing):
