@@ -53,7 +53,12 @@ def into_blackhole(query: str, parts: int = 1, held: int = 0) -> str:
 
 def settings_of(options: argparse.Namespace) -> dict[str, int]:
     """What is set for a run."""
-    return {"parallelism": options.parallelism, "containers": options.containers, "max.pending.rows": options.pending}
+    return {
+        "parallelism": options.parallelism,
+        "containers": options.containers,
+        "batch.rows": options.batch,
+        "max.pending.rows": options.pending,
+    }
 
 
 @contextmanager
@@ -84,6 +89,7 @@ def arguments(doc: str) -> argparse.Namespace:
     parser.add_argument("queries", nargs="*", help=f"default all: {', '.join(query_names())}")
     parser.add_argument("--parallelism", type=int, default=1)
     parser.add_argument("--containers", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=25_000, help="most rows a source reads into one batch")
     parser.add_argument("--pending", type=int, default=100_000, help="most rows a source task may have unacked")
     parser.add_argument(
         "--held", type=int, default=0, help="so many events are made once and repeated; 0: all are made"
