@@ -57,15 +57,18 @@ def refuse_foreign(source: QueryText, tokens: Tokens) -> None:
     Raises:
         NotSupported: the construct, at its place, with what to write instead.
     """
-    _refuse_colons(source, tokens)
+    _refuse_tokens(source, tokens)
     for index, token in enumerate(tokens):
         _refuse_signs(source, tokens[index : index + 2])
         if token.text.upper() in _FIRST_WORDS:
             _refuse_words(source, tokens, index)
 
 
-def _refuse_colons(source: QueryText, tokens: Tokens) -> None:
-    """sqlglot reads `a:b` as `a AS b`. Within brackets and braces a colon is of a slice and a struct, which others refuse."""
+def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
+    """Single tokens that mean another thing elsewhere: sqlglot reads `a:b` as `a AS b`, `0x1F` as bytes and `N'a'` as a name.
+
+    Within brackets and braces a colon is of a slice and a struct, which others refuse.
+    """
     depth = 0
     for token in tokens:
         depth += token.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE)
@@ -75,6 +78,13 @@ def _refuse_colons(source: QueryText, tokens: Tokens) -> None:
                 "write a.b for a field of a ROW, JSON_VALUE(a, '$.b') for a field of JSON text, or a AS b for a name"
             )
             raise source.error(f"there is no operator {token.text}", span_of([token]), advice)
+        if token.token_type is TokenType.NATIONAL_STRING:
+            raise source.error(
+                "a text that begins with N' is not supported", span_of([token]), "leave the N out", NotSupported
+            )
+        if token.token_type is TokenType.HEX_STRING and source.text[token.start : token.start + 2].lower() == "0x":
+            advice = f"write {int(token.text or '0', 16)}, or x'{token.text}' for BYTES"
+            raise source.error("a hexadecimal number is not supported", span_of([token]), advice, NotSupported)
         if token.token_type is TokenType.PLACEHOLDER:
             advice = "write the value itself; a program that makes the text can put it there"
             raise source.error("a parameter is not supported", span_of([token]), advice, NotSupported)

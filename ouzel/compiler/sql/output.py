@@ -13,8 +13,9 @@ from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, matches, name_of, near
 from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.types import IntervalType, walk_type
 from ouzel.compiler.written import NodeLocation
-from ouzel.errors import QueryError
+from ouzel.errors import NotSupported, QueryError
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,26 @@ def outputs_of(binder: Binder, items: Sequence[exp.Expr]) -> list[OutputColumn]:
         star = star_of(item)
         if star is None:
             name = output_name(item, len(outputs))
-            outputs.append(OutputColumn(name, _bind_item(binder, item, items), item))
+            outputs.append(OutputColumn(name, check_storable(binder, item, _bind_item(binder, item, items)), item))
         else:
             outputs += _spread_with_changes(binder, item, star)
     if items and not outputs:
         raise binder.source.error("this leaves no column", place(items[0]), "name a column")
     return outputs
+
+
+def check_storable(binder: Binder, item: exp.Expr, value: Expression) -> Expression:
+    """The value, which a column can hold.
+
+    Raises:
+        NotSupported: it is a span of months, or holds one.
+    """
+    if any(isinstance(part, IntervalType) and part.months for part in walk_type(value.type)):
+        advice = "add it to a time, as ts + INTERVAL '1' MONTH, or select the months as a number"
+        raise binder.source.error(
+            f"a column of {value.type} is not supported", place(strip_alias(item)), advice, NotSupported
+        )
+    return value
 
 
 def _bind_item(binder: Binder, item: exp.Expr, items: Sequence[exp.Expr]) -> Expression:

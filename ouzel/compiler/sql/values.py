@@ -12,7 +12,7 @@ from ouzel.compiler.expressions import Column, Expression
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Project, Scan, Unnest
 from ouzel.compiler.sql.binder import Binder
-from ouzel.compiler.sql.output import OutputColumn, project
+from ouzel.compiler.sql.output import OutputColumn, check_storable, project
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, relation_of
 from ouzel.compiler.sql.source import QueryText
@@ -35,7 +35,7 @@ def bind_values(source: QueryText, tree: exp.Values, types: dict[int, DataType])
     """
     consume(source, tree, "expressions", "alias")
     binder = Binder(source, no_table(), types)
-    rows = [[binder.bind(value) for value in _values(row)] for row in tree.expressions]
+    rows = [[check_storable(binder, value, binder.bind(value)) for value in _values(row)] for row in tree.expressions]
     for row, written in zip(rows, tree.expressions, strict=True):
         if len(row) != len(rows[0]):
             problem = f"VALUES has a row of {len(rows[0])} and one of {len(row)} values"
