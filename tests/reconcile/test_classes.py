@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from ouzel.compiler.functions.spark_types import to_spark_type
@@ -63,11 +64,16 @@ def table(spark: SparkSession, rows: Iterable[Row], schema: Schema, carried: Sch
     )
     from decimal import Decimal
 
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
     def value(row: Row, name: str) -> Any:
         found = row.get(name)
         return Decimal(found).scaleb(-2) if name == "cents" and found is not None else found
 
-    return spark.createDataFrame([tuple(value(row, name) for name in names) for row in rows], ddl)
+    kinds = StructType.fromDDL(ddl)
+    lines = [{name: value(row, name) for name in names} for row in rows]
+    return spark.createDataFrame(pa.Table.from_pylist(lines, to_arrow_schema(kinds, timezone="UTC")), kinds)
 
 
 def judged(
@@ -129,12 +135,12 @@ OF_WINDOWS: Mapping[str, tuple[int, Change, list[Class]]] = {
 """The end of a group's window, what the stream has of it, and what is found."""
 
 
-def test_windows_lose_what_was_in_them(spark: SparkSession) -> None:
+def test_windows_lose_what_was_in_them(one_partition: SparkSession) -> None:
     batch = [
         {**WHOLE, "k": name, f"{CARRIED}k": name, f"{CARRIED}end": at(end)} for name, (end, *_) in OF_WINDOWS.items()
     ]
     stream = [row for whole in batch for row in OF_WINDOWS[whole["k"]][1](whole)]
-    found = judged(spark, WINDOWS, Evidence(LOSS), stream, batch)
+    found = judged(one_partition, WINDOWS, Evidence(LOSS), stream, batch)
     assert found == {name: kinds for name, (*_, kinds) in OF_WINDOWS.items() if kinds}
 
 
@@ -149,10 +155,10 @@ OF_OPEN: Mapping[str, tuple[int, Change, list[Class], list[Class]]] = {
 
 
 @pytest.mark.parametrize("emit", [EmitRule.WATERMARK, EmitRule.CHANGES])
-def test_windows_that_were_open_have_told_nothing_or_in_part(emit: EmitRule, spark: SparkSession) -> None:
+def test_windows_that_were_open_have_told_nothing_or_in_part(emit: EmitRule, one_partition: SparkSession) -> None:
     batch = [{**WHOLE, "k": name, f"{CARRIED}k": name, f"{CARRIED}end": at(end)} for name, (end, *_) in OF_OPEN.items()]
     stream = [row for whole in batch for row in OF_OPEN[whole["k"]][1](whole)]
-    found = judged(spark, replace(WINDOWS, emit=emit), Evidence(closed_us=OPEN_AT), stream, batch)
+    found = judged(one_partition, replace(WINDOWS, emit=emit), Evidence(closed_us=OPEN_AT), stream, batch)
     assert found == {name: of[emit is EmitRule.CHANGES] for name, (_, _, *of) in OF_OPEN.items()}
 
 
@@ -190,35 +196,38 @@ def of_changes(names: Iterable[str]) -> tuple[list[Row], list[Row]]:
     return [row for whole in batch for row in OF_CHANGES[whole["k"]][0](whole)], batch
 
 
-def test_what_was_told_of_adds_up(spark: SparkSession) -> None:
-    found = judged(spark, CHANGES, Evidence(LOSS, sent_again=12), *of_changes(OF_CHANGES))
+def test_what_was_told_of_adds_up(one_partition: SparkSession) -> None:
+    found = judged(one_partition, CHANGES, Evidence(LOSS, sent_again=12), *of_changes(OF_CHANGES))
     assert found == {name: sorted(kinds, key=list(Class).index) for name, (_, kinds) in OF_CHANGES.items()}
 
 
-def test_a_part_told_besides_the_whole_of_a_window_is_lost_if_the_window_was_open(spark: SparkSession) -> None:
+def test_a_part_told_besides_the_whole_of_a_window_is_lost_if_the_window_was_open(one_partition: SparkSession) -> None:
     ends = {"open": INSIDE, "in the result": SINCE + 1}
     batch = [{**WHOLE, "k": name, f"{CARRIED}k": name, f"{CARRIED}end": at(end)} for name, end in ends.items()]
     stream = [row for whole in batch for row in OF_CHANGES["all of it, and a part"][0](whole)]
     facts = replace(WINDOWS, emit=EmitRule.CHANGES)
-    assert judged(spark, facts, Evidence(LOSS, sent_again=12), stream, batch) == {"open": LOST, "in the result": MORE}
+    assert judged(one_partition, facts, Evidence(LOSS, sent_again=12), stream, batch) == {
+        "open": LOST,
+        "in the result": MORE,
+    }
 
 
-def test_what_was_to_be_told_later_is_lost_too(spark: SparkSession) -> None:
+def test_what_was_to_be_told_later_is_lost_too(one_partition: SparkSession) -> None:
     """EMIT AFTER DELAY: the group's rows stand apart, or lack what was not told yet; nothing says that they add up."""
     names = ["apart", "apart, total", "one alone", "none", "in three", "all of it, and a part"]
     facts = replace(CHANGES, emit=EmitRule.DELAY)
     lost = {"apart": LOST * 2, "apart, total": LOST * 2, "one alone": LOST, "none": LOST, "all of it, and a part": LOST}
-    found = judged(spark, facts, Evidence(LOSS, sent_again=12), *of_changes(names))
+    found = judged(one_partition, facts, Evidence(LOSS, sent_again=12), *of_changes(names))
     assert found == {**lost, "in three": [*LOST, *MORE, *MORE]}
 
 
-def test_all_groups_together_count_no_more_twice_than_was_sent_again(spark: SparkSession) -> None:
+def test_all_groups_together_count_no_more_twice_than_was_sent_again(one_partition: SparkSession) -> None:
     stream, batch = of_changes(["apart, sent again"])
     more = [[{**row, "k": name, **({f"{CARRIED}k": name} if f"{CARRIED}k" in row else {})} for row in rows]
             for rows in (stream, batch) for name in ("other",)]  # fmt: skip
     apart = {"apart, sent again": [*DIFFERS, *MORE], "other": [*DIFFERS, *MORE]}
     for again, found in ((5, apart), (6, dict.fromkeys(apart, LOST * 2))):
-        assert judged(spark, CHANGES, Evidence(LOSS, again), stream + more[0], batch + more[1]) == found
+        assert judged(one_partition, CHANGES, Evidence(LOSS, again), stream + more[0], batch + more[1]) == found
 
 
 @pytest.mark.parametrize(
@@ -226,10 +235,10 @@ def test_all_groups_together_count_no_more_twice_than_was_sent_again(spark: Spar
     [(2, True, [*DIFFERS, *MORE]), (3, True, LOST * 2), (None, True, LOST * 2), (2, False, LOST * 2), (0, False, [*DIFFERS, *MORE])],
 )  # fmt: skip
 def test_no_more_counts_twice_than_was_sent_again(
-    again: int | None, single: bool, kinds: list[Class], spark: SparkSession
+    again: int | None, single: bool, kinds: list[Class], one_partition: SparkSession
 ) -> None:
     facts = replace(CHANGES, single=single)
-    assert judged(spark, facts, Evidence(LOSS, again), *of_changes(["apart, sent again"])) == {
+    assert judged(one_partition, facts, Evidence(LOSS, again), *of_changes(["apart, sent again"])) == {
         "apart, sent again": kinds
     }
 
@@ -257,18 +266,18 @@ OF_JOINS: Mapping[str, tuple[int, int, Change, list[Class]]] = {
 }
 
 
-def test_matches_are_lost_whose_rows_came_before_and_after(spark: SparkSession) -> None:
+def test_matches_are_lost_whose_rows_came_before_and_after(one_partition: SparkSession) -> None:
     batch = [
         {"k": name, "id": 1, "city": "Rome", f"{CARRIED}code": "x", f"{CARRIED}a": at(a), f"{CARRIED}b": at(b)}
         for name, (a, b, *_) in OF_JOINS.items()
     ]
     batch.append({"k": "no match", "id": 1, "city": None})
     stream = [row for whole in batch[:-1] for row in OF_JOINS[whole["k"]][2](whole)]
-    found = judged(spark, MATCHES, Evidence(LOSS), stream, batch)
+    found = judged(one_partition, MATCHES, Evidence(LOSS), stream, batch)
     assert found == {name: kinds for name, (*_, kinds) in OF_JOINS.items() if kinds} | {"no match": MISSING}
 
 
-def test_a_row_without_a_match_is_paired_with_it_where_only_floats_tell_them_apart(spark: SparkSession) -> None:
+def test_a_row_without_a_match_is_paired_with_it_where_only_floats_tell_them_apart(one_partition: SparkSession) -> None:
     columns = Schema((*JOINED.select(("k", "id")), Field("height", DOUBLE)))
     padded = replace(MATCHES.joined, padded=(Padded(("height",), ("k", "id")),))  # type: ignore[type-var]
     rows: Mapping[str, tuple[int, float | None, float | None, list[Class]]] = {
@@ -289,11 +298,11 @@ def test_a_row_without_a_match_is_paired_with_it_where_only_floats_tell_them_apa
         for name, (b, there, *_) in rows.items()
     ]
     stream = [{**whole, "height": rows[whole["k"]][2]} for whole in batch]
-    found = judged(spark, replace(MATCHES, columns=columns, joined=padded), Evidence(LOSS), stream, batch)
+    found = judged(one_partition, replace(MATCHES, columns=columns, joined=padded), Evidence(LOSS), stream, batch)
     assert found == {name: kinds for name, (*_, kinds) in rows.items()}
 
 
-def test_rows_that_are_only_counted_as_late_explain_no_more(spark: SparkSession) -> None:
+def test_rows_that_are_only_counted_as_late_explain_no_more(one_partition: SparkSession) -> None:
     of = {
         "two": by(n=-2, flown=-1),
         "three": by(n=-3),
@@ -303,11 +312,11 @@ def test_rows_that_are_only_counted_as_late_explain_no_more(spark: SparkSession)
         "another": by(n=-1),
     }
     batch = [{**WHOLE, "k": name, "n": 2 if name == "none" else 10, "flown": 2, f"{CARRIED}k": name} for name in of]
-    groups = spark.createDataFrame(
+    groups = one_partition.createDataFrame(
         [(name, 2, name != "exact", []) for name in of if name != "another"],
         f"{GROUP}k string, {LATE_ROWS} int, {LOOSE} boolean, {DROPPED} array<string>",
     )
     stream = [row for whole in batch for row in of[whole["k"]](whole)]
-    found = judged(spark, CHANGES, Evidence(), stream, batch, groups=groups)
+    found = judged(one_partition, CHANGES, Evidence(), stream, batch, groups=groups)
     late = [Class.LATE]
     assert found == {"two": late, "three": DIFFERS, "none": late, "more": DIFFERS, "exact": DIFFERS, "another": DIFFERS}
