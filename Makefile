@@ -118,8 +118,8 @@ $(DATA): sql_examples/make_data.py | $(INSTALLED)
 	@$(BIN)/python sql_examples/make_data.py
 	@touch $@
 
-# JVMs of Spark that map this archive of classes start in half of the CPU seconds.
-$(CLASSES): $(INSTALLED) | jdk
+# JVMs of Spark and Kafka that map these archives of classes start in about half of the CPU seconds.
+$(CLASSES): $(INSTALLED) tests/servers/classes.py tests/servers/kafka-pom.xml | jdk
 	@$(BIN)/python -m tests.servers.jvm
 	@touch $@
 

@@ -1,13 +1,14 @@
 """How the tests' JVMs start: for a few seconds of work over a few rows, not for days over many.
 
-Run as a program it makes the archive of classes.
+Run as a program it makes the archives of classes.
 """
 
 from __future__ import annotations
 
 import os
+from functools import partial
 
-from tests.servers.classes import archive_options, make_archive
+from tests.servers.classes import archive_options, make_archive, run_spark, spark_archive
 
 PLAIN = " ".join(
     (
@@ -17,7 +18,7 @@ PLAIN = " ".join(
         "-XX:MetaspaceSize=256m",
     )
 )
-JVM = " ".join((PLAIN, *archive_options()))
+JVM = " ".join((PLAIN, *archive_options(spark_archive())))
 """The same with the archive of classes, where there is one."""
 
 
@@ -28,4 +29,7 @@ def start_lightly() -> None:
 
 
 if __name__ == "__main__":
-    make_archive(PLAIN)
+    from tests.servers.kafka import make_kafka_archive
+
+    make_archive(spark_archive(), partial(run_spark, PLAIN))
+    make_kafka_archive()

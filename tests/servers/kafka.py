@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyspark
 import pytest
 
+from tests.servers.classes import LIMIT_S, archive_of, archive_options, make_archive, making_options
 from tests.servers.process import ServerProcess, free_port
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class KafkaBroker(ServerProcess):
     def __init__(self, directory: Path, proxy: Proxy | None = None) -> None:
         super().__init__(directory)
         self._proxy = proxy
+        self.options = archive_options(archive_of("kafka", jars()))
         self._controller, self._secure = free_port(), free_port()
         self._classpath = str(jars() / "*")
         self.certificate = _certify(directory)
@@ -129,7 +131,7 @@ class KafkaBroker(ServerProcess):
         return f"127.0.0.1:{self._secure}"
 
     def _java(self, *arguments: str) -> list[str]:
-        return ["java", *_JVM, "-cp", self._classpath, *arguments]
+        return ["java", *_JVM, *self.options, "-cp", self._classpath, *arguments]
 
     def _settings(self) -> str:
         one_copy = "offsets.topic", "transaction.state.log", "share.coordinator.state.topic"
@@ -197,3 +199,26 @@ auto.create.topics.enable=false
                 left -= message.error() is not None and message.error().code() == KafkaError._PARTITION_EOF
         consumer.close()
         return found
+
+
+def make_kafka_archive() -> None:
+    """Make the archive of the classes that a broker loads, where its jars can be had."""
+    if not _fetch(POM, JARS):
+        make_archive(archive_of("kafka", JARS), _run_broker)
+
+
+def _run_broker(unfinished: Path, folder: Path) -> None:
+    """Run a broker that writes, when it is told to end, which classes it has loaded."""
+    broker = KafkaBroker(folder)
+    try:
+        broker.kill()
+        broker.options = making_options(unfinished)
+        broker.start()
+        broker.create_topic("topic")
+        broker.produce("topic", [b"value"] * 10)
+        broker.values("topic")
+        assert broker.process is not None
+        broker.process.terminate()
+        broker.process.wait(LIMIT_S)
+    finally:
+        broker.kill()
