@@ -81,6 +81,8 @@ def load_text(
     from ouzel.listings import fill_listing
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack
+    from ouzel.planner.rules.dag import Dag
+    from ouzel.planner.rules.share_equal_plans import share_equal_plans
 
     traits, own = connector_traits(directory), with_own(functions)
     text, told = with_definitions(text, traits)
@@ -97,6 +99,7 @@ def load_text(
     program = _with_small_tables(program, settings, directory)
     name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
+    program = replace(program, sinks=share_equal_plans(Dag(program.sinks, filters, program.hints)).sinks)
     with _point_at(text, program):
         topology = plan_topology(program, settings, name, filters)
     packing = pack(topology) if program.sinks else PackingPlan(())

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ouzel.compiler.catalog import ConnectorTraits
+from ouzel.compiler.functions.known import with_own
+from ouzel.compiler.functions.python import function
 from ouzel.compiler.plan import Node
 from ouzel.compiler.sql import compile_sql
 from ouzel.explain.wording import node_text
@@ -20,6 +23,7 @@ from ouzel.planner.rules.cut_batches_short import cut_batches_short
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.fuse_python_steps import fuse_python_steps
 from ouzel.planner.rules.keep_first_rows import keep_first_rows
+from ouzel.planner.rules.share_equal_plans import share_equal_plans
 from ouzel.planner.rules.share_panes import share_panes
 from tests.sql.connectors import WRITTEN, read
 
@@ -63,6 +67,7 @@ def everything(dag: Dag) -> Dag:
 
 STEPS = {rule.__name__: rule for rule in RULES if rule is not fuse_python_steps} | {  # no SQL has such steps: tests/dsl
     "cut_batches_short": lambda dag: cut_batches_short(keep_first_rows(dag)),  # of what keeps first rows
+    "share_equal_plans": share_equal_plans,  # of a plan as it was written
     "share_panes": lambda dag: share_panes(combine_before_shuffle(dag)),  # it looks only at partial aggregates
     "all": everything,
 }
@@ -87,3 +92,16 @@ def test_a_rule_changes_nothing_the_second_time(name: str) -> None:
     for case in (FOLDER / f"{name}.sql").read_text().strip().split("\n\n"):
         once = STEPS[name](dag_of(case.partition("\n=>\n")[0]))
         assert drawn(STEPS[name](once)) == drawn(once)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_what_gives_something_else_each_time_is_computed_each_time(deterministic: bool) -> None:
+    @function(["INT"], "INT", deterministic=deterministic)
+    def dice(values: pl.Series) -> pl.Series:
+        return values
+
+    each = "(SELECT DICE(x) AS d, COUNT(*) AS n FROM u GROUP BY DICE(x))"
+    query = f"SELECT p.n FROM {each} AS p JOIN {each} AS q ON p.d = q.d;"
+    program = compile_sql(TABLES + query, CONNECTORS, with_own([dice]))
+    counts = [node for node in share_equal_plans(Dag(program.sinks)).nodes() if node.component_name.startswith("count")]
+    assert len(counts) == (1 if deterministic else 2)

@@ -143,3 +143,24 @@ SELECT window_start, k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE late, DESCRIPTOR(t
 EMIT AFTER DELAY INTERVAL '1' SECOND AND AFTER WATERMARK WITH LATENESS INTERVAL '1' DAY;
 -- duckdb:
 SELECT tumble(ts, INTERVAL 10 SECOND) AS window_start, k, COUNT(*) AS n FROM late GROUP BY 1, 2;
+
+-- query: busiest_of_each_hop
+SELECT per.user_id AS u, per.num AS num, per.starts AS starts
+FROM (
+  SELECT user_id, COUNT(*) AS num, window_start AS starts, window_end AS ends
+  FROM TABLE(HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES)) GROUP BY user_id, window_start, window_end
+) AS per
+JOIN (
+  SELECT MAX(num) AS most, starts, ends
+  FROM (
+    SELECT COUNT(*) AS num, window_start AS starts, window_end AS ends
+    FROM TABLE(HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '2' MINUTES, INTERVAL '10' MINUTES)) GROUP BY user_id, window_start, window_end
+  ) AS counts
+  GROUP BY starts, ends
+) AS top ON per.starts = top.starts AND per.ends = top.ends AND per.num >= top.most;
+-- duckdb:
+WITH counts AS (
+  SELECT user_id, window_start, COUNT(*) AS num
+  FROM (SELECT *, unnest(hops(ts, INTERVAL 2 MINUTE, INTERVAL 10 MINUTE)) AS window_start FROM events) GROUP BY 1, 2
+)
+SELECT user_id AS u, num, window_start AS starts FROM counts AS c WHERE num >= (SELECT MAX(num) FROM counts AS d WHERE d.window_start = c.window_start);
