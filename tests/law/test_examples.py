@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from tests.law.compare import difference
 from tests.law.oracle import table_of
+from tests.servers.warm import WarmServers
 
 EXAMPLES = Path(__file__).parents[2] / "sql_examples"
 OUZEL = Path(sys.executable).with_name("ouzel")
@@ -32,11 +34,18 @@ ORACLES = {
 
 
 def printed(example: str, *arguments: str) -> pl.DataFrame:
-    """The final table that the command prints."""
-    command = [str(OUZEL), "run", str(EXAMPLES / f"{example}.sql"), "--format", "jsonl", *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert run.returncode == 0, run.stderr
-    return pl.DataFrame([json.loads(line) for line in run.stdout.splitlines()], infer_schema_length=None)
+    """The final table that the command prints: as it is without arguments, with some forked from a process that is warm."""
+    given = ["run", str(EXAMPLES / f"{example}.sql"), "--format", "jsonl", *arguments]
+    if arguments:
+        assert WarmServers.running is not None
+        forked = WarmServers.running.command(given, os.environ)
+        out, err = forked.communicate(120)
+        code = forked.wait()
+    else:
+        run = subprocess.run([str(OUZEL), *given], capture_output=True, text=True, timeout=120, check=False)
+        out, err, code = run.stdout, run.stderr, run.returncode
+    assert code == 0, err
+    return pl.DataFrame([json.loads(line) for line in out.splitlines()], infer_schema_length=None)
 
 
 def oracle(example: str) -> pl.DataFrame:
