@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.process_tree import ProcessTree
-from ouzel.runtime.run import Handle, RunState
+from ouzel.runtime.run import Handle, RunState, Status
 
 POLL_S = 0.02
 
@@ -17,8 +17,11 @@ Counter = Callable[[], tuple[float, int]]
 """Reads (wall clock, rows so far), both of one moment."""
 
 
-def acked_rows(handle: Handle) -> Counter:
-    """Rows that the run's sources know to be wholly handled, at a moment when that number has just changed."""
+def acked_rows(handle: Handle, count: Callable[[Status], int] = lambda status: status.rows_acked) -> Counter:
+    """Rows that the run's sources know to be wholly handled, at a moment when that number has just changed.
+
+    `count` says how many a status counts, if not all.
+    """
 
     def read() -> tuple[float, int]:
         before = handle.status().rows_acked
@@ -28,7 +31,7 @@ def acked_rows(handle: Handle) -> Counter:
                 raise SystemExit(f"the run has ended early: {now.reason or now.state.value}")
             handle.wait(POLL_S)
             handle.results()
-        return time.time(), now.rows_acked
+        return time.time(), count(now)
 
     return read
 
