@@ -15,6 +15,7 @@ from ouzel.runtime.operators.accumulators import LARGEST, Accumulators, MakeBag,
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
 from ouzel.runtime.operators.kept_row import KeptRow
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import filter_rows, take_values
 from ouzel.runtime.state.table import SlotTable
 
 
@@ -111,14 +112,18 @@ class ExtremeRows(KeptRow):
 
     def keep(self, batch: SlottedRows, values: pl.Series, rows: Ints) -> None:
         value = pl.col("value").max() if self._largest else pl.col("value").min()
-        new = pl.DataFrame([pl.Series("group", batch.groups[rows]), values[rows]]).group_by("group").agg(value)
+        new = (
+            pl.DataFrame([pl.Series("group", batch.groups[rows]), take_values(values, rows)])
+            .group_by("group")
+            .agg(value)
+        )
         slots, found = batch.touched[new["group"].to_numpy()], new.select("value")
         better = self._kept.missing(slots)
         held = np.flatnonzero(~better)
         if held.size:
-            old, ours = self._kept.take(slots[held]).to_series(), found[held].to_series()
+            old, ours = self._kept.take(slots[held]).to_series(), take_values(found.to_series(), held)
             better[held] = ((ours > old) if self._largest else (ours < old)).to_numpy()
-        self._kept.put(slots[better], found.filter(better))
+        self._kept.put(slots[better], filter_rows(found, better))
 
 
 class ExtremeBag(Accumulators):
@@ -160,7 +165,7 @@ class ExtremeBag(Accumulators):
 
     def _add(self, batch: SlottedRows, rows: Ints, weights: Ints) -> Slots:
         """Add weights to the pairs of (group, value); returns the pairs touched."""
-        values = self._series(batch).alias("value")[rows].to_frame()
+        values = take_values(self._series(batch).alias("value"), rows).to_frame()
         pairs = self._values.find_or_put((batch.key[0][rows], batch.key[1][rows]), batch.slots[rows], values)
         self._values.add(pairs, weights)
         return self._values.touch(pairs)[1]

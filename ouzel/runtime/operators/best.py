@@ -17,6 +17,7 @@ from ouzel.runtime.operators.kept_row import KeptRow
 from ouzel.runtime.operators.moments import OfBag
 from ouzel.runtime.operators.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_values
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,12 @@ class BestRow(KeptRow):
         new = batch.slots[rows]
         touched = np.unique(new)
         held = touched[~self._kept.missing(touched)]
-        slots, values = np.append(held, new), values.gather(rows)
+        slots, values = np.append(held, new), take_values(values, rows)
         if held.size:
             values = pl.concat([self._kept.take(held).to_series(), values])
         best = self._best.rows(slots, values)
         fresh = best[best >= len(held)]
-        self._kept.put(slots[fresh], values.gather(fresh).to_frame())
+        self._kept.put(slots[fresh], take_values(values, fresh).to_frame())
 
 
 class BestOfBag(OfBag):
@@ -88,4 +89,4 @@ class BestOfBag(OfBag):
 
     def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
         rows = self._best.rows(groups, values)
-        return self._best.result(self.call, self._kind, spread(groups[rows], values.gather(rows), number))
+        return self._best.result(self.call, self._kind, spread(groups[rows], take_values(values, rows), number))

@@ -13,6 +13,7 @@ from ouzel.runtime.operators.buffers import Ints
 from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
+from ouzel.runtime.state.positions import take_rows
 
 
 def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
@@ -26,12 +27,13 @@ def consolidate(frame: pl.DataFrame, keys: Sequence[str] = ()) -> pl.DataFrame:
     rows, total = _add_up(frame, columns, row_weights(frame))
     if keys:
         rows, total = _by_key(frame, keys, rows, total)
-    return frame.select(columns)[rows].with_columns(pl.Series(WEIGHT, total))
+    return take_rows(frame.select(columns), rows).hstack([pl.Series(WEIGHT, total)])
 
 
 def weighted(frame: pl.DataFrame, weight: int) -> pl.DataFrame:
     """The frame with this weight for each row."""
-    return frame.with_columns(pl.lit(weight, pl.Int64).alias(WEIGHT))
+    weights = pl.Series(WEIGHT, np.full(frame.height, weight, np.int64))
+    return frame.with_columns(weights) if WEIGHT in frame.columns else frame.hstack([weights])
 
 
 def _add_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple[Ints, Ints]:
@@ -48,7 +50,7 @@ def _add_up(frame: pl.DataFrame, columns: Sequence[str], weights: Ints) -> tuple
 
 def _by_key(frame: pl.DataFrame, keys: Sequence[str], rows: Ints, total: Ints) -> tuple[Ints, Ints]:
     """For each key the last row of positive weight, or the last of negative weight if there is no other."""
-    groups, number = group_rows(frame.select(keys)[rows], keys)
+    groups, number = group_rows(take_rows(frame.select(keys), rows), keys)
     chosen = np.full(number, -1, np.int64)
     for wanted in (np.flatnonzero(total < 0), np.flatnonzero(total > 0)):
         chosen[groups[wanted]] = wanted

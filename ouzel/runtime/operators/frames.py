@@ -15,6 +15,7 @@ from ouzel.compiler.types import DataType
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, numbers, valid_rows
 from ouzel.runtime.operators.groups import CallWeights, accumulators_of, ones
+from ouzel.runtime.state.positions import take_rows
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import SlotTable
 
@@ -172,12 +173,12 @@ class FrameTotals:
         self._subtract(frames, level, lows, highs)
         frames = [call for call in frames if not call.subtracts]
         if frames:
-            self._climb(frames, level, lows.copy(), highs.copy())
+            self._climb(frames, level[_columns_of(level, frames)], lows.copy(), highs.copy())
 
     def _subtract(self, frames: list[Accumulators], level: pl.DataFrame, lows: Ints, highs: Ints) -> None:
         """Fill the frames of the calls whose partial aggregates are whole numbers."""
         calls = [call for call in frames if call.subtracts]
-        names = [name for name in level.columns if any(name.startswith(f"{call.call.name}$") for call in calls)]
+        names = _columns_of(level, calls)
         if names:
             before = {name: np.append(0, np.cumsum(numbers(level[name]))) for name in names}
             parts = pl.DataFrame({name: total[highs] - total[lows] for name, total in before.items()})
@@ -188,11 +189,11 @@ class FrameTotals:
         left = np.flatnonzero(lows < highs)
         while left.size:
             odd = left[lows[left] & 1 == 1]
-            _merge(frames, _pick(level, lows[odd]), odd)
+            _merge(frames, take_rows(level, lows[odd]), odd)
             lows[odd] += 1
             odd = left[(highs[left] & 1 == 1) & (lows[left] < highs[left])]
             highs[odd] -= 1
-            _merge(frames, _pick(level, highs[odd]), odd)
+            _merge(frames, take_rows(level, highs[odd]), odd)
             lows[left] >>= 1
             highs[left] >>= 1
             left = left[lows[left] < highs[left]]
@@ -203,7 +204,8 @@ class FrameTotals:
         """The partial aggregates of each two neighbours; of an odd number the last has none."""
         size = (level.height + 1) // 2
         pairs = [call for call in self._table(size) if not call.subtracts]
-        for half in (level[0::2], level[1::2]):
+        for first in (0, 1):
+            half = take_rows(level, np.arange(first, level.height, 2))
             _merge(pairs, half, np.arange(half.height))
         return _export(pairs, size)
 
@@ -234,5 +236,5 @@ def _export(calls: Sequence[Accumulators], size: int) -> pl.DataFrame:
     return pl.DataFrame([column for call in calls for column in call.export(np.arange(size))])
 
 
-def _pick(frame: pl.DataFrame, places: Ints) -> pl.DataFrame:
-    return frame[pl.Series(places.astype(np.uint32))]
+def _columns_of(level: pl.DataFrame, calls: Sequence[Accumulators]) -> list[str]:
+    return [name for name in level.columns if any(name.startswith(f"{call.call.name}$") for call in calls)]

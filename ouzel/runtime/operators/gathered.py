@@ -16,6 +16,7 @@ from ouzel.runtime.operators.buffers import Ints, Values, count_array, numbers
 from ouzel.runtime.operators.moments import OfBag
 from ouzel.runtime.operators.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_rows, take_values
 
 
 def make_gathered(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
@@ -68,7 +69,7 @@ class ListOfValues(Gathered):
         rows = ordered_rows(groups, values, orders)
         rows = np.repeat(rows, weights[rows])
         is_packed = len(orders) > 1 or self.call.function == "array_agg"
-        taken = (take_last_field(values, self._kind) if is_packed else values).gather(rows)
+        taken = take_values(take_last_field(values, self._kind) if is_packed else values, rows)
         return Values(self.call.type, by_variant(self.call, _AS)(self.call, in_lists(groups[rows], taken, number)))
 
 
@@ -90,7 +91,7 @@ class HistogramOfValues(Gathered):
 
     def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
         rows = ordered_rows(groups, values, ())
-        entries = pl.DataFrame([values.alias("key"), pl.Series("value", weights)])[rows].to_struct()
+        entries = take_rows(pl.DataFrame([values.alias("key"), pl.Series("value", weights)]), rows).to_struct()
         return Values(self.call.type, in_lists(groups[rows], entries, number))
 
 
@@ -100,8 +101,8 @@ class MapOfValues(Gathered):
     def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
         rows = ordered_rows(groups, values, ())
         key, value = values.struct.unnest().get_columns()
-        frame = pl.DataFrame([pl.Series("group", groups), key.alias("key"), value.alias("value")])[rows]
-        frame = frame.unique(["group", "key"], keep="last", maintain_order=True)
+        frame = pl.DataFrame([pl.Series("group", groups), key.alias("key"), value.alias("value")])
+        frame = take_rows(frame, rows).unique(["group", "key"], keep="last", maintain_order=True)
         return Values(
             self.call.type, in_lists(frame["group"].to_numpy(), frame.select("key", "value").to_struct(), number)
         )
@@ -139,7 +140,7 @@ class Discrete(Gathered):
         there = np.flatnonzero(counts)
         ends, starts = np.cumsum(weights[rows]), np.cumsum(counts) - counts
         chosen = rows[np.searchsorted(ends, (starts + place)[there], "right")]
-        return Values(self.call.type, spread(there, values.gather(chosen), number))
+        return Values(self.call.type, spread(there, take_values(values, chosen), number))
 
 
 class Mode(Gathered):
@@ -149,7 +150,7 @@ class Mode(Gathered):
         rows = ordered_rows(groups, values, ())
         rows = rows[np.lexsort((-weights[rows], groups[rows]))]
         chosen = rows[group_ends(groups[rows], last=False)]
-        return Values(self.call.type, spread(groups[chosen], values.gather(chosen), number))
+        return Values(self.call.type, spread(groups[chosen], take_values(values, chosen), number))
 
 
 def _fraction_of(call: AggregateCall) -> float:

@@ -16,12 +16,13 @@ import polars as pl
 from ouzel.compiler.plan import LEFT_ONLY, PADDED, WEIGHT, Join, JoinKind
 from ouzel.compiler.types import to_polars
 from ouzel.runtime.operators.base import Operator
-from ouzel.runtime.operators.buffers import Ints
+from ouzel.runtime.operators.buffers import Ints, valid_rows
 from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.operators.rowwise import Selection
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import filter_rows, make_nulls, take_rows
 from ouzel.runtime.state.row_bag import RowBag
 
 MOST_PAIRS = 1 << 19
@@ -92,11 +93,12 @@ class Joining(Operator):
         weights = row_weights(frame)
         made: list[pl.DataFrame] = []
         if any(frame[key].null_count() for key in own.never_null):
-            has_key = frame.select(pl.all_horizontal(pl.col(own.never_null).is_not_null())).to_series()
-            made += self._alone(own, frame.filter(~has_key), weights[~has_key.to_numpy()])
-            frame, weights = frame.filter(has_key), weights[has_key.to_numpy()]
+            valid = [mask for key in own.never_null if (mask := valid_rows(frame[key])) is not None]
+            has_key = np.logical_and.reduce(valid)
+            made += self._alone(own, filter_rows(frame, ~has_key), weights[~has_key])
+            frame, weights = filter_rows(frame, has_key), weights[has_key]
         if frame.height:
-            made += self._met(own, other, frame.select(list(own.columns)), weights)
+            made += self._met(own, other, frame[list(own.columns)], weights)
         return pl.concat(made) if made else None
 
     def _met(self, own: Side, other: Side, frame: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
@@ -118,7 +120,7 @@ class Joining(Operator):
         """Those pairs of equal keys that meet the condition."""
         if self._condition is None or not len(pairs.row):
             return pairs
-        both = self._beside(own, rows, other, pairs).with_columns(pl.Series("$pair", np.arange(len(pairs.row))))
+        both = self._beside(own, rows, other, pairs).hstack([pl.Series("$pair", np.arange(len(pairs.row)))])
         met = self._condition.process(both)["$pair"].to_numpy()
         self.refused += self._condition.refused
         self._condition.refused.clear()
@@ -144,7 +146,7 @@ class Joining(Operator):
             yield from self._weigh(self._beside(own, part.rows, other, pairs), weights)
         if own.counts_matches:
             chosen = (matches > 0) == (self._kind is JoinKind.SEMI)
-            yield from self._weigh(padded(part.rows.filter(pl.Series(chosen)), self._schema), part.weights[chosen])
+            yield from self._weigh(padded(filter_rows(part.rows, chosen), self._schema), part.weights[chosen])
 
     def _keep(self, own: Side, part: Delta, matches: Ints) -> None:
         slots = own.bag.find_or_put(part.key, part.owners, part.rows)
@@ -173,7 +175,7 @@ class Joining(Operator):
 
     def _beside(self, own: Side, rows: pl.DataFrame, other: Side, pairs: RowPairs) -> pl.DataFrame:
         one_each = len(pairs.row) == rows.height and (pairs.row == np.arange(rows.height)).all()
-        ours, theirs = rows if one_each else rows[pairs.row], other.bag.frame(pairs.slot)
+        ours, theirs = rows if one_each else take_rows(rows, pairs.row), other.bag.frame(pairs.slot)
         return ours.hstack(theirs) if own.port == LEFT else theirs.hstack(ours)
 
     def _weigh(self, rows: pl.DataFrame, weights: Ints) -> Iterator[pl.DataFrame]:
@@ -182,18 +184,15 @@ class Joining(Operator):
             return
         times = np.abs(weights)
         if (times != 1).any():
-            rows, weights = rows[np.repeat(np.arange(len(times)), times)], np.repeat(weights, times)
-        yield rows.with_columns(pl.Series(WEIGHT, np.sign(weights))) if self._retracts else rows
+            rows, weights = take_rows(rows, np.repeat(np.arange(len(times)), times)), np.repeat(weights, times)
+        yield rows.hstack([pl.Series(WEIGHT, np.sign(weights))]) if self._retracts else rows
 
 
 def padded(rows: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Rows of one side under the columns of `schema`, NULL in those of the other."""
     own = set(rows.columns)
     return pl.DataFrame(
-        [
-            rows[name] if name in own else pl.repeat(None, rows.height, dtype=kind, eager=True).alias(name)
-            for name, kind in schema.items()
-        ]
+        [rows[name] if name in own else make_nulls(name, kind, rows.height) for name, kind in schema.items()]
     )
 
 

@@ -14,6 +14,7 @@ from ouzel.compiler.types import DOUBLE, DataType, to_polars
 from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, numbers
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_values
 from ouzel.runtime.state.table import SlotTable
 
 Floats = npt.NDArray[np.float64]
@@ -107,7 +108,7 @@ class OfBag(Accumulators):
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
         rows = np.flatnonzero(weights)
         if rows.size:
-            values = self._series(batch).alias("value")[rows].to_frame()
+            values = take_values(self._series(batch).alias("value"), rows).to_frame()
             key = (batch.key[0][rows], batch.key[1][rows])
             pairs = self._values.find_or_put(key, batch.slots[rows], values)
             self._values.add(pairs, weights[rows])

@@ -38,6 +38,7 @@ from ouzel.runtime.operators.settling import Schedule
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import filter_rows, take_rows, take_values
 
 _LAST = (1 << 63) - 1
 
@@ -89,7 +90,7 @@ class Calls:
         firsts, number = np.flatnonzero(other), np.cumsum(other) - 1
         calls, totals = self._totals[frame]
         if so_far is not None:
-            so_far = so_far[pl.Series(wanted[firsts].astype(np.uint32))]
+            so_far = take_rows(so_far, wanted[firsts])
         results = totals.results(layout.rows, lows[firsts], highs[firsts], so_far)
         return {call.name: _repeat(values, number) for call, values in zip(calls, results, strict=True)}
 
@@ -97,9 +98,7 @@ class Calls:
 def _repeat(values: Values, number: Ints) -> Values:
     if len(number) == len(values.data):
         return values
-    data = (
-        values.data[pl.Series(number.astype(np.uint32))] if isinstance(values.data, pl.Series) else values.data[number]
-    )
+    data = take_values(values.data, number) if isinstance(values.data, pl.Series) else values.data[number]
     valid, refused = (mask if mask is None else mask[number] for mask in (values.valid, values.refused))
     return Values(values.kind, data, valid, refused)
 
@@ -177,7 +176,7 @@ def _with_results(node: Over, rows: pl.DataFrame, results: dict[str, Values]) ->
     """The rows' columns, and the results beside them."""
     every = np.arange(rows.height)
     made = [concatenate_picked([(results[call.name], every)], call.name) for call in node.calls]
-    return rows.select(node.input.schema.names).hstack(made)
+    return rows[list(node.input.schema.names)].hstack(made)
 
 
 def _overflows(node: Over, results: dict[str, Values]) -> list[tuple[AggregateCall, Mask]]:
@@ -233,7 +232,7 @@ class ChangingOver(RecomputeAndDifference):
             rows = made.filter(keep & mask).select(self._names)
             self._said_no.append((rows.with_columns(pl.lit(self._sign, pl.Int64).alias(WEIGHT)), call))
             keep &= ~mask
-        return made if keep.all() else made.filter(keep)
+        return filter_rows(made, keep)
 
 
 class PassingOver(Operator):
@@ -366,7 +365,7 @@ class PassingOver(Operator):
             first, self._counts["rows"][owners], self._counts["groups"][owners], totals if self._totals else None
         )
         results = self._calls.results(layout, past, wanted)
-        rows = layout.rows if len(wanted) == layout.rows.height else layout.rows.filter(new)
+        rows = filter_rows(layout.rows, new)
         made, keep = _with_results(self._node, rows, results), np.ones(len(wanted), np.bool_)
         for call, bad in _overflows(self._node, results):
             refuse_rows(self, rows.select(list(self._row)), keep & bad, *overflow_of(call))
@@ -382,7 +381,7 @@ class PassingOver(Operator):
         np.add.at(self._counts["rows"], owners[new], 1)
         np.add.at(self._counts["groups"], owners[starts], 1)
         self._table.changed(owners)
-        self._fold(layout.rows.filter(new), owners[new])
+        self._fold(filter_rows(layout.rows, new), owners[new])
         keep = layout.end - layout.places <= node.rows_back
         if node.rows_ahead:
             keep |= layout.places - layout.begin < node.rows_ahead
@@ -394,11 +393,11 @@ class PassingOver(Operator):
             self._past.add(gone, np.full(len(gone), -1))
             self._past.sweep(gone)
             self._past.changed(gone)
-        self._keep(layout.rows.filter(new & keep), owners[new & keep])
+        self._keep(filter_rows(layout.rows, new & keep), owners[new & keep])
 
     def _keep(self, rows: pl.DataFrame, owners: Slots) -> None:
         if rows.height:
-            slots = self._past.find_or_put(self._table.index.hashes(owners), owners, rows.select(list(self._row)))
+            slots = self._past.find_or_put(self._table.index.hashes(owners), owners, rows[list(self._row)])
             self._past.add(slots, np.ones(len(slots), np.int64))
 
     def _fold(self, rows: pl.DataFrame, owners: Slots) -> None:

@@ -18,6 +18,7 @@ from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedR
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
 from ouzel.runtime.operators.python_columns import ColumnMaker
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_values
 from ouzel.runtime.state.table import SlotTable
 
 
@@ -56,7 +57,7 @@ class PythonTotals(Accumulators):
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
         rows = np.flatnonzero(weights)
-        values = self._series(batch).gather(rows).to_list()
+        values = take_values(self._series(batch), rows).to_list()
         prepare = self._monoid.prepare
         parts = (prepare(from_storage(value, self._kind)) for value in values)
         self._add(batch.slots[rows], parts, weights[rows].tolist())
@@ -64,7 +65,7 @@ class PythonTotals(Accumulators):
     def merge(self, batch: SlottedRows) -> None:
         totals = self._take_merged(batch, "total")
         rows = np.flatnonzero(totals.is_not_null().to_numpy())
-        self._add(batch.slots[rows], map(pickle.loads, totals.gather(rows).to_list()), [1] * len(rows))
+        self._add(batch.slots[rows], map(pickle.loads, take_values(totals, rows).to_list()), [1] * len(rows))
 
     def export(self, slots: Slots) -> list[pl.Series]:
         return [self._totals.take_with_gaps(slots).to_series().alias(f"{self.call.name}$total")]

@@ -14,6 +14,7 @@ from ouzel.runtime.operators.groups import row_weights
 from ouzel.runtime.operators.lifetimes import Lifetimes
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_rows
 
 
 class RecomputeAndDifference(Operator):
@@ -75,6 +76,6 @@ def difference(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame | None
     weights = row_weights(changes)
     times = np.abs(weights)
     if (times != 1).any():
-        changes = changes[np.repeat(np.arange(changes.height), times)]
+        changes = take_rows(changes, np.repeat(np.arange(changes.height), times))
         changes = changes.with_columns(pl.Series(WEIGHT, np.sign(np.repeat(weights, times))))
     return changes if changes.height else None

@@ -18,6 +18,7 @@ from ouzel.runtime.operators.rowwise import refuse_rows, us_of
 from ouzel.runtime.operators.windows import timeless, with_window
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_rows
 
 _FAR = 1 << 61
 """Later than all times. What is kept of a moment is how much earlier it is, so that 0, with which a slot begins, is never."""
@@ -81,7 +82,12 @@ class SessionAssignment(Operator):
                 dropped = dropped.with_columns(pl.Series(WEIGHT, weights[late]))
             self.drop_late(dropped, int(np.abs(weights[late]).sum()))
             kept = np.flatnonzero(~late)
-            frame, weights, owners, key = frame[kept], weights[kept], owners[kept], (key[0][kept], key[1][kept])
+            frame, weights, owners, key = (
+                take_rows(frame, kept),
+                weights[kept],
+                owners[kept],
+                (key[0][kept], key[1][kept]),
+            )
         before = self._say(touched, -1) if self._node.changes else None
         self._add(frame, weights, owners, key)
         changes = None if before is None else consolidate(pl.concat([before, self._say(touched, 1)]))

@@ -16,6 +16,7 @@ from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Values, numbers
 from ouzel.runtime.operators.moments import Floats, OfBag
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_values
 
 Parts = tuple[Ints, Sequence[Floats]]
 """How many values each part is of, and its other moments."""
@@ -43,7 +44,7 @@ class _Merging(Accumulators):
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
         rows = np.flatnonzero(weights)
-        self._add(batch, rows, (weights[rows], self.of_values(self._series(batch).gather(rows))))
+        self._add(batch, rows, (weights[rows], self.of_values(take_values(self._series(batch), rows))))
 
     def merge(self, batch: SlottedRows) -> None:
         counts, *moments = (numbers(self._take_merged(batch, name)) for name in self.types)

@@ -13,6 +13,7 @@ from ouzel.runtime.operators.first_rows import NumberedTop
 from ouzel.runtime.operators.frames import Layout, sort_rows
 from ouzel.runtime.operators.lifetimes import lifetimes_of
 from ouzel.runtime.operators.recompute import RecomputeAndDifference, difference
+from ouzel.runtime.state.positions import filter_rows, take_rows
 
 
 class ChangingTop(RecomputeAndDifference):
@@ -29,8 +30,8 @@ class ChangingTop(RecomputeAndDifference):
         """The first rows of some partitions, with their places if these are asked for."""
         rows, places = self._place(rows)
         chosen = (places > self._node.skip) & (places <= self._node.most)
-        made = rows.filter(chosen).select(self._names)
-        return made.with_columns(to_series(self._node.name, BIGINT, places[chosen])) if self._node.name else made
+        made = filter_rows(rows[self._names], chosen)
+        return made.hstack([to_series(self._node.name, BIGINT, places[chosen])]) if self._node.name else made
 
     def _place(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
         """The rows in order, and the place of each."""
@@ -52,7 +53,7 @@ class GrowingTop(ChangingTop):
         """What changes about the first rows of the batch's partitions."""
         if self._lifetimes is not None:
             self._lifetimes.renew(self._table.enter(frame, self._keys).slots, frame)
-        fresh = self._first(frame.select(self._names))
+        fresh = self._first(frame[self._names])
         if not fresh.height:
             return None
         key, owners, _, touched = self._table.enter(fresh, self._keys)
@@ -61,8 +62,8 @@ class GrowingTop(ChangingTop):
         held = self._rows.frame(slots)
         both = pl.concat(
             [
-                held.with_columns(pl.Series("$at", slots)),
-                fresh.with_columns(pl.Series("$at", -1 - np.arange(fresh.height))),
+                held.hstack([pl.Series("$at", slots)]),
+                fresh.hstack([pl.Series("$at", -1 - np.arange(fresh.height))]),
             ]
         )
         after = self._first(both)
@@ -71,18 +72,17 @@ class GrowingTop(ChangingTop):
         if not new.size:
             return None
         self._exchange(slots, at[at >= 0])
-        chosen = pl.Series(new.astype(np.uint32))
-        rows = self._rows.find_or_put((key[0][new], key[1][new]), owners[new], fresh[chosen])
+        rows = self._rows.find_or_put((key[0][new], key[1][new]), owners[new], take_rows(fresh, new))
         self._rows.add(rows, np.ones(len(rows), np.int64))
         return difference(self._show(held), self._show(after))
 
     def _first(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows, places = self._place(rows)
-        return rows.filter(places <= self._node.most)
+        return filter_rows(rows, places <= self._node.most)
 
     def _show(self, kept: pl.DataFrame) -> pl.DataFrame:
         """What is said of rows that are among the first: all of it, unless their places are asked for."""
-        return self.compute(kept) if self._node.name or self._node.skip else kept.select(self._names)
+        return self.compute(kept) if self._node.name or self._node.skip else kept[self._names]
 
     def _exchange(self, before: Ints, after: Ints) -> None:
         """Forget the rows that are not among the first any more; each slot is there as often as its row."""

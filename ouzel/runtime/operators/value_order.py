@@ -8,6 +8,7 @@ import polars as pl
 from ouzel.compiler.functions.gathering import Orders
 from ouzel.compiler.types import DataType, RowType
 from ouzel.runtime.operators.buffers import Ints
+from ouzel.runtime.state.positions import take_values_with_gaps
 
 
 def ordered_rows(groups: Ints, values: pl.Series, orders: Orders) -> Ints:
@@ -43,7 +44,6 @@ def take_last_field(values: pl.Series, kind: DataType) -> pl.Series:
 
 def spread(groups: Ints, values: pl.Series, number: int) -> pl.Series:
     """A value for each of so many groups: those of `groups`, each of which comes once, and NULL of the others."""
-    index = np.full(number, -1, np.int64)
-    index[groups] = np.arange(len(groups))
-    places = pl.Series(index)
-    return values.gather(places.set(places < 0, None))
+    places = np.full(number, -1, np.int64)
+    places[groups] = np.arange(len(groups))
+    return take_values_with_gaps(values, places)

@@ -10,6 +10,7 @@ from ouzel.compiler.types import TIMESTAMP, DataType
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, numbers, to_series, valid_rows
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of, weight_of
+from ouzel.runtime.state.positions import take_rows
 
 
 def timeless(node: AssignWindow | AssignSession) -> tuple[str, str]:
@@ -55,14 +56,14 @@ class WindowAssignment(Operator):
         every = starts[:, None] - np.arange(self._most) * node.slide_us
         inside = every + node.size_us > times[:, None]
         rows = np.broadcast_to(np.arange(len(times))[:, None], every.shape)
-        return frame[np.ascontiguousarray(rows[inside])], every[inside]
+        return take_rows(frame, rows[inside]), every[inside]
 
     def _cumulate(self, frame: pl.DataFrame, times: Ints, starts: Ints) -> tuple[pl.DataFrame, Ints, Ints]:
         """Each row once for each of the ends that come after it."""
         passed = (times - starts) // self._node.slide_us
         rows = np.repeat(np.arange(len(times)), self._most - passed)
         number = np.arange(len(rows)) - np.repeat(np.cumsum(self._most - passed) - self._most, self._most - passed)
-        return frame[rows], starts[rows], starts[rows] + (number + 1) * self._node.slide_us
+        return take_rows(frame, rows), starts[rows], starts[rows] + (number + 1) * self._node.slide_us
 
 
 def with_window(

@@ -90,7 +90,7 @@ def split_frame(frame: pl.DataFrame, chosen: RowPositions, tasks: int) -> Dealt:
     starts = [0, *ends.tolist()]
     if frame.height in np.diff(starts):
         return [(int(np.diff(starts).argmax()), frame)] if frame.height else []
-    gathered = frame[order]
+    gathered = frame[pl.Series(order)]
     return [
         (index, gathered.slice(start, end - start))
         for index, (start, end) in enumerate(itertools.pairwise(starts))

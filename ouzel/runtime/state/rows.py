@@ -9,9 +9,13 @@ import numpy.typing as npt
 import polars as pl
 
 from ouzel.runtime.state.index import Slots
+from ouzel.runtime.state.positions import take_rows, take_values_with_gaps
 
 _MERGED = 4
 """So many frames of the log become one: fewer copies of each row than in pairs, and a few more places to look a row up in."""
+
+_SHORT = 4_096
+"""A log of so many rows at most, or of few times as many as are taken, becomes one frame first: to look in several takes longer."""
 
 
 class RowStore:
@@ -52,9 +56,9 @@ class RowStore:
         if not slots.size:
             return pl.DataFrame(schema=self._schema)
         places = self._place[slots]
-        if len(self._frames) == 1:
-            return self._frames[0][places]
-        return self._gather(places)
+        if len(self._frames) > 1 and self._logged <= max(_SHORT, _MERGED * slots.size):
+            self._frames = [pl.concat(self._frames, rechunk=True)]
+        return take_rows(self._frames[0], places) if len(self._frames) == 1 else self._gather(places)
 
     def take_with_gaps(self, slots: Slots) -> pl.DataFrame:
         """The rows of these slots, in their order; NULLs for a slot without one, or below 0."""
@@ -63,10 +67,8 @@ class RowStore:
         if there.all():
             return self.take(slots)
         rows = self.take(slots[there])
-        if not rows.height:
-            return pl.DataFrame(schema=self._schema).clear(len(slots))
-        places = pl.Series(np.cumsum(there) - 1).cast(pl.UInt32, strict=False)
-        return rows.select(pl.all().gather(pl.when(pl.Series(there)).then(places)))
+        places = np.where(there, np.cumsum(there) - 1, -1)
+        return pl.DataFrame([take_values_with_gaps(column, places) for column in rows.get_columns()])
 
     def free(self, slots: Slots) -> None:
         """Forget the rows of these slots."""
@@ -91,14 +93,13 @@ class RowStore:
         order = np.argsort(frame_of, kind="stable")
         cuts = np.searchsorted(frame_of[order], np.arange(len(self._frames) + 1))
         parts = [
-            frame[places[order[cuts[number] : cuts[number + 1]]] - starts[number]]
+            take_rows(frame, places[order[cuts[number] : cuts[number + 1]]] - starts[number])
             for number, frame in enumerate(self._frames)
             if cuts[number] < cuts[number + 1]
         ]
         back = np.empty(order.size, np.int64)
         back[order] = np.arange(order.size)
-        gathered: pl.DataFrame = pl.concat(parts, rechunk=True)[back]
-        return gathered
+        return take_rows(pl.concat(parts, rechunk=True), back)
 
     def _reserve(self, limit: int) -> None:
         if limit > self._place.size:
