@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -213,7 +214,12 @@ class Theta(InPython[Any, "tuple[int, ...]", float]):
         return () if value is None else (_hash(value, 0),)
 
     def plus(self, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(sorted({*a, *b})[: self.size])
+        large, small = (a, b) if len(a) >= len(b) else (b, a)
+        if len(small) > 1:
+            return tuple(sorted({*a, *b})[: self.size])
+        place = bisect_left(large, small[0]) if small else len(large)
+        known = not small or large[place : place + 1] == small
+        return large if known else (*large[:place], *small, *large[place:])[: self.size]
 
     def present(self, total: tuple[int, ...]) -> float:
         return self._scale(len(total), total)
@@ -290,10 +296,12 @@ class CountMinSketch(InPython[Any, "Counter[int]", "dict[int, int]"]):
 
     def plus(self, a: Counter[int], b: Counter[int]) -> Counter[int]:
         large, small = (a, b) if len(a) >= len(b) else (b, a)
-        both = dict(large)
+        both = Counter(large)
         for place, count in small.items():
-            both[place] = both.get(place, 0) + count
-        return Counter({place: count for place, count in both.items() if count})
+            both[place] += count
+            if not both[place]:
+                del both[place]
+        return both
 
     @property
     def inverse(self) -> Callable[[Counter[int]], Counter[int]]:
