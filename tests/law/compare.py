@@ -28,7 +28,7 @@ def plain_fold(frames: Iterable[pl.DataFrame], columns: list[str]) -> pl.DataFra
     schema: dict[str, Any] = dict.fromkeys(columns, pl.Null)
     for frame in frames:
         weights = frame[WEIGHT].to_list() if WEIGHT in frame.columns else [1] * frame.height
-        values = frame.drop(WEIGHT, strict=False)
+        values = frame[[name for name in frame.columns if name != WEIGHT]]
         schema = dict(values.schema)
         for row, weight in zip(values.iter_rows(), weights, strict=True):
             key = repr(row)

@@ -9,23 +9,23 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-Places = npt.NDArray[np.int64]
+_Places = npt.NDArray[np.int64]
 
 _SMALL = 4_096
 """Of so many rows at most it costs less to take some than to filter."""
 
 
-def take_rows(frame: pl.DataFrame, places: Places) -> pl.DataFrame:
+def take_rows(frame: pl.DataFrame, places: _Places) -> pl.DataFrame:
     """The rows at these places, none of which is below 0."""
     return frame[pl.Series(places.astype(np.uint32))]
 
 
-def take_values(series: pl.Series, places: Places) -> pl.Series:
+def take_values(series: pl.Series, places: _Places) -> pl.Series:
     """The values at these places, none of which is below 0."""
     return series[pl.Series(places.astype(np.uint32))]
 
 
-def take_values_with_gaps(series: pl.Series, places: Places) -> pl.Series:
+def take_values_with_gaps(series: pl.Series, places: _Places) -> pl.Series:
     """The values at these places, NULL for one below 0."""
     gaps = places < 0
     if not gaps.any():
