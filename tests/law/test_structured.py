@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -124,7 +125,8 @@ def test_rows_that_spark_dropped_as_late_are_missing_and_reported_or_the_query_i
         return
     answer = answers[case].result()
     keys = [name for name in answer.rows.columns if name != "n"]
-    late = late_rows(streams, "10s" if "10" in case.text else "30s", keys)
+    *slide, size = map(int, re.findall(r"INTERVAL '(\d+)' SECONDS", case.text))
+    late = late_rows(streams, *slide or [size], size, keys)
     assert late.height > 0, "no row is late: the test tests nothing"
     lacking = late.group_by(keys).agg(pl.len().cast(pl.Int64).alias("late"))
     kept = (
@@ -136,17 +138,16 @@ def test_rows_that_spark_dropped_as_late_are_missing_and_reported_or_the_query_i
     assert answer.late == late.unique(["batch", *keys]).height
 
 
-def late_rows(streams: Streams, size: str, keys: list[str]) -> pl.DataFrame:
-    """The rows of the table `late` whose windows of `size` had closed by the end of the micro-batch before: what Spark's manual says."""
+def late_rows(streams: Streams, slide: int, size: int, keys: list[str]) -> pl.DataFrame:
+    """The rows of `late` in windows (in seconds) that had closed by the end of the micro-batch before: what Spark's manual says."""
     marks, found = [EPOCH, EPOCH], []
     for number, part in enumerate(streams.cuts("late")):
-        rows = pl.from_arrow(part).with_columns(
-            pl.col("ts").dt.truncate(size).alias("window_start"), pl.lit(number).alias("batch")
-        )
-        found.append(
-            rows.filter(pl.col("window_start") + pl.duration(seconds=int(size[:-1])) <= marks[-2]).select(
-                "batch", *keys
+        rows = pl.from_arrow(part).with_columns(pl.lit(number).alias("batch"))
+        for back in range(0, size, slide):
+            start = pl.col("ts").dt.truncate(f"{slide}s") - pl.duration(seconds=back)
+            windows = rows.with_columns(window_start=start)
+            found.append(
+                windows.filter(pl.col("window_start") + pl.duration(seconds=size) <= marks[-2]).select("batch", *keys)
             )
-        )
         marks.append(max(marks[-1], rows["ts"].max() - timedelta(seconds=5)))
     return pl.concat(found)
