@@ -431,7 +431,10 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, form: str) -> None:
     ("options", "message"),
     [
         ({"format": "json"}, "the connector 'file' needs 'path'"),
-        ({"path": "a", "format": "jsn"}, "'format' cannot be 'jsn'; write 'parquet' or 'csv' or 'json' or 'debezium-json' or 'raw'"),
+        (
+            {"path": "a", "format": "jsn"},
+            "'format' cannot be 'jsn'; write 'parquet' or 'csv' or 'json' or 'debezium-json' or 'maxwell-json' or 'canal-json' or 'raw'",
+        ),
         ({"path": "a", "format": "parquet", "follow": "true"}, "cannot be followed"),
         ({"path": "a", "format": "csv", "csv.header": "false"}, "nothing says which CSV field is which column"),
         ({"path": "a", "format": "csv", "csv.columns": "a, b, a"}, "'csv.columns' names 'a' twice"),
