@@ -15,22 +15,22 @@ from ouzel.compiler.expressions import Case, Column, Expression, Literal, column
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Filter, JoinKind, Project
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.correlation import (
+    Correlated,
+    Queries,
+    bind_alone,
+    conjuncts_of,
+    equal,
+    plain_select,
+    split_correlation,
+)
 from ouzel.compiler.sql.grouped import is_grouped
 from ouzel.compiler.sql.joins import apart, is_true, joined
 from ouzel.compiler.sql.limits import FirstRows
 from ouzel.compiler.sql.output import OutputColumn, outputs_of, strip_alias
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of
-from ouzel.compiler.sql.subqueries import (
-    Correlated,
-    Queries,
-    bind_alone,
-    conjuncts_of,
-    equal,
-    of_no_rows,
-    plain_select,
-    split_correlation,
-)
+from ouzel.compiler.sql.subqueries import of_no_rows
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.types import BOOLEAN, NULL
 from ouzel.compiler.written import NodeLocation

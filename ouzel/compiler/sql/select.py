@@ -12,6 +12,7 @@ from ouzel.compiler.plan import Filter, WindowKind
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows
 from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.correlation import has_subquery, is_condition
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.grouped import is_grouped
 from ouzel.compiler.sql.joins import bind_join, with_filter
@@ -28,7 +29,7 @@ from ouzel.compiler.sql.sets import bind_set_operation
 from ouzel.compiler.sql.sides import SideHints
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
-from ouzel.compiler.sql.subqueries import bind_condition, has_subquery, is_condition, with_items, with_values
+from ouzel.compiler.sql.subqueries import bind_condition, with_items, with_values
 from ouzel.compiler.sql.ttl import StateTtl
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.values import bind_values, no_table

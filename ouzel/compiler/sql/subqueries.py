@@ -9,24 +9,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Protocol
 
 from sqlglot import exp
 
-from ouzel.compiler.coercion import cast_to, common_type
+from ouzel.compiler.coercion import cast_to
 from ouzel.compiler.expressions import Case, Column, Expression, Literal, columns, columns_of
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Filter, JoinKind, Project
 from ouzel.compiler.sql.aggregation import distinct_rows
 from ouzel.compiler.sql.binder import Binder
-from ouzel.compiler.sql.emission import Emission
+from ouzel.compiler.sql.correlation import (
+    Correlated,
+    Queries,
+    bind_alone,
+    conjuncts_of,
+    equal,
+    has_subquery,
+    is_condition,
+    is_subquery,
+    plain_select,
+    refuse_outermost,
+    select_of,
+    split_correlation,
+    strip_parentheses,
+)
 from ouzel.compiler.sql.grouped import is_grouped
 from ouzel.compiler.sql.joins import apart, joined
 from ouzel.compiler.sql.output import OutputColumn, project, strip_alias
 from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.source import QueryText
-from ouzel.compiler.types import BIGINT, BOOLEAN, NULL, DataType
+from ouzel.compiler.types import BIGINT, BOOLEAN, NULL
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -39,42 +52,6 @@ _QUANTIFIED = {
 }
 
 
-class Queries(Protocol):
-    """What binds whole queries."""
-
-    source: QueryText
-    types: dict[int, DataType]
-    emission: Emission
-    ctes: list[tuple[str, Relation]]
-
-    def bind(self, tree: exp.Expr) -> Relation:
-        """The relation of a query."""
-
-    def relation_of_from(self, tree: exp.Select) -> Relation:
-        """The relation of a query's FROM."""
-
-
-class Correlated(Binder):
-    """Binds a subquery's expressions: a name that its own tables have not is looked for in the query around it."""
-
-    def __init__(self, queries: Queries, inner: Relation, outer: Relation) -> None:
-        super().__init__(queries.source, inner, queries.types)
-        self._outer = outer
-
-    def column(self, node: exp.Expr) -> Expression:
-        try:
-            return super().column(node)
-        except QueryError:
-            inner, self.relation = self.relation, self._outer
-            try:
-                return super().column(node)
-            except QueryError:
-                pass
-            finally:
-                self.relation = inner
-            raise
-
-
 @dataclass(frozen=True)
 class _Inner:
     """A subquery's rows, and what it says of them and of the query around it; `items` are what it selects."""
@@ -84,27 +61,6 @@ class _Inner:
     items: tuple[Expression, ...]
 
 
-def is_condition(part: exp.Expr) -> bool:
-    """Whether a conjunct is [NOT] EXISTS (SELECT ...) or [NOT] IN (SELECT ...)."""
-    part = _bare(part)
-    while isinstance(part, exp.Not):
-        part = _bare(part.this)
-    return isinstance(part, exp.Exists) or (isinstance(part, exp.In) and part.args.get("query") is not None)
-
-
-def has_subquery(part: exp.Expr) -> bool:
-    """Whether a subquery stands somewhere in an expression."""
-    return any(map(_is_subquery, part.walk()))
-
-
-def _is_subquery(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Any | exp.All):
-        return node.find(exp.Query) is not None
-    return isinstance(node, exp.Subquery | exp.Exists) or (
-        isinstance(node, exp.In) and node.args.get("query") is not None
-    )
-
-
 def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Relation:
     """The rows for which [NOT] EXISTS (SELECT ...) or [NOT] IN (SELECT ...) is TRUE: a semi-join or an anti-join.
 
@@ -112,9 +68,9 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
         QueryError: the subquery has several columns, or one of another type.
         NotSupported: it groups what it compares with the query around it.
     """
-    part, negated = _bare(part), False
+    part, negated = strip_parentheses(part), False
     while isinstance(part, exp.Not):
-        part, negated = _bare(part.this), not negated
+        part, negated = strip_parentheses(part.this), not negated
     kind, at = JoinKind.ANTI if negated else JoinKind.SEMI, NodeLocation(place(part)[0])
     if isinstance(part, exp.Exists):
         inner = _read(queries, part.this, relation, 0)
@@ -209,7 +165,7 @@ def with_values(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[e
 
 def _refuse_quantified(source: QueryText, part: exp.Expr) -> None:
     for node in part.walk():
-        if isinstance(node, exp.Any | exp.All) and _is_subquery(node):
+        if isinstance(node, exp.Any | exp.All) and is_subquery(node):
             problem = f"{type(node).__name__.upper()} (SELECT ...) is not supported"
             raise source.error(problem, place(node), _QUANTIFIED[type(node)], NotSupported)
 
@@ -222,8 +178,8 @@ def with_items(queries: Queries, tree: exp.Select, relation: Relation) -> tuple[
     for number, item in enumerate(tree.expressions):
         if has_subquery(item):
             name = exp.to_identifier(f"EXPR${number}", quoted=True)
-            bare = item if isinstance(item, exp.Alias) else exp.Alias(this=item.copy(), alias=name)
-            item, relation = with_values(queries, bare, relation)
+            named = item if isinstance(item, exp.Alias) else exp.Alias(this=item.copy(), alias=name)
+            item, relation = with_values(queries, named, relation)
         made.append(item)
     tree = tree.copy()
     tree.set("expressions", made)
@@ -232,7 +188,7 @@ def with_items(queries: Queries, tree: exp.Select, relation: Relation) -> tuple[
 
 def _outermost(part: exp.Expr) -> exp.Expr | None:
     """The first subquery that stands in no other."""
-    return next(filter(_is_subquery, part.walk(prune=_is_subquery)), None)
+    return next(filter(is_subquery, part.walk(prune=is_subquery)), None)
 
 
 def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
@@ -362,7 +318,7 @@ def of_no_rows(queries: Queries, item: exp.Expr) -> exp.Expr:
 
 def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _Inner:
     """A subquery's rows under names of their own; what it selects, so many values, as expressions over them."""
-    tree = _select_of(query)
+    tree = select_of(query)
     alone = bind_alone(queries, query)
     if not isinstance(alone, QueryError):
         if items and len(alone.columns) != items:
@@ -383,12 +339,14 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
     if items and len(tree.expressions) != items:
         raise _several(queries.source, tree, len(tree.expressions), items)
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
-    inner = apart(queries.relation_of_from(tree), outer.node.schema.names)
-    binder = Correlated(queries, inner, outer)
+    inner = queries.relation_of_from(tree)
     where = tree.args.get("where")
     if where is None:
         raise alone
-    bound = [binder.condition(part, "WHERE") for part in conjuncts_of(where.this)]
+    parts, inner = _with_nested(queries, conjuncts_of(where.this), inner, outer)
+    inner = apart(inner, outer.node.schema.names)
+    binder = Correlated(queries, inner, outer)
+    bound = [binder.condition(part, "WHERE") for part in parts]
     names = set(inner.node.schema.names)
     local = [part for part in bound if columns_of(part) <= names]
     if len(local) == len(bound):
@@ -398,63 +356,6 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
     own = Binder(queries.source, inner, queries.types)
     values = tuple(own.bind(strip_alias(each)) for each in tree.expressions[:items])
     return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), values)
-
-
-def bind_alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
-    """The relation of a subquery that needs nothing of the query around it; else what it lacks."""
-    ctes, aggregates = len(queries.ctes), queries.emission.aggregates
-    try:
-        return queries.bind(query.copy())  # binding takes clauses out of a tree
-    except NotSupported:
-        raise
-    except QueryError as error:
-        del queries.ctes[ctes:]
-        queries.emission.aggregates = aggregates
-        return error
-
-
-def split_correlation(
-    queries: Queries, tree: exp.Select, outer: Relation, what: str = "a subquery as a value"
-) -> tuple[list[exp.Expr], list[tuple[exp.Expr, exp.Expr]]]:
-    """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first."""
-    where = tree.args.get("where")
-    parts = conjuncts_of(where.this) if where else []
-    inner = queries.relation_of_from(tree.copy())
-    local, pairs = [], []
-    for part in parts:
-        if has_subquery(part) or _binds(queries, part, inner):
-            local.append(part)
-            continue
-        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
-        ours = [_binds(queries, side, inner) for side in sides]
-        if ours not in ([True, False], [False, True]) or not _binds(queries, sides[ours.index(False)], outer):
-            Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
-            advice = "compare with = what is of the subquery and what is of the query around it"
-            problem = f"{what} with another correlation than equality is not supported"
-            raise queries.source.error(problem, place(part), advice, NotSupported)
-        pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
-    return local, pairs
-
-
-def _binds(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
-    try:
-        Binder(queries.source, relation, queries.types).bind(part)
-    except QueryError:
-        return False
-    return True
-
-
-def equal(source: QueryText, node: exp.Expr, value: Expression, other: Expression) -> Expression:
-    """Whether two values are equal, in the type in which theirs meet.
-
-    Raises:
-        QueryError: there is none.
-    """
-    common = common_type(value.type, other.type)
-    if common is None:
-        sign = "IN" if isinstance(node, exp.In) else "a subquery"
-        raise source.error(f"{sign} compares {value.type} and {other.type}", place(node), "CAST one of them")
-    return resolve_call("eq", [cast_to(value, common), cast_to(other, common)])
 
 
 def _several(source: QueryText, node: exp.Expr, columns: int, wanted: int = 1) -> QueryError:
@@ -469,32 +370,17 @@ def _many_rows(source: QueryText, node: exp.Expr) -> QueryError:
     return source.error("this subquery may give several rows, and a value is one", place(node), advice)
 
 
-def _select_of(query: exp.Expr) -> exp.Expr:
-    while isinstance(query, exp.Subquery | exp.Paren):
-        query = query.this
-    return query
-
-
-def plain_select(source: QueryText, query: exp.Expr) -> exp.Select:
-    """The SELECT that a subquery is, without its parentheses.
-
-    Raises:
-        NotSupported: it is another query.
-    """
-    tree = _select_of(query)
-    if not isinstance(tree, exp.Select):
-        problem = f"{type(tree).__name__.upper()} in a subquery inside an expression is not supported"
-        raise source.error(problem, place(query), "write it as a view", NotSupported)
-    return tree
-
-
-def _bare(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
-
-
-def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of nested ANDs, without their parentheses."""
-    node = _bare(node)
-    return [*conjuncts_of(node.this), *conjuncts_of(node.expression)] if isinstance(node, exp.And) else [node]
+def _with_nested(
+    queries: Queries, parts: Sequence[exp.Expr], inner: Relation, outer: Relation
+) -> tuple[list[exp.Expr], Relation]:
+    """The conjuncts of a subquery's WHERE without its own subqueries, and its rows with what those say of them."""
+    kept = []
+    for part in parts:
+        if has_subquery(part):
+            refuse_outermost(queries, part, inner, outer)
+        if is_condition(part):
+            inner = bind_condition(queries, part, inner)
+        else:
+            part, inner = with_values(queries, part, inner)
+            kept.append(part)
+    return kept, inner

@@ -79,3 +79,20 @@ SELECT o.order_id, g.k, g.n, d.owner, u.x FROM orders AS o
 JOIN LATERAL (SELECT p.points % 3 AS k, COUNT(*) AS n FROM profiles AS p WHERE p.owner = o.customer GROUP BY p.points % 3 HAVING COUNT(*) > 1) AS g ON g.n > o.order_id % 5,
 LATERAL (SELECT DISTINCT p.owner FROM profiles AS p WHERE p.points = o.order_id) AS d,
 (SELECT x FROM UNNEST(ARRAY['a', 'b']) AS t (x)) AS u;
+
+-- query: subqueries_in_correlated_subqueries
+SELECT o.order_id FROM orders o WHERE EXISTS (
+  SELECT 1 FROM events e WHERE e.user_id = o.order_id AND e.amount > o.discount
+  AND EXISTS (SELECT 1 FROM words w WHERE w.n = e.quantity AND w.n > 3)
+) AND NOT EXISTS (
+  SELECT 1 FROM events e WHERE e.user_id = o.order_id AND e.quantity NOT IN (SELECT x.quantity FROM events x WHERE x.kind = e.kind AND x.user_id > 2)
+);
+
+-- query: values_in_correlated_subqueries
+SELECT o.order_id, o.customer FROM orders o WHERE o.order_id IN (
+  SELECT e.user_id FROM events e WHERE e.amount > o.discount AND e.quantity * 2 > (SELECT MIN(w.n) FROM words w WHERE w.n % 20 = e.quantity)
+  AND o.discount < (SELECT MAX(p.discount) FROM orders p WHERE p.order_id = e.quantity)
+) AND EXISTS (
+  SELECT 1 FROM events e WHERE e.user_id = o.order_id
+  AND (e.kind = 'view' OR EXISTS (SELECT 1 FROM words w WHERE w.n = e.quantity) OR o.discount > 0.5)
+);
