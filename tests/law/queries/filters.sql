@@ -28,3 +28,6 @@ SELECT * FROM events WHERE id % 10 = 3;
 SELECT id, kind FROM events WHERE quantity > 2 EMIT AFTER DELAY INTERVAL '1' SECOND;
 -- duckdb:
 SELECT id, kind FROM events WHERE quantity > 2;
+
+-- query: limit_all
+SELECT id, kind FROM events ORDER BY id LIMIT ALL;

@@ -56,6 +56,3 @@ SELECT kind, flag, id, quantity FROM events QUALIFY ROW_NUMBER() OVER (PARTITION
 
 -- query: limit_as_a_value
 SELECT id, (SELECT n FROM words WHERE n > 98 ORDER BY n LIMIT 1) AS a, (SELECT n FROM words WHERE n > 1000 LIMIT 1) AS b FROM events WHERE id < 9;
-
--- query: limit_all
-SELECT id, kind FROM events ORDER BY id LIMIT ALL;
