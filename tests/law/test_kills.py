@@ -19,7 +19,7 @@ from tests.law.compare import difference, plain_fold
 from tests.law.oracle import table_of
 from tests.process.topologies import wait_until
 
-ROWS, ROWS_A_SECOND = 900_000, 300_000
+ROWS, ROWS_A_SECOND = 900_000, 150_000
 KILL_AFTER_ROWS = 200_000
 LIMIT_S = 120
 

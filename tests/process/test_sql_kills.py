@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.server
 ROWS = 6_000
 FILES = """
 CREATE TABLE ticks (n BIGINT) WITH (
-  'connector' = 'datagen', 'rows' = '6000', 'rate' = '3000', 'partitions' = '1', 'fields.n.kind' = 'sequence', 'fields.n.min' = '0');
+  'connector' = 'datagen', 'rows' = '6000', 'rate' = '1500', 'partitions' = '1', 'fields.n.kind' = 'sequence', 'fields.n.min' = '0');
 CREATE TABLE out (n BIGINT) WITH ('connector' = 'file', 'path' = 'out', 'format' = 'parquet');
 INSERT INTO out SELECT n FROM ticks;
 """
@@ -142,9 +143,10 @@ def test_files_hold_each_row_once_though_who_writes_them_is_killed(tmp_path: Pat
     assert isinstance(handle, HeronHandle)
     (writer,) = instances(job, spouts=not hint)
     try:
-        for rows in (500, 2_000, 3_500):
-            wait_until(lambda rows=rows: handle.status().rows_acked > rows)
-            os.kill(pid_of(handle, writer), signal.SIGKILL)
+        with suppress(ProcessLookupError):  # on a busy machine it may be over before the last
+            for rows in (500, 2_000, 3_500):
+                wait_until(lambda rows=rows: handle.status().rows_acked > rows)
+                os.kill(pid_of(handle, writer), signal.SIGKILL)
         deadline = time.monotonic() + 120
         while not handle.wait(0.2):
             assert time.monotonic() < deadline, handle.status()

@@ -98,3 +98,19 @@ WHERE a.user_id = b.order_id;
 SELECT e.id, w.word, o.order_id, p.points
 FROM events AS e, (SELECT DISTINCT word FROM words) AS w, orders AS o, profiles AS p
 WHERE o.order_id = e.id AND p.owner = o.customer AND p.id = e.user_id AND length(w.word) = p.id AND e.quantity > 2 AND p.points > -e.quantity;
+
+-- query: equal_subqueries
+SELECT x.user_id AS u, x.n AS n, y.total AS total, z.most AS most
+FROM (SELECT user_id, COUNT(*) AS n, SUM(quantity) AS total FROM events GROUP BY user_id) AS x
+JOIN (SELECT user_id, COUNT(*) AS n, SUM(quantity) AS total FROM events GROUP BY user_id) AS y ON x.user_id = y.user_id AND x.n <= y.total
+JOIN (SELECT MAX(c.n) AS most FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS c) AS z ON z.most >= x.n;
+
+-- query: equal_subqueries_of_changes
+SELECT a.n AS n, a.users AS users, b.users AS again FROM
+  (SELECT n, COUNT(*) AS users FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS one GROUP BY n) AS a
+JOIN (SELECT n, COUNT(*) AS users FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS two GROUP BY n) AS b ON a.users = b.users;
+
+-- query: equal_subqueries_under_other_filters
+SELECT x.kind AS k, x.n AS n, y.n AS other
+FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS x JOIN (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS y ON x.n < y.n
+WHERE x.kind <> 'buy' AND y.n > 3;

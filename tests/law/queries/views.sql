@@ -42,19 +42,3 @@ SELECT n, COUNT(*) AS users FROM counts GROUP BY n UNION ALL SELECT user_id, n F
 
 -- query: with_clause
 WITH recent AS (SELECT kind, quantity FROM events WHERE id > 600) SELECT kind, SUM(quantity) AS total FROM recent GROUP BY kind;
-
--- query: equal_subqueries
-SELECT x.user_id AS u, x.n AS n, y.total AS total, z.most AS most
-FROM (SELECT user_id, COUNT(*) AS n, SUM(quantity) AS total FROM events GROUP BY user_id) AS x
-JOIN (SELECT user_id, COUNT(*) AS n, SUM(quantity) AS total FROM events GROUP BY user_id) AS y ON x.user_id = y.user_id AND x.n <= y.total
-JOIN (SELECT MAX(c.n) AS most FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS c) AS z ON z.most >= x.n;
-
--- query: equal_subqueries_of_changes
-SELECT a.n AS n, a.users AS users, b.users AS again FROM
-  (SELECT n, COUNT(*) AS users FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS one GROUP BY n) AS a
-JOIN (SELECT n, COUNT(*) AS users FROM (SELECT user_id, COUNT(*) AS n FROM events GROUP BY user_id) AS two GROUP BY n) AS b ON a.users = b.users;
-
--- query: equal_subqueries_under_other_filters
-SELECT x.kind AS k, x.n AS n, y.n AS other
-FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS x JOIN (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS y ON x.n < y.n
-WHERE x.kind <> 'buy' AND y.n > 3;
