@@ -12,7 +12,7 @@ from ouzel.compiler.plan import Filter, WindowKind
 from ouzel.compiler.sql.aggregation import bind_grouped, distinct_rows
 from ouzel.compiler.sql.asof import bind_asof, is_asof, refuse_version
 from ouzel.compiler.sql.binder import Binder
-from ouzel.compiler.sql.correlation import has_subquery, is_condition
+from ouzel.compiler.sql.correlation import conjuncts_of, has_subquery
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.grouped import is_grouped
 from ouzel.compiler.sql.joins import bind_join, with_filter
@@ -29,7 +29,7 @@ from ouzel.compiler.sql.sets import bind_set_operation
 from ouzel.compiler.sql.sides import SideHints
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.statements import Name
-from ouzel.compiler.sql.subqueries import bind_condition, with_items, with_values
+from ouzel.compiler.sql.subqueries import bind_nested, with_items
 from ouzel.compiler.sql.ttl import StateTtl
 from ouzel.compiler.sql.unnest import bind_unnest
 from ouzel.compiler.sql.values import bind_values, no_table
@@ -134,17 +134,15 @@ class QueryBinder:
         return result
 
     def _where(self, condition: exp.Expr, relation: Relation, items: Sequence[exp.Expr]) -> Relation:
-        parts = _conjuncts(condition)
+        parts = conjuncts_of(condition)
         nested = [part for part in parts if has_subquery(part)]
         plain = [part for part in parts if not any(part is one for one in nested)] if nested else [condition]
         if plain:
             relation = self._filter(plain, condition, relation, items)
         for part in nested:
-            if is_condition(part):
-                relation = bind_condition(self, part, relation)
-            else:
-                told, relation = with_values(self, part, relation)
-                relation = self._filter([told], part, relation, items)
+            value, relation = bind_nested(self, part, relation)
+            if value is not None:
+                relation = self._filter([value], part, relation, items)
         return relation
 
     def _filter(
@@ -244,10 +242,3 @@ class QueryBinder:
                 "name each column once",
             )
         return relation.aliased(table, [name.text for name in names])
-
-
-def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of nested ANDs as they are written."""
-    if isinstance(node, exp.Paren):
-        return _conjuncts(node.this)
-    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]

@@ -61,6 +61,17 @@ class _Inner:
     items: tuple[Expression, ...]
 
 
+def bind_nested(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[exp.Expr | None, Relation]:
+    """What a conjunct of WHERE still asks of each row when its subqueries are in the relation: nothing where it was one of those.
+
+    Raises:
+        As `bind_condition` and `with_values`.
+    """
+    if is_condition(part):
+        return None, bind_condition(queries, part, relation)
+    return with_values(queries, part, relation)
+
+
 def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Relation:
     """The rows for which [NOT] EXISTS (SELECT ...) or [NOT] IN (SELECT ...) is TRUE: a semi-join or an anti-join.
 
@@ -378,9 +389,7 @@ def _with_nested(
     for part in parts:
         if has_subquery(part):
             refuse_outermost(queries, part, inner, outer)
-        if is_condition(part):
-            inner = bind_condition(queries, part, inner)
-        else:
-            part, inner = with_values(queries, part, inner)
-            kept.append(part)
+        value, inner = bind_nested(queries, part, inner)
+        if value is not None:
+            kept.append(value)
     return kept, inner

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ouzel.connectors.formats.base import Format
 from ouzel.connectors.formats.conversion import parse_column, sql_name
-from ouzel.connectors.formats.json_names import EXACT
 from ouzel.connectors.formats.row_logs import LogDialect, RowLogDecoder
 from ouzel.errors import ConnectorError
 
@@ -25,19 +23,13 @@ _DIALECT = LogDialect(
     many=True,
 )
 
-FORMAT = Format(
-    _DIALECT.form,
+FORMAT = _DIALECT.format(
     "A log of changes as Canal writes it of MySQL: one JSON object a record, with `type`, the rows of one statement in `data` and, of an "
     "update, what their changed fields were in `old`. Rows that are inserted come, those that are deleted go, those that are updated go as "
     "they were and come as they are; so the table is what the database's is. Canal writes all values as text, of which numbers, times and "
     "Booleans (`1` and `0` too) are read. What it tells of tables (`CREATE`, `CINDEX` and the like) is passed over, with a note of one "
     "that is altered (`ALTER`, `RENAME`); a table that is dropped or emptied (`ERASE`, `TRUNCATE`) is a bad record. It can only be read.",
-    _DIALECT.options(),
     "ouzel.connectors.formats.canal:open_canal",
-    quoted=EXACT,
-    changelog=True,
-    readable_only=True,
-    many=True,
 )
 
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ouzel.connectors.formats.base import Format
-from ouzel.connectors.formats.json_names import EXACT
 from ouzel.connectors.formats.row_logs import LogDialect, RowLogDecoder
 
 _DIALECT = LogDialect(
@@ -23,18 +21,13 @@ _DIALECT = LogDialect(
     many=False,
 )
 
-FORMAT = Format(
-    _DIALECT.form,
+FORMAT = _DIALECT.format(
     "A log of changes as Maxwell writes it of MySQL: one JSON object a record, with `type`, `data` and, of an update, `old`: what the "
     "changed fields were. A row that is inserted (`insert`) or was there at a bootstrap (`bootstrap-insert`) comes, one that is deleted "
     "goes, one that is updated goes as it was and comes as it is; so the table is what the database's is. Columns are read as in `json`. "
     "What Maxwell tells of tables (`table-create` and the like) and of the beginning and end of a bootstrap is passed over, with a note of "
     "one that is altered; a table that is dropped is a bad record. It can only be read.",
-    _DIALECT.options(),
     "ouzel.connectors.formats.maxwell:open_maxwell",
-    quoted=EXACT,
-    changelog=True,
-    readable_only=True,
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ouzel.connectors.base import Option
-from ouzel.connectors.formats.base import Decoded, Records
+from ouzel.connectors.formats.base import Decoded, Format, Records
 from ouzel.connectors.formats.changed_fields import ChangedRows, ChangedRowsDecoder
 from ouzel.connectors.formats.conversion import Change
 from ouzel.connectors.formats.json import FORMAT as JSON
@@ -44,9 +44,9 @@ class LogDialect:
     lost: tuple[str, ...]
     many: bool
 
-    def options(self) -> tuple[Option, ...]:
-        """What WITH may hold for such a table."""
-        return (
+    def format(self, doc: str, decoder: str) -> Format:
+        """The row of the table of formats, as `Format` has it, with what WITH may hold for such a table."""
+        options = (
             Option(f"{self.form}.database.include", "Only the changes of databases whose whole name this regular expression matches."),
             Option(f"{self.form}.table.include", "Only the changes of tables whose whole name this regular expression matches."),
             Option(
@@ -56,6 +56,9 @@ class LogDialect:
             ),
             *(option for option in JSON.options if option.name == EXACT),
         )  # fmt: skip
+        return Format(
+            self.form, doc, options, decoder, quoted=EXACT, changelog=True, readable_only=True, many=self.many
+        )
 
 
 class RowLogDecoder:

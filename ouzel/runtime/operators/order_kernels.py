@@ -9,10 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from ouzel.runtime.state.kernels import INT, INT_OUT, kernel
-
-_FEW = 32
-"""So many rows are sorted faster by insertion."""
+from ouzel.runtime.state.kernels import INT, INT_OUT, kernel, sort_run
 
 
 @kernel(types.int64(INT, INT, INT, INT, types.int64, INT_OUT, INT_OUT, INT_OUT))
@@ -45,18 +42,7 @@ def order_groups(held_ends, held, groups, codes, most, ends, numbers, ordered): 
             numbers[size[group]], ordered[size[group]] = held.size + row, codes[row]
             size[group] += 1
     for group in range(number):
-        start, end = ends[group], ends[group + 1]
-        if end - start <= _FEW:
-            for row in range(start + 1, end):
-                own, code, place = numbers[row], ordered[row], row
-                while place > start and ordered[place - 1] > code:
-                    numbers[place], ordered[place] = numbers[place - 1], ordered[place - 1]
-                    place -= 1
-                numbers[place], ordered[place] = own, code
-        else:
-            order = np.argsort(ordered[start:end], kind="mergesort")
-            numbers[start:end] = numbers[start:end][order]
-            ordered[start:end] = ordered[start:end][order]
+        sort_run(numbers, ordered, ends[group], ends[group + 1])
     return ends[number]
 
 

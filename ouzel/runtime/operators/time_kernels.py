@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 
-from ouzel.runtime.state.kernels import INT, INT_OUT, kernel
-
-_FEW = 32
-"""So many rows are sorted faster by insertion."""
+from ouzel.runtime.state.kernels import INT, INT_OUT, kernel, sort_run
 
 
 @kernel(types.void(INT_OUT, INT_OUT, INT))
@@ -23,17 +19,8 @@ def sort_by_time(slots, times, ends):  # type: ignore[no-untyped-def]
         unsorted = 0
         for row in range(start + 1, end):
             unsorted += times[row] < times[row - 1]
-        if unsorted and end - start <= _FEW:
-            for row in range(start + 1, end):
-                slot, time, place = slots[row], times[row], row
-                while place > start and times[place - 1] > time:
-                    slots[place], times[place] = slots[place - 1], times[place - 1]
-                    place -= 1
-                slots[place], times[place] = slot, time
-        elif unsorted:
-            order = np.argsort(times[start:end], kind="mergesort")
-            slots[start:end] = slots[start:end][order]
-            times[start:end] = times[start:end][order]
+        if unsorted:
+            sort_run(slots, times, start, end)
 
 
 @kernel(types.void(INT, INT, INT, INT, INT, INT_OUT, INT_OUT))
