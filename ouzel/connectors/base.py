@@ -98,6 +98,7 @@ class Reader(Protocol):
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.
 
+        Fewer say that no more are there now: a reader that goes on giving few is asked again only after the setting `batch.linger.ms`.
         With `until` no row that begins at that offset or after it. Offsets may have gaps: when it is certain that nothing more comes
         before `until` the batch ends there, even if it holds no row.
 

@@ -79,6 +79,8 @@ class Settings:
         late_path: JSON lines file that rows dropped as late are written to; empty: they are only counted.
         shed_path: JSON lines file that the offsets of records that were shed are written to; empty: they are only counted.
         batch_rows: most rows a source reads into one batch.
+        batch_linger_ms: a partition that gives less than a tenth of `batch.rows` at a time is left alone for so long after each batch,
+            until one is full, so that its rows gather: a trickle costs a fraction of the CPU. 0 reads each row as it comes.
         max_pending_rows: most rows of a source task that may be on their way, unacked.
         max_pending_tuning: `off`, or a source finds a better `max.pending.rows` while it runs: by the table of the Storm paper (`paper`) or
             as Heron's code does (`heron`); see docs/tuning.md.
@@ -113,6 +115,7 @@ class Settings:
     late_path: str = ""
     shed_path: str = ""
     batch_rows: int = 10_000
+    batch_linger_ms: int = 20
     max_pending_rows: int = 40_000
     max_pending_tuning: PendingTuning = PendingTuning.OFF
     max_pending_interval_ms: int = 120_000
@@ -193,7 +196,16 @@ SETTING_KEYS = tuple(setting_key(field.name) for field in fields(Settings))
 
 
 MAY_BE_ZERO = frozenset(
-    {"containers", "container_cpu", "container_ram_mb", "cache_drain_ms", "low_watermark_bytes", "seed", "trigger_ms"}
+    {
+        "batch_linger_ms",
+        "containers",
+        "container_cpu",
+        "container_ram_mb",
+        "cache_drain_ms",
+        "low_watermark_bytes",
+        "seed",
+        "trigger_ms",
+    }
 )
 """Numbers for which zero means something; all others are at least 1."""
 

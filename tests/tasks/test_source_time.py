@@ -66,11 +66,11 @@ class HandReader:
         return ReadBatch(frame, self.at - frame.height, self.at)
 
 
-def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL) -> SourceSpout:
+def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL, rows: int = 10) -> SourceSpout:
     """A spout that reads `source`; the wall clock shows noon when a second has gone."""
     job = load_text(text, Path(), "t")
     (watermark,) = (node for part in job.topology.components for node in part.chain if isinstance(node, Watermark))
-    settings = Settings().updated([("delivery", delivery), ("batch.rows", "10"), ("max.pending.rows", "10")])
+    settings = Settings().updated([("delivery", delivery), ("batch.rows", f"{rows}"), ("max.pending.rows", f"{rows}")])
     outlet = OutputStream(0, [([2], lambda frame, _id, _task: [(0, frame)])])
     refusals = Refusals(BadRecordPolicy.FAIL, Path("unused"))
     partitions = Partitions(Task(1, "t", 0), 1, source, {}, MemoryJournal(), 10_000)  # type: ignore[arg-type]
@@ -262,3 +262,15 @@ def test_a_partition_that_lies_in_several_places_tells_what_waits_in_each() -> N
     machine.tick(1_000)
     assert machine.metrics().lag == 19, "two of the first are here already"
     assert machine.metrics().backlogs == [places[1], Backlog("b", 5), places[0]]
+
+
+def test_rows_of_a_trickle_gather_while_other_partitions_are_read() -> None:
+    source = Hand("a", "b")
+    machine, read = spout(source, rows=100), []
+    for now_ms in range(1, 60):
+        for name in ("a", "b") if now_ms == 30 else ("a",):
+            source.waiting[name].append(NOON)
+        before = machine.counts.rows_in
+        machine.poll(float(now_ms))
+        read.append(machine.counts.rows_in - before)
+    assert {now_ms: rows for now_ms, rows in enumerate(read, 1) if rows} == {1: 1, 2: 1, 22: 20, 30: 1, 42: 20}

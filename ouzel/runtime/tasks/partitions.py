@@ -18,6 +18,7 @@ from ouzel.planner.keeping import NOTHING, Keeps
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.ids import name_id
 from ouzel.runtime.protocol.lag import Lag
+from ouzel.runtime.protocol.linger import Linger
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Place
 from ouzel.runtime.protocol.silence import Silence
 from ouzel.runtime.tasks.journal import BatchBoundaries, Journal
@@ -48,8 +49,9 @@ class PartitionProgress:
 
     `emitted` holds the batches emitted and not yet committed, in order; `cuts` where batches were cut that were emitted before a crash and
     not committed: they are cut there again, and what is cut for the first time goes into the `journal`. `silence` is how long it has given
-    nothing, `lag` how far its rows were behind the wall clock; `committed` is the offset before which all is acked, `committed_us` the
-    event time there, and `marks` what of it needs no state. `newest_us` is the newest row read. A run before had read up to `read_before`.
+    nothing, `linger` whether its rows are left to gather, `lag` how far its rows were behind the wall clock; `committed` is the offset
+    before which all is acked, `committed_us` the event time there, and `marks` what of it needs no state. `newest_us` is the newest row
+    read. A run before had read up to `read_before`.
     """
 
     partition: Partition
@@ -59,6 +61,7 @@ class PartitionProgress:
     lag: Lag
     watermark_us: int = BEGINNING_OF_TIME
     silence: Silence = field(default_factory=Silence)
+    linger: Linger = field(default_factory=Linger)
     ended: bool = False
     emitted: deque[Emitted] = field(default_factory=deque)
     cuts: deque[BatchBoundaries] = field(default_factory=deque)

@@ -18,6 +18,7 @@ from ouzel.planner.topology import Task
 from ouzel.runtime.operators.chain import Chain, Streams, merge_streams
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.ids import mix
+from ouzel.runtime.protocol.linger import Linger
 from ouzel.runtime.protocol.messages import (
     BEGINNING_OF_TIME,
     END_OF_TIME,
@@ -37,7 +38,7 @@ from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.awaited import Awaited
 from ouzel.runtime.tasks.killers import drop_killers, find_killers, process_in_parts
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
-from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
+from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights, count
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption, lasting
 from ouzel.runtime.tasks.shedding import Passed
@@ -169,6 +170,8 @@ class SourceSpout(TaskMachine):
     def _read_one(self) -> None:
         with closing(self._alive.in_turn()) as in_turn:
             for progress in in_turn:
+                if progress.linger.holds(self.now_ms):
+                    continue
                 with self.outside():
                     batch = progress.read(self.settings.batch_rows)
                 if isinstance(batch, Passed):
@@ -186,11 +189,16 @@ class SourceSpout(TaskMachine):
 
     def _open_more(self) -> None:
         fresh = self._partitions.fresh()
+        for progress in fresh:
+            rows = self.settings.batch_rows
+            progress.linger = Linger(rows // 10, rows, self.settings.batch_linger_ms)
         self._progress += fresh
         self._alive.add(fresh)
 
     def _emit(self, progress: PartitionProgress, batch: ReadBatch) -> None:
         progress.silence.broken()
+        if not progress.replays:
+            progress.linger.note(count(batch), self.now_ms)
         read, bad_before = batch.frame.height + len(batch.bad), self.counts.rows_bad
         self.counts.rows_in += read
         unread = [RefusedRecord.of(bad) for bad in batch.bad]
