@@ -188,11 +188,13 @@ def test_a_commit_that_fails_is_told_and_made_good(kafka: KafkaBroker) -> None:
     assert "a commit of offsets on Kafka at" in told
     assert told.endswith("it is tried again")
     kafka.start()
-    source.commit({})
-    source.close()
     second = open_source("kafka", request_for(kafka.address, "uncommitted"))
-    assert second.committed() == {"uncommitted-0": Committed(7)}
+    while second.committed() != {"uncommitted-0": Committed(7)}:
+        assert time.monotonic() < deadline
+        reader.read(10)
+        source.commit({})  # on a busy machine the coordinator may keep it waiting for more than the second that it has
     second.close()
+    source.close()
 
 
 @pytest.mark.server
