@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ouzel.compiler.plan import UNBOUNDED, ApplyPython, Node, Program, Scan, Served, SideJoin, Sink
 from ouzel.errors import NotSupported, QueryError
-from ouzel.planner.components import Part, cut_components
+from ouzel.planner.components import Part, cut_components, keep_sinks
 from ouzel.planner.groupings import check_names, grouping_of, parallelism_of
 from ouzel.planner.keeping import NOTHING, find_kept
 from ouzel.planner.rules import optimise
@@ -33,8 +33,10 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
     _check_asked(Dag(best.sinks))
     for sink in best.sinks:
         _check_flush(sink, settings)
-    parts = cut_components(Dag(best.sinks, filters, best.hints))
-    check_names(program.hints, parts)
+    cut = cut_components(Dag(best.sinks, filters, best.hints))
+    check_names(program.hints, cut)
+    hinted = {name for name, _ in (*program.hints.parallelism, *program.hints.grouping)}
+    parts = keep_sinks(cut, hinted, lambda part: parallelism_of(part, program.hints, settings))
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
     calls_python = any(_calls_python(node) for part in parts for node in part.chain)

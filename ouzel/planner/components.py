@@ -6,8 +6,9 @@ A node that several read lets its component branch: what its readers do without 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ouzel.compiler.plan import Node, Scan, Sink, Union, streamed
@@ -63,6 +64,31 @@ def cut_components(dag: Dag) -> tuple[Part, ...]:
         Part(name, tuple(chain), tuple(Read(*writer[id(leaf)], port) for leaf, port in _leaves(chain[0])), written)
         for name, chain, written in zip(names, chains, streams, strict=True)
     )
+
+
+def keep_sinks(parts: Sequence[Part], hinted: Set[str], tasks_of: Callable[[Part], int]) -> tuple[Part, ...]:
+    """The parts, with each sink in the part that makes its rows if that has one task: as a task of its own it would cost a hop.
+
+    Such a task reads what is sent to it, so it is sent again what it has not flushed, and hands it on under the same id: with a spout
+    the sink would read again what it has written. Rows that others read too are sent, and a sink that a hint names is apart, as asked:
+    then it writes while what makes its rows goes on, and each may die without the other.
+    """
+    makers = {part.name: part for part in parts}
+    readers = Counter(read.part for part in parts for read in part.reads)
+    kept: dict[str, Part] = {}
+    for part in parts:
+        maker = makers[part.reads[0].part] if isinstance(part.head, Sink) and len(part.reads) == 1 else None
+        if (
+            maker is not None
+            and maker.reads
+            and readers[maker.name] == 1
+            and not hinted & {part.name, part.table}
+            and tasks_of(maker) == 1
+        ):
+            kept[maker.name] = replace(maker, chain=(*maker.chain, *part.chain), streams=())
+        else:
+            kept[part.name] = part
+    return tuple(kept.values())
 
 
 def _streams(chain: Sequence[Node], read: Set[int]) -> Iterator[tuple[str, int]]:

@@ -36,6 +36,7 @@ def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
 
     With a spout it is if nothing is written twice after a crash: a spout reads again what it has not committed, and as a task of its own
     the sink would know that. An item of a queue is held for so long as another task may fail it, so its spout only reads.
+    What is left here as a component of its own may still stay with the only task that makes its rows: see `components.keep_sinks`.
     """
     hinted = {name for name, _ in (*dag.hints.parallelism, *dag.hints.grouping)}
     if sink.traits.alone or sink.table in hinted:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
 from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, GetField, Literal
-from ouzel.compiler.plan import Program
+from ouzel.compiler.plan import Hints, Program
 from ouzel.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -180,7 +181,7 @@ def test_a_bounded_state_is_no_warning() -> None:
 
 
 def test_json_can_be_written_and_says_the_same() -> None:
-    made = program(word_count())
+    made = replace(program(word_count()), hints=Hints((("result", 1),)))
     topology = plan_topology(made, Settings(), "test")
     data = json.loads(json.dumps(explain_json(made, topology, pack(topology))))
     assert [node["kind"] for node in data["logical"]] == ["Scan", "Unnest", "Project", "Aggregate", "Sink"]

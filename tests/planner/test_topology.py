@@ -61,7 +61,7 @@ def kinds(topology: Topology, name: str) -> list[type]:
 
 
 def test_word_count_is_a_spout_a_fields_grouping_and_a_sink() -> None:
-    topology = plan(program(word_count()))
+    topology = plan(program(word_count()), parallelism=2)
     assert shape(topology) == {
         "lines": [],
         "count_by_word": ["lines fields(word)"],
@@ -73,7 +73,7 @@ def test_word_count_is_a_spout_a_fields_grouping_and_a_sink() -> None:
 
 
 def test_outputs_say_schema_and_whether_rows_are_taken_back() -> None:
-    topology = plan(program(word_count()))
+    topology = plan(program(word_count()), parallelism=2)
     lines, counts, result = topology.components
     assert (lines.outputs[0].schema.names, lines.outputs[0].retracts) == (("word",), False)
     assert (counts.outputs[0].schema.names, counts.outputs[0].retracts) == (("word", "n"), True)
@@ -83,7 +83,7 @@ def test_outputs_say_schema_and_whether_rows_are_taken_back() -> None:
 def test_a_windowed_aggregate_is_combined_in_the_spout() -> None:
     topology = plan(program(delays_by_day()))
     assert kinds(topology, "flights")[-1] is PartialAggregate
-    assert kinds(topology, "aggregate_by_origin") == [FinalAggregate]
+    assert kinds(topology, "aggregate_by_origin") == [FinalAggregate, Sink]
     assert shape(topology)["aggregate_by_origin"] == ["flights fields(origin)"]
 
 
@@ -96,7 +96,8 @@ def test_a_window_alone_is_dealt_by_its_end() -> None:
 def test_an_aggregate_without_keys_is_one_task() -> None:
     topology = plan(program(count_by(words())), parallelism=4)
     assert shape(topology)["count_all"] == ["lines global"]
-    assert [part.parallelism for part in topology.components] == [4, 1, 1]
+    assert [part.parallelism for part in topology.components] == [4, 1]
+    assert kinds(topology, "count_all") == [FinalAggregate, Sink]
 
 
 def test_a_shared_view_is_one_component_read_by_several() -> None:
@@ -155,11 +156,7 @@ def test_a_projection_above_a_union_fuses_with_each_branch() -> None:
 def test_a_stream_united_with_itself_is_read_by_two_ways() -> None:
     table = scan("t", word=VARCHAR)
     topology = plan(program(count_by(Union((table, table)), "word")))
-    assert shape(topology) == {
-        "t": [],
-        "count_by_word": ["t/scan_1 fields(word)", "t/project_1 fields(word)"],
-        "result": ["count_by_word global"],
-    }
+    assert shape(topology) == {"t": [], "count_by_word": ["t/scan_1 fields(word)", "t/project_1 fields(word)"]}
 
 
 def test_two_scans_of_one_table_have_names_of_their_own() -> None:
@@ -275,7 +272,8 @@ def test_a_union_of_changes_and_rows_retracts() -> None:
     counts = word_count()
     rows = scan("t", word=VARCHAR, n=BIGINT)
     made = program(count_by(Union((counts, rows)), "word", total="n"))
-    flags = {part.name: part.outputs[0].retracts for part in plan(made).components if part.outputs}
+    topology = plan(made, parallelism=2)
+    flags = {part.name: part.outputs[0].retracts for part in topology.components if part.outputs}
     assert flags == {"lines": False, "count_by_word": True, "t": False, "aggregate_by_word": True}
 
 
@@ -298,9 +296,39 @@ def test_an_upsert_sink_stays_only_where_its_keys_are_together() -> None:
     together = sink(renamed, "together", SinkMode.UPSERT, ("token",))
     assert kinds(plan(program(together)), "count_by_word") == [Aggregate, Project, Sink]
     by_count = sink(renamed, "by_count", SinkMode.UPSERT, ("n",))
-    assert shape(plan(program(by_count)))["by_count"] == ["count_by_word global"]
+    assert shape(plan(program(by_count), parallelism=2))["by_count"] == ["count_by_word global"]
 
 
-def test_a_sink_that_is_looked_at_or_hinted_is_a_component() -> None:
-    assert shape(plan(program(word_count())))["result"] == ["count_by_word global"]
+@pytest.mark.parametrize("mode", [SinkMode.RETRACT, SinkMode.UPSERT])
+def test_any_sink_stays_in_the_only_task_that_makes_its_rows(mode: SinkMode) -> None:
+    result = program(word_count())
+    written = program(sink(word_count(), "by_count", mode, ("n",) if mode is SinkMode.UPSERT else ()))
+    for made in (result, written, hinted(result, lines=3)):
+        assert kinds(plan(made), "count_by_word") == [Aggregate, Sink]
+        assert plan(made).components[-1].outputs == ()
+    assert kinds(plan(hinted(result, count_by_word=1), parallelism=2), "count_by_word") == [Aggregate, Sink]
+
+
+def test_a_result_whose_rows_several_tasks_make_is_a_component() -> None:
+    result = program(word_count())
+    apart = {"lines": [], "count_by_word": ["lines fields(word)"], "result": ["count_by_word global"]}
+    assert shape(plan(result, parallelism=2)) == shape(plan(hinted(result, count_by_word=2))) == apart
+
+
+def test_a_sink_that_is_hinted_or_not_alone_with_its_rows_is_a_component() -> None:
+    apart = {"lines": [], "count_by_word": ["lines fields(word)"], "result": ["count_by_word global"]}
+    result, counts = program(word_count()), word_count()
+    assert shape(plan(hinted(result, result=1))) == shape(plan(hinted(result, ("result", "global")))) == apart
+    both = plan(program(sink(counts, "counts"), sink(counts, "again")))
+    assert shape(both) == {
+        "lines": [],
+        "count_by_word": ["lines fields(word)"],
+        "counts": ["count_by_word global"],
+        "again": ["count_by_word global"],
+    }
     assert shape(plan(hinted(program(sink(word_count(), "counts")), counts=1)))["counts"] == ["count_by_word global"]
+
+
+def test_a_result_is_never_written_by_a_spout() -> None:
+    """It would read again what it has handed over."""
+    assert [part.name for part in plan(program(words())).components] == ["lines", "result"]
