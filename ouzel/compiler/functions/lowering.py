@@ -277,6 +277,8 @@ def spark_method(name: str) -> SparkLowering:
 
 def quote(text: str) -> str:
     """The text as a Python string literal, whatever it holds: in double quotes, unless it holds more of those than of single ones."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     mark = "'" if text.count('"') > text.count("'") else '"'
     return mark + "".join(_escape(character, mark) for character in text) + mark
 

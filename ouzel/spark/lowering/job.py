@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from symtable import symtable
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
@@ -139,12 +139,12 @@ class _Job:
         scans = (scan for scan in self.scans.values() if dict(scan.options).get("format") == "parquet")
         return parquet_reader(field.type for scan in scans for field in scan.columns)
 
-    @property
-    def _names(self) -> set[str]:
+    @cached_property
+    def _names(self) -> frozenset[str]:
         """What the frames need by name; texts and comments may say anything."""
         return _names_in(f"def query():\n{self.body}")
 
-    @property
+    @cached_property
     def _arguments(self) -> dict[str, tuple[str, str]]:
         """What the job can be told: argument -> its default, and what it means."""
         given = dict[str, tuple[str, str]]()
@@ -163,7 +163,7 @@ class _Job:
         by_spark = isinstance(node, Scan) and node.table not in self.ours and is_read_by_spark(node)
         return re.sub(r"[{}]", r"\\\g<0>", path) if by_spark else path
 
-    @property
+    @cached_property
     def _parameters(self) -> dict[str, str]:
         """What `query` is given: name -> type."""
         given = {"spark": "SparkSession", "args": "argparse.Namespace", BAD_RECORDS: "BadRecords"}
@@ -205,8 +205,13 @@ class _Job:
         return iter(job_endings(self.program).values())
 
 
-def _names_in(code: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+def _names_in(code: str) -> frozenset[str]:
+    """The variables that the code reads, in whatever scope; attributes and names of arguments are none."""
+    names, scopes = set[str](), [symtable(code, "job.py", "exec")]
+    for scope in scopes:
+        names.update(symbol.get_name() for symbol in scope.get_symbols() if symbol.is_referenced())
+        scopes += scope.get_children()
+    return frozenset(names)
 
 
 ANSWER = "answer"
