@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from ouzel.runtime import warm
 from tests.servers.jvm import start_lightly
+from tests.servers.local_files import use_light_files
 from tests.servers.warm import WarmServers
 from tests.servers.workers import WarmWorkers
 
@@ -94,8 +95,8 @@ FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSyste
 def spark() -> Iterator[Any]:
     """One warm Spark session: ANSI, UTC, two threads. It compiles no code, which costs more than it saves on a few rows.
 
-    It writes checkpoints in the cheapest way, asks for memory by small pages, and does not note for each function of a column where it was
-    called. Compiled, as users run them, jobs run in the tests that submit them.
+    It writes checkpoints in the cheapest way and files without `chmod`, asks for memory by small pages, and does not note for each function
+    of a column where it was called. Compiled, as users run them, jobs run in the tests that submit them.
     """
     from pyspark.sql import SparkSession
 
@@ -131,6 +132,7 @@ def spark() -> Iterator[Any]:
     session = builder.getOrCreate()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable  # for what tests start
     session.sparkContext.setLogLevel("OFF")
+    use_light_files(session)
     yield session
     session.stop()
     workers.close()
