@@ -1,7 +1,7 @@
 # Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres kestrel-wire reconcile test test-servers test-spark test-others quick attack fire law faults check format docs wire data clean jdk
+.PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres kestrel-wire reconcile test test-servers test-spark test-jobs test-others quick attack fire law faults check format docs wire data clean jdk
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,10 +44,10 @@ reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology a
 # In a new clone Numba compiles once and keeps what it made; else each part would do so, amid tests that have a limit.
 COMPILE := from ouzel.connectors.formats import json_columns, json_escapes; from ouzel.runtime.cluster.server import warm_up; warm_up()
 
-test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in three parts at once, for each waits a lot
+test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in four parts at once, for each waits a lot
 	@$(BIN)/python -c "$(COMPILE)"
-	@echo "The parts of test-servers, test-spark and test-others run side by side, and print when they have ended"
-	@$(MAKE) --no-print-directory -j 3 --output-sync test-servers test-spark test-others
+	@echo "The parts of test-jobs, test-servers, test-spark and test-others run side by side, and print when they have ended"
+	@$(MAKE) --no-print-directory -j 4 --output-sync test-jobs test-servers test-spark test-others
 
 # Frames of tests are small: more threads than one wake each other up for a fifth of the time.
 ONE_THREAD := POLARS_MAX_THREADS=1
@@ -61,8 +61,11 @@ test-others: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JV
 quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, with two seeds of ten: under two minutes
 	LAW_SEEDS=0:1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not server and not spark and not slow"
 
-test-servers: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that start processes or servers
-	$(BIN)/python -m pytest -m server
+test-servers: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that start processes or servers, and no Spark session
+	$(BIN)/python -m pytest -m "server and not spark"
+
+test-jobs: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that start processes or servers and need a Spark session beside them
+	$(BIN)/python -m pytest -m "server and spark"
 
 SEED ?= $(shell date +%j)
 SECONDS ?= 600
