@@ -9,14 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from ouzel.cli.advance import advance_store
 from ouzel.cli.choices import Debug, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
-from ouzel.cli.jobs import await_work, stages
-from ouzel.cli.listing import print_before
 from ouzel.cli.query import Execute, QueryArgument, QuerySource, read_query
 from ouzel.errors import QueryError
 
@@ -121,10 +116,14 @@ def batch(
         if advance is not None:
             given = {"--emit": emit, "--offsets": offsets, "--output": output, "--output-format": output_format}
             _refuse_beside("--advance", given)
+            from ouzel.cli.advance import advance_store
+
             job = read_query(file, execute).load(pairs(settings, "--set"))
             raise typer.Exit(advance_store(job, advance, batcher, (begin, end), master, pairs(conf, "--conf")))
         _refuse_alone("--batcher", batcher)
         made = _load(read_query(file, execute), pairs(settings, "--set"), offsets, (begin, end))
+        from ouzel.cli.listing import print_before
+
         if emit is None and print_before(made.job.program, ResultFormat(form.value)):
             return
         if output_format and output is None:
@@ -174,6 +173,10 @@ def _emit(text: str, path: Path) -> None:
 
 
 def _run(made: BatchRun, master: str | None, conf: list[tuple[str, str]], output: str | None, form: Shape) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from ouzel.cli.jobs import await_work, stages
     from ouzel.spark.session import start_spark
 
     console = Console(stderr=True, highlight=False)

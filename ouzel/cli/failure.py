@@ -12,7 +12,6 @@ from enum import IntEnum
 
 import typer
 
-from ouzel.cli.values import printable
 from ouzel.compiler.catalog import QueryWarning
 from ouzel.errors import OuzelError, PlanError, QueryError
 
@@ -56,6 +55,8 @@ def _show_warning(message: Warning | str, *place: object, **more: object) -> Non
 
 def _printable_lines(text: str) -> str:
     """The text without control characters except line breaks and tabs."""
+    from ouzel.cli.values import printable
+
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,6 @@ import typer
 from ouzel.cli.batch import batch
 from ouzel.cli.choices import Conf, Debug, Engine, Master, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
-from ouzel.cli.listing import print_before
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
 from ouzel.planner.settings import Delivery
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 120
 """Width of an explanation that goes elsewhere than to a terminal."""
+
+OBJECTS_PER_COLLECTION = 100_000
+"""Modules are objects that stay: what a command imports would else be searched for garbage some five hundred times."""
 
 app = typer.Typer(
     name="ouzel",
@@ -44,6 +46,8 @@ RecordOption = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"ouzel {version('ouzel')}")
         raise typer.Exit
 
@@ -98,6 +102,8 @@ def run(
         query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
+        from ouzel.cli.listing import print_before
+
         job = query.load(given, may_only_tell=True)
         if print_before(job.program, form):
             return
@@ -194,4 +200,5 @@ def _explanation_json(job: Job, details: tuple[str, ...]) -> str:
 
 def main() -> None:
     """The console script."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
     app()

@@ -16,7 +16,6 @@ from ouzel.explain import as_json, sections
 from ouzel.explain.state import list_state
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
-from ouzel.spark.lowering import spark_job
 
 USUAL = ("logical", "topology", "packing")
 """What is shown when nothing is asked for."""
@@ -77,7 +76,7 @@ def explain_json(
         "topology": lambda: as_json.describe_topology(topology),
         "packing": lambda: as_json.describe_packing(packing),
         "state": lambda: list(list_state(topology)),
-        "batch": lambda: spark_job(program, Path("."), topology.name),
+        "batch": lambda: _job_text(program, topology.name),
     }
     return {detail: shown[detail]() for detail in select_details(details)}
 
@@ -96,6 +95,12 @@ def select_details(details: tuple[str, ...]) -> tuple[str, ...]:
             instead=f"write EXPLAIN {', '.join(DETAILS).upper()} or just EXPLAIN",
         )
     return tuple(detail for detail in DETAILS if detail in asked) or USUAL
+
+
+def _job_text(program: Program, name: str) -> str:
+    from ouzel.spark.lowering import spark_job
+
+    return spark_job(program, Path("."), name)
 
 
 def _print(console: Console, parts: list[RenderableType]) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -20,7 +19,6 @@ from ouzel.explain.wording import node_text
 from ouzel.planner.packing.capacity import PADDING, PADDING_PERCENT
 from ouzel.planner.packing.plan import Container, PackingPlan
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Topology
-from ouzel.spark.lowering import spark_job
 
 
 def logical_section(program: Program) -> Iterator[RenderableType]:
@@ -78,6 +76,10 @@ def packing_section(plan: PackingPlan, made: Topology) -> Iterator[RenderableTyp
 
 def batch_section(program: Program, name: str) -> Iterator[RenderableType]:
     """The PySpark job that answers the same question."""
+    from rich.syntax import Syntax
+
+    from ouzel.spark.lowering import spark_job
+
     yield _title("Batch", "the same question as a PySpark job; `folder` is where the query's file is")
     yield Syntax("", "python", theme="ansi_dark").highlight(spark_job(program, Path("."), name))
 

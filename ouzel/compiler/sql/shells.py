@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import bisect
 import difflib
+import os
+import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +45,30 @@ _VAGUE = {
 }  # fmt: skip
 
 
+_GRAMMAR = Path(__file__).with_name("statements.lark")
+
+
 @cache
 def _parser() -> lark.Lark:
-    grammar = Path(__file__).with_name("statements.lark").read_text()
     return lark.Lark(
-        grammar,
+        _GRAMMAR.read_text(),
         parser="lalr",
         lexer=TerminalLexer,
         start=["statement", "hints"],
         propagate_positions=True,
         maybe_placeholders=False,
+        cache=_tables_path(),
     )
 
 
-_parser()  # building the tables takes time: better at import than in the first query
+def _tables_path() -> str | None:
+    """Where lark keeps the tables, which take five times as long to build as to read: beside our bytecode, if that is kept.
+
+    They hold for one grammar and one version of lark, which lark sees to.
+    """
+    path = Path(cache_from_source(str(_GRAMMAR.with_suffix(".py")))).with_suffix(".tables")
+    known = os.access(path, os.R_OK)
+    return str(path) if known or (os.access(path.parent, os.W_OK) and not sys.dont_write_bytecode) else None
 
 
 def read_statement(source: QueryText, tokens: Tokens) -> Statement:

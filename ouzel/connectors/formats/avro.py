@@ -11,8 +11,6 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import numpy as np
 import polars as pl
@@ -120,6 +118,9 @@ class ConfluentDecoder:
         return self._schemas[number]
 
     def _ask(self, number: int) -> _Schema | str:
+        from urllib.error import HTTPError
+        from urllib.request import urlopen
+
         address = f"{self._registry}/schemas/ids/{number}"
         try:
             with urlopen(address, timeout=_TIMEOUT_S) as answer:
