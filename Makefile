@@ -42,7 +42,7 @@ reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology a
 	@$(BIN)/ouzel reconcile sql_examples/flight_delays.sql
 
 # In a new clone Numba compiles once and keeps what it made; else each part would do so, amid tests that have a limit.
-COMPILE := from ouzel.connectors.formats import json_columns, json_escapes; from ouzel.runtime.cluster.server import warm_up; warm_up()
+COMPILE := from ouzel.connectors.formats import csv_kernels, json_columns, json_escapes; from ouzel.runtime.cluster.server import warm_up; warm_up()
 
 test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in four parts at once, for each waits a lot
 	@$(BIN)/python -c "$(COMPILE)"

@@ -40,6 +40,7 @@ class Comparison:
 
     `differences` has: `stream` and `batch`, the whole rows or NULL; `differing` and `near`; the columns carried (see lineage.CARRIED);
     `stream_rows` and `batch_rows`, how often each answer has that very row; if any key has several rows, `equal` (see pairs.EQUAL).
+    Where both answers are `equal` there are none, which Spark's optimizer sees: whatever is asked of them runs no job.
     """
 
     differences: DataFrame
@@ -48,6 +49,7 @@ class Comparison:
     batch_rows: int
     first_us: int | None
     last_us: int | None
+    equal: bool
 
 
 def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: float) -> Comparison:
@@ -73,7 +75,9 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         found = _buckets(both, facts).agg(*counts, differing, F.count("*"), doubtful).collect()[0]
         *counted, unequal, every, number = found
         rest = signed
-        if len(unequal) < SPLIT_SHARE * every:
+        if not number:
+            rest = signed.where(F.lit(False))
+        elif len(unequal) < SPLIT_SHARE * every:
             chosen = pa.table({BUCKET: pa.array(unequal, pa.int64())})
             rest = both.join(F.broadcast(both.sparkSession.createDataFrame(chosen)), BUCKET, "left_semi")
             rest = settled(rest) if number <= PERSIST_ROWS_MAX else rest
@@ -81,7 +85,8 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     finally:
         theirs.unpersist()
     stream_rows, batch_rows = (int(count or 0) for count in counted[:2])
-    return Comparison(differences, stream_rows - more, stream_rows, batch_rows, *counted[2:])
+    first_us, last_us = counted[2:]
+    return Comparison(differences, stream_rows - more, stream_rows, batch_rows, first_us, last_us, not number)
 
 
 def stream_side(found: Comparison, facts: Lineage) -> DataFrame:

@@ -61,11 +61,13 @@ def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tu
 
     Args:
         rows: of both answers, `s` = 1 on those of the stream and `b` = 1 on those of the batch; they are read before this returns.
-        number: how many rows these are.
+        number: how many rows these are; of none Spark's optimizer has to see that there are none.
     """
     from pyspark.sql import functions as F
 
     keys = pairing(facts)
+    if not number:
+        return _join(_unequal(rows, facts, keys), facts, keys, tolerance), 0
     if keys is None:
         return _cancel(rows, facts, None, tolerance)
     tasks = -(-number // TASK_ROWS)

@@ -214,15 +214,17 @@ def _compare(
     stream = rows_within(stream_answer(job, sink, home, spark), sink, cut)
     found = compare(stream, batch_rows(needed), facts, tolerance)
     dropped = droppers(job.program, job.topology, sink, proof.late, spark)
-    groups = late_groups(dropped, sink, facts.carried, proof.late, spark)
+    groups = None if found.equal else late_groups(dropped, sink, facts.carried, proof.late, spark)
     left: LateExclusion | None = None
-    if proof.late and can_exclude(dropped, sink):
+    if proof.late and not found.equal and can_exclude(dropped, sink):
         touched = only_top(dropped, sink, facts)
         fewer = batch_rows(exclude_late(needed, dropped, proof.late, touched))
         ours = stream_side(found, facts) if touched else stream
         left = LateExclusion(compare(ours, fewer, facts, tolerance).differences, touched)
+    proof = replace(proof, losses=()) if found.equal else proof
     rows = classify(found.differences, facts, proof, groups, left)
-    rows = settled(rows) if proof.losses or groups is not None or left is not None else rows  # else they cost little
+    if not found.equal and (proof.losses or groups is not None or left is not None):  # else they cost little
+        rows = settled(rows)
     counts, times = count_classes(rows, facts, found)
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _name(rows, facts),

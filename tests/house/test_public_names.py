@@ -61,6 +61,30 @@ def test_importing_loads_nothing_heavy() -> None:
     assert loaded([(f"import {module}", HEAVY) for module in modules]) == [[]] * len(modules)
 
 
+def test_the_commands_know_their_options_without_what_carries_them_out() -> None:
+    """`ouzel --help`, and every command before it has read its query."""
+    absent = (
+        "rich.console",
+        "importlib.metadata",
+        "ouzel.connectors",
+        "ouzel.session",
+        "ouzel.cli.answer",
+        "ouzel.cli.jobs",
+    )
+    assert loaded([("import ouzel.cli.main", absent)]) == [[]]
+
+
+EXPLAINS = """
+from ouzel.explain import explain
+explain(job.program, job.topology, job.packing)
+"""
+
+
+def test_a_plan_is_explained_without_what_shows_programs_or_asks_servers() -> None:
+    absent = ("numba", "grpc", "pygments", "urllib.request", "ouzel.spark")
+    assert loaded([(PLANS + EXPLAINS, absent)]) == [[]]
+
+
 def loaded(steps: Sequence[tuple[str, tuple[str, ...]]]) -> list[list[str]]:
     """What each piece of code leaves loaded of the modules beside it, run one after the other in a process of their own."""
     lines = (f"{code}\nprint([name for name in {absent} if name in sys.modules])" for code, absent in steps)

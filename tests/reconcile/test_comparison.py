@@ -100,6 +100,16 @@ def test_nothing_and_nothing_are_equal(spark: SparkSession) -> None:
     assert (found.matched, found.stream_rows, found.batch_rows, found.first_us) == (0, 0, 0, None)
 
 
+@pytest.mark.parametrize("keys", [(), ("x0",)])
+def test_what_equal_answers_leave_is_known_without_a_job(keys: tuple[str, ...], spark: SparkSession) -> None:
+    kinds, jobs = (BIGINT, TEXT), spark.sparkContext.statusTracker().getJobIdsForGroup
+    rows = [(1, "a"), (2, "b"), (2, "c"), (None, None)]
+    found = compare(table(spark, rows, kinds), table(spark, rows[::-1], kinds), facts(kinds, keys), 0.0)
+    before = jobs(None)
+    assert (found.equal, found.matched, found.differences.collect()) == (True, 4, [])
+    assert jobs(None) == before
+
+
 def test_rows_of_one_key_are_paired_whether_it_has_one_row_or_several(spark: SparkSession) -> None:
     kinds = (BIGINT, BIGINT, TEXT)
     ours = [(1, 10, "a"), (2, None, None), (None, 5, "n"), (4, 1, ""), (6, 7, "x"), (9, 1, "p"), (9, 2, "q")]

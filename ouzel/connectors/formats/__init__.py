@@ -83,6 +83,13 @@ def open_encoder(name: str, options: Mapping[str, str], columns: Mapping[str, pl
     return encoder
 
 
+def import_kernels(options: Mapping[str, str]) -> None:
+    """Import what takes long of the format that a table with these options is read in."""
+    form = FORMATS.get(options.get("format", ""))
+    if form is not None and form.kernels:
+        import_module(form.kernels)
+
+
 def _load(path: str):  # type: ignore[no-untyped-def]
     module, _, function = path.partition(":")
     return getattr(import_module(module), function)

@@ -19,6 +19,7 @@ class Format:
     `quoted` is the option that lists the columns whose names are quoted in the table's definition; empty if that makes no difference.
     A `changelog` is a format whose records take rows back: its decoder gives weights. Of one that is `readable_only` nothing is written.
     `files` are the options that name a file, `one_of` those of which exactly one is given. A record that may be `many` rows has no key.
+    `kernels` is the module whose import takes long because of Numba: a server imports it once, before it forks the tasks that read.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Format:
     files: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
     many: bool = False
+    kernels: str = ""
 
 
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x01", b"\x78\x9c", b"\x78\xda")

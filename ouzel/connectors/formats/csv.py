@@ -47,6 +47,7 @@ FORMAT = Format(
     ),
     "ouzel.connectors.formats.csv:CsvDecoder",
     "ouzel.connectors.formats.csv:CsvEncoder",
+    kernels="ouzel.connectors.formats.csv_kernels",
 )
 _MAY_BE_EMPTY = (pl.String, pl.Binary)
 """What an empty field is a value of."""

@@ -68,6 +68,7 @@ FORMAT = Format(
     ),
     "ouzel.connectors.formats.json:JsonDecoder",
     "ouzel.connectors.formats.json:JsonEncoder",
+    kernels="ouzel.connectors.formats.json_columns",
     quoted=EXACT,
 )
 

@@ -38,6 +38,7 @@ FORMAT = Format(
         Option(MESSAGE, "The full name of the records' message, `package.Message`.", required=True),
     ),
     "ouzel.connectors.formats.protobuf:ProtobufDecoder",
+    kernels="ouzel.connectors.formats.protobuf_wire",
     readable_only=True,
     files=(DESCRIPTORS,),
 )

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from ouzel.compiler.plan import Scan, Sink
 from ouzel.connectors import BUILT_IN, load_function, reads_of, writes_of
+from ouzel.connectors.formats import import_kernels
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.planner.topology import Topology
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
@@ -57,7 +58,6 @@ def warm_up() -> None:
     import polars
     import pyarrow.ipc
 
-    import ouzel.connectors.formats.csv_kernels
     import ouzel.runtime.process.instance
     import ouzel.runtime.process.metrics_manager
     import ouzel.runtime.process.stream_manager
@@ -91,6 +91,8 @@ def load_connectors(topology: Topology) -> None:
                 path = reads_of(table.connector, "").source if reads else writes_of(table.connector, "").sink
                 if path:
                     load_function(table.connector, path)
+                if reads:
+                    import_kernels(dict(table.options))
 
 
 class Server:
