@@ -102,10 +102,8 @@ def run(
         query = read_query(file, execute)
         if engine is Engine.HERON:
             _prepare()
-        from ouzel.cli.listing import print_before
-
         job = query.load(given, may_only_tell=True)
-        if print_before(job.program, form):
+        if _only_tells(job, form):
             return
         if job.program.explain is not None:
             typer.echo(_explanation(job, job.program.explain))
@@ -173,6 +171,13 @@ def _prepare() -> None:
     from ouzel.runtime.warm import prepare
 
     prepare()
+
+
+def _only_tells(job: Job, form: ResultFormat) -> bool:
+    """Print what DESCRIBE and SHOW ask for; whether the query asks for nothing else."""
+    from ouzel.cli.listing import print_before
+
+    return print_before(job.program, form)
 
 
 def _standing(record: Path) -> str:
