@@ -15,12 +15,12 @@ from ouzel.session import load_text
 
 QUERY = """
 CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows' = '1');
-SELECT n % 7 AS k, COUNT(*) AS many FROM ticks GROUP BY n % 7 EMIT CHANGES;
+SELECT /*+ PARALLELISM('result'='1') */ n % 7 AS k, COUNT(*) AS many FROM ticks GROUP BY n % 7 EMIT CHANGES;
 """
 
 
 def machines() -> tuple[TaskMachine, TaskMachine]:
-    """The tasks that count and that hand out the result."""
+    """The tasks that count and that hand out the result, which has a task of its own."""
     job = load_text(QUERY, Path(), "ticks", (("parallelism", "1"),))
     setting = TaskContext(job.topology, Path(), results=lambda _id, _frame: None)
     _, counting, result = (make_task(task, setting) for task in job.topology.tasks())
