@@ -61,10 +61,11 @@ class _Stream:
 
 
 class Codec:
-    """Turns messages of one topology into frames and back."""
+    """Turns messages of one topology into frames and back; a task knows the schemas of the few streams that it sees."""
 
     def __init__(self, topology: Topology) -> None:
-        self._streams = [_Stream(part.name, output) for part in topology.components for output in part.outputs]
+        self._outputs = [(part.name, output) for part in topology.components for output in part.outputs]
+        self._streams: dict[int, _Stream] = {}
 
     def encode(self, message: Message) -> list[memoryview]:
         """The buffers of one frame.
@@ -101,8 +102,13 @@ class Codec:
             return Stalled(header.source, frame.destination)
         return Watermark(header.source, frame.destination, header.time_us, TimeStatus(header.status), header.pause)
 
+    def _stream(self, number: int) -> _Stream:
+        if number not in self._streams:
+            self._streams[number] = _Stream(*self._outputs[number])
+        return self._streams[number]
+
     def _encode_data(self, message: Data) -> list[memoryview]:
-        stream = self._streams[message.stream]
+        stream = self._stream(message.stream)
         frame = stream.conform(message.frame)
         header = wire_pb2.Header(
             stream=message.stream,
@@ -122,7 +128,7 @@ class Codec:
         return buffers
 
     def _decode_data(self, frame: Frame, header: wire_pb2.Header) -> Data:
-        stream = self._streams[header.stream]
+        stream = self._stream(header.stream)
         if header.rows:
             schema = stream.offsets if header.long_strings else stream.views
             batch = pa.ipc.read_record_batch(pa.py_buffer(frame.body()), schema)
