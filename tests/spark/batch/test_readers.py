@@ -245,12 +245,11 @@ def test_both_refuse_a_quote_that_nothing_closes(
     given = f"'connector' = 'file', 'path' = '*.csv', 'format' = 'csv', 'csv.quote' = '{quote}', 'csv.delimiter' = '{delimiter}'"
     given += "" if headed else ", 'csv.header' = 'false', 'csv.columns' = 'v, w'"
     job = load_text(f"CREATE TABLE t (v VARCHAR, w VARCHAR) WITH ({given});\nSELECT v FROM t;", tmp_path, "reader")
-    found = judge(0, "", plain_answer(job), spark_answer(job, spark))
+    theirs = spark_answer(job, spark)
+    found = judge(0, "", plain_answer(job), theirs)
     assert found.kind == "both fail", found
     opens = line.translate(str.maketrans('",', marks))
-    assert spark_answer(job, spark).error.endswith(
-        f"b c.csv ends inside a quote that nothing closes, which opens in the line {opens!r}"
-    )
+    assert theirs.error.endswith(f"b c.csv ends inside a quote that nothing closes, which opens in the line {opens!r}")
 
 
 @pytest.mark.parametrize(("shape", "kind", "text"), REFUSED)
