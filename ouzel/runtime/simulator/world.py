@@ -81,6 +81,12 @@ class Host:
     orders: deque[tuple[float, Write | Flush]] = field(default_factory=deque)
     sink_stalled_until: float = 0.0
     sink_refuses: bool = False
+    arriving: list[deque[tuple[float, Message]]] = field(default_factory=list)
+
+    def may_act(self, now_ms: float) -> bool:
+        """Whether it may have something to do by now, unless it is stalled."""
+        polls = self.machine.is_spout and not self.finished
+        return polls or self.tick_at <= now_ms or bool(self.commits or self.orders) or any(self.arriving)
 
     def write(self, now_ms: float, due_ms: float | None = None) -> list[Instruction] | None:
         """Carry out the next order of the sink, and give what the machine says to that; None if nothing is due by now, or by `due_ms`."""
@@ -234,6 +240,7 @@ class World:
         return any(
             self._keep_offsets(host) or self._write(host) or self._deliver(host) or self._poll(host) or self._tick(host)
             for host in ready
+            if host.may_act(self.now_ms)
         )
 
     def _start(self, task: Task, places: dict[str, Place], epoch: int) -> Host:
@@ -245,7 +252,8 @@ class World:
         machine = make_task(task, setting)
         if self.pause:
             machine.deactivate(self.pause, self.now_ms)
-        return Host(task, machine, places, epoch, self.now_ms + TICK_MS)
+        arriving = [messages for (_, destination), messages in self.links.items() if destination == task.id]
+        return Host(task, machine, places, epoch, self.now_ms + TICK_MS, arriving=arriving)
 
     def _keep(self, batch_id: int, frame: pl.DataFrame) -> None:
         """Keep a result; one that comes again, with the same id, is the same."""
@@ -261,10 +269,9 @@ class World:
 
     def _deliver(self, host: Host) -> bool:
         messages: list[Message] = []
-        arriving = [link for link in self.links if link[1] == host.task.id and self.links[link]]
+        arriving = [waiting for waiting in host.arriving if waiting]
         self.random.shuffle(arriving)
-        for link in arriving:
-            waiting = self.links[link]
+        for waiting in arriving:
             for _ in range(self.random.randint(0, len(waiting))):
                 if waiting[0][0] > self.now_ms:
                     break
@@ -301,12 +308,20 @@ class World:
         self._carry_out(host.task.id, host.machine.tick(self.now_ms))
         return True
 
+    def _link(self, source: int, destination: int) -> deque[tuple[float, Message]]:
+        link = self.links.get((source, destination))
+        if link is None:
+            link = self.links[source, destination] = deque()
+            self.hosts[destination].arriving.append(link)
+        return link
+
     def _carry_out(self, task: int, instructions: Sequence[Instruction]) -> None:
         for instruction in instructions:
             match instruction:
                 case Send(message):
-                    link = self.links.setdefault((task, message.destination), deque())
-                    link.append((self.now_ms + self.random.random() * self.delay_ms, message))
+                    self._link(task, message.destination).append(
+                        (self.now_ms + self.random.random() * self.delay_ms, message)
+                    )
                 case Commit():
                     due_ms = self.now_ms + self.random.random() * self.commit_ms
                     self.hosts[task].commits.append((due_ms, instruction))
