@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, get_type_hints
 
-from ouzel.compiler.plan import bounds_nothing
 from ouzel.errors import QueryError
 
 FLINK_SETTINGS = {
@@ -141,6 +140,8 @@ class Settings:
     @property
     def forgets(self) -> bool:
         """Whether `state_ttl` says a time, and not 0."""
+        from ouzel.compiler.plan import bounds_nothing
+
         return not bounds_nothing(self.state_ttl)
 
     def updated(self, pairs: Iterable[tuple[str, str]]) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,18 +10,9 @@ if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker
 
 
-@pytest.fixture(scope="session")
-def _broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    from tests.servers.kafka import KafkaBroker
-
-    broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
-    yield broker
-    broker.kill()
-
-
 @pytest.fixture
-def kafka(_broker: KafkaBroker) -> KafkaBroker:
-    """A broker for the session, started again if a test before has left it dead; tests make topics of their own."""
-    if _broker.process is None:
-        _broker.start()
-    return _broker
+def kafka(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> KafkaBroker:
+    """The broker of the session, whose tests make topics of their own."""
+    from tests.servers.kafka import shared_broker
+
+    return shared_broker(pytestconfig, tmp_path_factory)

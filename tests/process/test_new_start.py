@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,25 +22,24 @@ pytestmark = pytest.mark.server
 BEGIN = datetime(2024, 1, 1)
 QUERY = """
 CREATE TABLE clicks (id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
-  'connector' = 'kafka', 'bootstrap.servers' = '{address}', 'topic' = 'clicks', 'format' = 'json', 'end' = '{end}');
+  'connector' = 'kafka', 'bootstrap.servers' = '{address}', 'topic' = 'stopped-clicks', 'format' = 'json', 'end' = '{end}');
 SELECT window_start, COUNT(*) AS many
 FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end;
 """
 
 
-@pytest.fixture(scope="module")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    from tests.servers.kafka import KafkaBroker
+@pytest.fixture
+def kafka(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> KafkaBroker:
+    """The broker of the session, whose tests make topics of their own."""
+    from tests.servers.kafka import shared_broker
 
-    broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
-    yield broker
-    broker.kill()
+    return shared_broker(pytestconfig, tmp_path_factory)
 
 
 def produce(kafka: KafkaBroker, first: int, last: int) -> None:
     """A click a second."""
     rows = ({"id": n, "ts": str(BEGIN + timedelta(seconds=n))} for n in range(first, last))
-    kafka.produce("clicks", [json.dumps(row).encode() for row in rows])
+    kafka.produce("stopped-clicks", [json.dumps(row).encode() for row in rows])
 
 
 def finished(handle: Handle, acked: int) -> tuple[Status, list[pl.DataFrame]]:
@@ -58,7 +56,7 @@ def finished(handle: Handle, acked: int) -> tuple[Status, list[pl.DataFrame]]:
 def test_a_window_that_was_open_at_the_stop_is_answered_wholly_by_the_next_run(
     kafka: KafkaBroker, tmp_path: Path
 ) -> None:
-    kafka.create_topic("clicks", 2)
+    kafka.create_topic("stopped-clicks", 2)
     produce(kafka, 0, 5_400)
     engines = ("heron", "heron")
     settings = (("parallelism", "2"), ("batch.rows", "500"))

@@ -201,6 +201,23 @@ auto.create.topics.enable=false
         return found
 
 
+_SHARED = pytest.StashKey[KafkaBroker]()
+
+
+def shared_broker(config: pytest.Config, folders: pytest.TempPathFactory) -> KafkaBroker:
+    """The broker of the session, started again if a test has left it dead; tests make topics of their own.
+
+    All of a session share it, for each that starts takes four seconds of CPU time.
+    """
+    if _SHARED not in config.stash:
+        config.stash[_SHARED] = KafkaBroker(folders.mktemp("kafka"))
+        config.add_cleanup(config.stash[_SHARED].kill)
+    broker = config.stash[_SHARED]
+    if broker.process is None:
+        broker.start()
+    return broker
+
+
 def make_kafka_archive() -> None:
     """Make the archive of the classes that a broker loads, where its jars can be had."""
     if not _fetch(POM, JARS):

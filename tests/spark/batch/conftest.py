@@ -30,13 +30,11 @@ def made(job: Callable[[str], Job]) -> Callable[..., BatchRun]:
 
 
 @pytest.fixture(scope="module")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
-    """A broker for the tests of one file, which make topics of their own."""
-    from tests.servers.kafka import KafkaBroker
+def kafka(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> KafkaBroker:
+    """The broker of the session, whose tests make topics of their own."""
+    from tests.servers.kafka import shared_broker
 
-    broker = KafkaBroker(tmp_path_factory.mktemp("kafka"))
-    yield broker
-    broker.kill()
+    return shared_broker(pytestconfig, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

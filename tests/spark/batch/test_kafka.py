@@ -36,9 +36,9 @@ SCHEMA = StructType([StructField("id", LongType()), StructField("p", IntegerType
 @pytest.fixture(scope="module")
 def topic(kafka: KafkaBroker) -> str:
     """Even numbers up to 150 in the first partition; odd ones in the second, which ends with a record that is none."""
-    kafka.create_topic("clicks")
-    kafka.produce("clicks", [*(json.dumps({"id": number}).encode() for number in range(151)), b"oops"])
-    return "clicks"
+    kafka.create_topic("batches")
+    kafka.produce("batches", [*(json.dumps({"id": number}).encode() for number in range(151)), b"oops"])
+    return "batches"
 
 
 def reader(kafka: KafkaBroker, topic: str, offsets: dict[str, list[int]] | None = None, **more: str) -> TableReader:
@@ -63,17 +63,17 @@ def rows(made: TableReader) -> list[tuple[Any, ...]]:
 def test_from_the_earliest_to_the_latest_record(kafka: KafkaBroker, topic: str) -> None:
     made = reader(kafka, topic)
     assert [(span.id, span.start, span.end) for span in made.partitions()] == [
-        ("clicks-0", 0, 76),
-        ("clicks-1", 0, 76),
+        ("batches-0", 0, 76),
+        ("batches-1", 0, 76),
     ]
     assert rows(made) == [(number, number % 2, number // 2) for number in range(151)]
 
 
 @pytest.mark.server
 def test_exactly_the_offsets_of_each_partition(kafka: KafkaBroker, topic: str) -> None:
-    some = rows(reader(kafka, topic, {"clicks-0": [10, 13], "clicks-1": [0, 2]}))
+    some = rows(reader(kafka, topic, {"batches-0": [10, 13], "batches-1": [0, 2]}))
     assert [row[0] for row in some] == [1, 3, 20, 22, 24]
-    others = rows(reader(kafka, topic, {"clicks-1": [73, 76]}))
+    others = rows(reader(kafka, topic, {"batches-1": [73, 76]}))
     assert [row[0] for row in others] == [147, 149], "what is not named is not read"
 
 
@@ -85,7 +85,7 @@ def test_from_a_time_on(kafka: KafkaBroker, topic: str) -> None:
 
 @pytest.mark.server
 def test_a_bad_record_fails_the_job_unless_it_is_to_be_skipped(kafka: KafkaBroker, topic: str) -> None:
-    with pytest.raises(BadRecord, match=r"bad record at clicks\[1\]@75"):
+    with pytest.raises(BadRecord, match=r"bad record at batches\[1\]@75"):
         rows(reader(kafka, topic, bad_record="fail"))
 
 
@@ -96,7 +96,7 @@ def test_a_topic_in_spark(kafka: KafkaBroker, topic: str, made: Callable[..., Ba
     text = f"""CREATE TABLE clicks (id BIGINT, part INT METADATA FROM 'partition') WITH ('connector' = 'kafka', 'topic' = '{topic}',
       'bootstrap.servers' = '{kafka.address}', 'format' = 'json', 'bad.record' = 'skip');
     SELECT part, COUNT(*) AS n, MAX(id) AS last FROM clicks GROUP BY part EMIT CHANGES;"""
-    for offsets, expected in [(None, [(0, 76, 150), (1, 75, 149)]), ({"clicks": {"clicks-0": (3, 5)}}, [(0, 2, 8)])]:
+    for offsets, expected in [(None, [(0, 76, 150), (1, 75, 149)]), ({"clicks": {"batches-0": (3, 5)}}, [(0, 2, 8)])]:
         query = made(text, offsets)
         assert query.result is not None
         assert sorted(collect_rows(run_job(query.text(), spark), query.result).rows()) == expected
@@ -143,19 +143,19 @@ def values(kafka: KafkaBroker, topic: str) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_topic_is_written(kafka: KafkaBroker, topic: str, made: Callable[..., BatchRun], spark: SparkSession) -> None:
-    kafka.create_topic("written")
-    kafka.create_topic("keyed")
+    kafka.create_topic("batch-written")
+    kafka.create_topic("batch-keyed")
     where = f"'connector' = 'kafka', 'bootstrap.servers' = '{kafka.address}', 'format' = 'json'"
     text = f"""CREATE TABLE clicks (id BIGINT, part INT METADATA FROM 'partition')
       WITH ({where}, 'topic' = '{topic}', 'bad.record' = 'skip');
-    CREATE TABLE written (id BIGINT) WITH ({where}, 'topic' = 'written');
-    CREATE TABLE keyed (part INT, n BIGINT, PRIMARY KEY (part) NOT ENFORCED) WITH ({where}, 'topic' = 'keyed');
+    CREATE TABLE written (id BIGINT) WITH ({where}, 'topic' = 'batch-written');
+    CREATE TABLE keyed (part INT, n BIGINT, PRIMARY KEY (part) NOT ENFORCED) WITH ({where}, 'topic' = 'batch-keyed');
     INSERT INTO written SELECT id FROM clicks WHERE id < 100;
     INSERT INTO keyed SELECT part, COUNT(*) AS n FROM clicks GROUP BY part EMIT CHANGES;"""
     said: list[str] = []
     assert made(text).run(spark, said.append) is None
-    assert sorted(row["id"] for row in values(kafka, "written")[""]) == list(range(100)), "each row once"
-    assert values(kafka, "keyed") == {"0": [{"part": 0, "n": 76}], "1": [{"part": 1, "n": 75}]}, (
+    assert sorted(row["id"] for row in values(kafka, "batch-written")[""]) == list(range(100)), "each row once"
+    assert values(kafka, "batch-keyed") == {"0": [{"part": 0, "n": 76}], "1": [{"part": 1, "n": 75}]}, (
         "the last state of each"
     )
     assert said == ["clicks: 1 bad record left out"]
@@ -227,7 +227,7 @@ def test_sparks_own_source_reads_the_same(
         "json": f"""CREATE TABLE clicks (p INT METADATA FROM 'partition', id BIGINT) WITH ({where}, 'topic' = '{topic}', 'format' = 'json');
             SELECT p, COUNT(*) AS n, MAX(id) AS last FROM clicks GROUP BY p EMIT CHANGES;""",
     }
-    ranges = {"csv": {"lines": {"lines-0": (0, 3)}}, "json": {"clicks": {"clicks-0": (3, 5), "clicks-1": (0, 70)}}}
+    ranges = {"csv": {"lines": {"lines-0": (0, 3)}}, "json": {"clicks": {"batches-0": (3, 5), "batches-1": (0, 70)}}}
     outputs = {name: batch_run(job(text), ranges[name]).into(tmp_path / name) for name, text in queries.items()}
     jobs = [made.text() for made in outputs.values()]
     assert not any("ouzel.spark" in text for text in jobs), "nothing but PySpark and the jars is needed"
