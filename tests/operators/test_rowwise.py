@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.expressions import Cast, Column, Literal
+from ouzel.compiler.functions import lowering
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import WEIGHT, Filter, Project, Scan, Unnest, Watermark
-from ouzel.compiler.types import BIGINT, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
+from ouzel.compiler.types import BIGINT, DOUBLE, INT, INTERVAL, TIMESTAMP, VARCHAR, ArrayType, MapType, RowType
 from ouzel.errors import PlanError
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Output
@@ -187,6 +188,17 @@ def test_a_filter_whose_rows_others_read_hands_nothing_on() -> None:
         "rows": ["word", "a", "b"],
         "words": ["small", "size", "twice", "q"],
     }
+
+
+def test_a_quotient_that_is_cast_and_checked_is_divided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    divided, divide = [], lowering.apply_ufunc
+    monkeypatch.setattr(lowering, "apply_ufunc", lambda name, *columns: divided.append(name) or divide(name, *columns))
+    source, speed = table(speed=DOUBLE), Column(DOUBLE, "speed")
+    fifth = Cast(INT, resolve_call("floor", [resolve_call("divide", [speed, Literal(DOUBLE, 5.0)])]))
+    made = chain(Project(source, (("from", resolve_call("multiply", [fifth, Literal(INT, 5)])),)))
+    out = made.process(pl.DataFrame({"speed": [12.5, None, 4.0]}))
+    assert out is not None
+    assert (out["from"].to_list(), divided) == ([10, None, 0], ["divide"])
 
 
 def test_what_may_fail_is_not_shared() -> None:

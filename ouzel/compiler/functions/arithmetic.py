@@ -137,7 +137,8 @@ def _divide(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = (argument.value for argument in arguments)
     zero = (b == 0) & a.is_not_null()  # Spark's NULL / 0 is NULL
     if isinstance(signature.result, FloatType):
-        return with_errors(ufunc("divide")(a, b), arguments, zero, ZERO)
+        quotient = ufunc("divide")(a, b)
+        return _unless_literal(with_errors(quotient, arguments, zero, ZERO), arguments, quotient)
     wide = a.cast(pl.Int64).truncdiv(b.cast(pl.Int64))
     error = zero
     reason = ZERO

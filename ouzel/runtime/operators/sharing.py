@@ -77,10 +77,14 @@ def _size(part: Expression) -> int:
 
 
 def _takes_time(part: Expression) -> bool:
-    """Whether computing it takes longer than to make a column of it: numbers and dates do not, nor does a comparison."""
+    """Whether computing it takes longer than to make a column of it: numbers and dates do not, nor does a comparison.
+
+    Quotients and remainders of floats do, for NumPy computes them.
+    """
     if not isinstance(part, Call | Cast) or part.type == BOOLEAN or not columns_of(part):
         return False
-    return not (_is_plain(part.type) and all(_is_plain(one.type) for one in children(part)))
+    by_numpy = isinstance(part, Call) and part.function in ("divide", "modulo") and isinstance(part.type, FloatType)
+    return by_numpy or not (_is_plain(part.type) and all(_is_plain(one.type) for one in children(part)))
 
 
 def _is_plain(kind: DataType) -> bool:
