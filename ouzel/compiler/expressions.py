@@ -26,8 +26,12 @@ class SourceLocation:
     length: int
 
     def __str__(self) -> str:
-        part = self.line[self.column : self.column + self.length]
-        return f"{part} (line {self.number}, column {self.column + 1})"
+        return f"{self.part} (line {self.number}, column {self.column + 1})"
+
+    @property
+    def part(self) -> str:
+        """What is written there."""
+        return self.line[self.column : self.column + self.length]
 
     @property
     def shown(self) -> str:

@@ -105,15 +105,16 @@ def test_a_total_that_its_type_cannot_hold_refuses_the_group(kind: DataType, val
     assert back["total"].to_list() == [value]
 
 
-def test_a_total_without_keys_that_its_type_cannot_hold_is_refused_until_it_fits() -> None:
+@pytest.mark.parametrize(("name", "reason"), [("total", "SUM AS total leaves BIGINT"), ("$1", "SUM leaves BIGINT")])
+def test_a_total_without_keys_that_its_type_cannot_hold_is_refused_until_it_fits(name: str, reason: str) -> None:
     source = table(v=BIGINT)
-    made = chain(group(source, [], call("sum", source, "v", "total")))
+    made = chain(group(source, [], call("sum", source, "v", name)))
     assert made.process(pl.DataFrame({"v": [2**62, 2**62]})) is None
     (refused,) = made.take_refused()
-    assert (refused.reason, refused.row) == ("SUM AS total leaves BIGINT", "{}")
+    assert (refused.reason, refused.row) == (reason, "{}")
     back = made.process(pl.DataFrame({"v": [-(2**62)]}))
     assert back is not None
-    assert back["total"].to_list() == [2**62]
+    assert back[name].to_list() == [2**62]
 
 
 @pytest.mark.parametrize("emit", [None, FINAL])

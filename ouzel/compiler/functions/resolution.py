@@ -61,14 +61,19 @@ def _is_text(expression: Expression) -> bool:
     return isinstance(expression, Literal) and isinstance(expression.value, str)
 
 
-def _as_time(text: Expression, kind: DataType) -> Expression:
+def _fails(cast: Expression) -> bool:
+    """Whether a constant cannot be cast so."""
     import polars as pl
 
     from ouzel.compiler.functions.kernel import evaluate, lower
 
+    _, failed = evaluate(pl.DataFrame({"": [0]}), [("cast", lower(cast))])
+    return failed is not None and bool(failed.any())
+
+
+def _as_time(text: Expression, kind: DataType) -> Expression:
     cast = cast_to(text, kind)
-    _, failed = evaluate(pl.DataFrame({"": [0]}), [("time", lower(cast))])
-    if failed is not None and failed.any():
+    if _fails(cast):
         shown = str(kind).removesuffix("(6)")
         form = "'2013-01-31'" if isinstance(kind, DateType) else "'2013-01-31 12:30:00'"
         raise QueryError(f"{text} is not a {shown}", instead=f"write it like {form}")
@@ -81,12 +86,12 @@ def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> 
     shown = f"({', '.join(map(str, types))})" if len(types) != 1 else str(types[0])
     for number, argument in enumerate(arguments):
         for wanted in (VARCHAR, BIGINT, INT, DOUBLE, BOOLEAN, DATE, TIMESTAMP):
-            if can_cast(argument.type, wanted) and function.resolve([*types[:number], wanted, *types[number + 1 :]]):
+            if _may_be(argument, wanted) and function.resolve([*types[:number], wanted, *types[number + 1 :]]):
                 takes = str(wanted)
                 if wanted == BIGINT and len(types) == 1 and function.resolve([DOUBLE]):
                     wanted, takes = DOUBLE, "a number"
-                cast = [str(other) for other in arguments]
-                cast[number] = f"CAST({argument} AS {str(wanted).removesuffix('(6)')})"
+                cast = [other.written.part if other.written else str(other) for other in arguments]
+                cast[number] = f"CAST({cast[number]} AS {str(wanted).removesuffix('(6)')})"
                 called = _SIGNS.get(name.lower(), name.upper())
                 problem = (
                     f"{called} takes {takes}, not {argument.type}"
@@ -97,6 +102,11 @@ def _refusal(name: str, function: Function, arguments: Sequence[Expression]) -> 
     return TypeMismatch(
         f"{_SIGNS.get(name.lower(), name.upper())} does not take {shown}", instead=f"write {function.usage}"
     )
+
+
+def _may_be(argument: Expression, wanted: DataType) -> bool:
+    """Whether it can be cast so; a constant text only if it reads as one."""
+    return can_cast(argument.type, wanted) and not (_is_text(argument) and _fails(cast_to(argument, wanted)))
 
 
 _SIGNS = {

@@ -21,6 +21,7 @@ from ouzel.compiler.types import (
 WrittenExpression = tuple[str, Expression]
 """An operand as it was written, and what it is."""
 
+_COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 _NUMBERS = (IntegerType, FloatType, DecimalType)
 
 
@@ -37,7 +38,8 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
         return f"write {text} {sign} INTERVAL '{count}' {unit}"
     if isinstance(value.type, TimestampType | DateType) and isinstance(other.type, IntegerType):
         return "write a time: " + ("DATE '2013-01-01'" if value.type == DATE else "TIMESTAMP '2013-01-01 00:00:00'")
-    return _of_text_and_number(left, right) or _of_cast(left, right)
+    usual = "compare values of one type" if sign in _COMPARISONS else ""
+    return _of_text_and_number(left, right) or _of_cast(left, right) or usual
 
 
 def _of_text_and_number(left: WrittenExpression, right: WrittenExpression) -> str:

@@ -229,7 +229,8 @@ class Aggregation(Operator):
 
 def overflow_of(call: AggregateCall) -> tuple[str, str]:
     """Why a total is refused, and the line it was written in with what to write instead."""
-    reason = f"{call.function.upper()} AS {call.name} leaves {call.type}"
+    name = "" if call.name.startswith("$") else f" AS {call.name}"
+    reason = f"{call.function.upper()}{name} leaves {call.type}"
     if call.written is None:
         return reason, ""
     advice = "\nCAST its value AS DECIMAL(38, 0) for a wider total" * (call.type == BIGINT)
