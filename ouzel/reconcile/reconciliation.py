@@ -34,6 +34,7 @@ from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.shed import describe_shed, read_shed
 from ouzel.reconcile.timeline import Timeline, count_classes
+from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error
 
@@ -242,6 +243,9 @@ def _record_of(job: session.Job, home: Path) -> RunRecord:
             f"the record in {home} is of another query than this: {record.query}, as it was written when it ran",
             instead="run it again, or reconcile the query that ran",
         )
+    for kind, text, _ in record.events:
+        if kind == UNREPORTED:
+            raise QueryError(f"the record in {home} does not say what the answer is of: {text}", instead="run it again")
     return record
 
 

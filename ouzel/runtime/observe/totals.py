@@ -56,6 +56,11 @@ class Totals:
         _, before = self._reached.get(report.task, (None, None))
         self._reached[report.task] = before, self._watermark_us
 
+    def note(self, task: int, kind: str, text: str) -> None:
+        """Keep an event of a task that the listener has seen, and the task could not tell."""
+        key = (task, self._newest.get(task, 0), 0)
+        self._events.setdefault(key, self._place(wire_pb2.Event(kind=kind, text=text, count=1), task))
+
     def _put(self, key: tuple[int, int], report: wire_pb2.TaskReport) -> bool:
         """Keep the counts of a life, if they are news; those of many lives ago are added up."""
         task, incarnation = key

@@ -21,6 +21,7 @@ import grpc
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.state import StateManager, open_state
+from ouzel.runtime.observe.ending import Ending
 from ouzel.runtime.observe.reports import status_parts
 from ouzel.runtime.observe.totals import ReportedUpTo, Totals
 from ouzel.runtime.process.job import MASTER_CONTAINER, TOKEN, RunDescription
@@ -40,7 +41,6 @@ _REPEAT_PLAN_S = 1.0
 _THREADS = 256
 _FAREWELL_S = 0.5
 _HOLD_S = 10.0
-_LAST_REPORTS_MS = 1_000.0
 
 
 class TopologyMaster(TopologyMasterServicer):
@@ -54,7 +54,7 @@ class TopologyMaster(TopologyMasterServicer):
         self._everyone, self._sinks = frozenset(task.id for task in tasks), job.sinks()
         self._spouts = frozenset(task.id for task in tasks if job.topology.component(task.component).is_spout)
         self._totals = Totals(self._spouts, self._sinks)
-        self._answered_ms: float | None = None
+        self._ending = Ending(self._sinks, self._everyone, job.topology.settings.hang_timeout_ms)
         self._containers: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _recall_request(state.get(f"/executionstate/{job.id}") or b"")
         self._table = ProcessTable(job.container(MASTER_CONTAINER))
@@ -181,20 +181,12 @@ class TopologyMaster(TopologyMasterServicer):
         failed = self._totals.failed or next((one.failed for one in self._containers.values() if one.failed), "")
         if failed:
             self.state, self.reason = RunState.FAILED, failed
-        elif self._is_over():
+        elif self._ending.is_over(self._totals, now_ms()):
             self.state = RunState.FINISHED
         elif self._pause and self._totals.have_paused(self._everyone, self._pause):
             self.state = RunState.STOPPED if self._draining else RunState.PAUSED
         elif self._containers.keys() >= {one.id for one in self._job.packing.containers}:
             self.state = RunState.RUNNING
-
-    def _is_over(self) -> bool:
-        """All sinks have finished; those before them have too, and get a moment to report their last counts."""
-        if not self._totals.have_finished(self._sinks):
-            return False
-        if self._answered_ms is None:
-            self._answered_ms = now_ms()
-        return self._totals.have_finished(self._everyone) or now_ms() - self._answered_ms > _LAST_REPORTS_MS
 
     def _differs(self, version: object) -> bool:
         return self._membership.version != version
