@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -30,6 +31,7 @@ _DEFAULTS = {
     "queued.max.messages.kbytes": 131_072,
     "reconnect.backoff.max.ms": 1_000,
     "topic.metadata.refresh.interval.ms": 30_000,
+    "session.timeout.ms": 45_000,  # librdkafka's own
 }
 _FIXED = {
     "enable.auto.commit": False,
@@ -56,6 +58,7 @@ class KafkaSource:
         self._asked: dict[str, Committed] | None = None
         self._kept: dict[str, Committed] = {}
         self._refusal = ""
+        self._asked_s = 0.0
         self._again = request.again
         self._bounded = self._options.text("end") != "none"
         every_s = 0 if self._bounded else self._options.integer("discovery.interval.ms") / 1000
@@ -70,7 +73,9 @@ class KafkaSource:
             "on_commit": self._on_answer,
         }
         try:
-            self._consumer = Consumer(configuration(self._options, _DEFAULTS, {**_FIXED, **callbacks}), logger=LOG)
+            settings = configuration(self._options, _DEFAULTS, {**_FIXED, **callbacks})
+            self._answer_s = int(settings["session.timeout.ms"]) / 500
+            self._consumer = Consumer(settings, logger=LOG)
         except (KafkaException, ValueError) as error:
             reason = error.args[0].str() if isinstance(error, KafkaException) else str(error)
             raise ConnectorError(f"table '{request.table}': librdkafka refuses its properties: {reason}") from None
@@ -243,10 +248,16 @@ class KafkaSource:
             self._consumer.incremental_unassign([TopicPartition(*place)])
 
     def commit(self, places: Mapping[str, Committed]) -> str:
-        """Commit to the group, without waiting; `close` waits. What was the latest record when reading began is where it began."""
+        """Commit to the group, without waiting; `close` waits. What was the latest record when reading began is where it began.
+
+        librdkafka goes on asking for minutes where no coordinator answers, and says nothing: after two sessions' time we do.
+        """
         self._acked = self._pinned | self._acked | dict(places)
+        if self._asked is not None and time.monotonic() - self._asked_s > self._answer_s:
+            self._refuse(KafkaError(KafkaError._TIMED_OUT))
+            self._asked_s = time.monotonic()
         if self._asked is None and self._acked != self._kept:
-            self._asked = dict(self._acked)
+            self._asked, self._asked_s = dict(self._acked), time.monotonic()
             try:
                 self._consumer.commit(offsets=_positions(self._asked), asynchronous=True)
             except KafkaException as error:
@@ -258,10 +269,13 @@ class KafkaSource:
         """The broker has answered a commit, or there was no answer; each partition may have an error of its own."""
         error = next((place.error for place in places if place.error), error)
         if error:
-            self._refusal = f"{self._failure.sentence(error, 'a commit of offsets')}; it is tried again"
+            self._refuse(error)
         else:
             self._kept = self._asked or self._kept
         self._asked = None
+
+    def _refuse(self, error: KafkaError) -> None:
+        self._refusal = f"{self._failure.sentence(error, 'a commit of offsets')}; it is tried again"
 
     def committed(self) -> Mapping[str, Committed]:
         """What the group has committed, if 'start' asks for it."""
