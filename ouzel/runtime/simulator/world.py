@@ -336,6 +336,10 @@ class World:
                     self.failed = self.failed or reason
 
 
+_REACH = (25, 100, 400)
+"""Within so many steps a fault comes: half of the law's runs take a hundred, and one drawn later would not come at all."""
+
+
 def simulate(
     topology: Topology,
     packing: PackingPlan,
@@ -354,7 +358,7 @@ def simulate(
     topology = replace(topology, settings=_random_batching(topology, random))
     world = World(topology, packing, directory, seed)
     world.delay_ms, world.commit_ms = random.choice([0.0, 5.0, 100.0]), random.choice([0.0, 50.0, 10_000.0])
-    due = sorted(random.randint(1, 400) for _ in faults)
+    due = sorted(random.randint(1, random.choice(_REACH)) for _ in faults)
     coming = random.sample(list(faults), len(faults))
     for count in range(steps):
         if world.done:
