@@ -21,7 +21,7 @@ from ouzel.reconcile.shed import describe_shed, leave_out, read_shed
 from ouzel.runtime.simulator.faults import kill_in_hand, kill_stateless_task, kill_stream_manager, lose_link, pause
 from ouzel.runtime.simulator.world import World, simulate
 from ouzel.session import load_text
-from tests.effort import seeds
+from tests.effort import USUAL, seeds
 from tests.extending import toy_connector
 
 ROWS = 4_000
@@ -121,7 +121,7 @@ def test_what_was_shed_is_noted_and_all_else_is_counted_once(tmp_path: Path) -> 
         passed = {int(name[1:]) * ROWS + at for name, spans in shed.items() for span in spans for at in range(*span)}
         shed_ever += len(passed)
         assert table == dict.fromkeys(set(range(2 * ROWS)) - passed, 1), f"{seed=}, faults: {done.faults}"
-    assert shed_ever, "no seed shed anything"
+    assert shed_ever or len(seeds()) < USUAL, "no seed shed anything"
 
 
 def test_the_batch_leaves_out_exactly_what_was_shed(tmp_path: Path) -> None:

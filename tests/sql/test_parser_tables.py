@@ -55,6 +55,7 @@ def test_damaged_tables_are_built_again(tables: Path) -> None:
 
 def test_where_no_bytecode_is_kept_neither_are_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shells, "_GRAMMAR", tmp_path / "nowhere" / "statements.lark")
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
     assert shells._tables_path() is None
     (tmp_path / "nowhere" / "__pycache__").mkdir(parents=True)
     assert shells._tables_path()
