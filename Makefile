@@ -59,7 +59,7 @@ test-others: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JV
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "not server and not spark"
 
 quick: $(INSTALLED) $(DATA) ## Run the tests that need no server and no JVM, with two seeds of ten: under two minutes
-	LAW_SEEDS=0:1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not server and not spark and not slow"
+	LAW_SEEDS=0:1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not server and not spark and not slow"
 
 test-servers: $(INSTALLED) $(DATA) $(CLASSES) ## Run only the tests that start processes or servers, and no Spark session
 	$(BIN)/python -m pytest -m "server and not spark"
