@@ -54,6 +54,7 @@ class Hand:
 class HandReader:
     def __init__(self, source: Hand, name: str) -> None:
         self.waiting, self.source, self.name, self.at = source.waiting[name], source, name, 0
+        self.drops = 0
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         if self.name in self.source.away:
@@ -62,8 +63,8 @@ class HandReader:
             return ReadState.WAIT
         frame = pl.DataFrame({"ts": self.waiting}, schema={"ts": pl.Datetime("us")})
         self.waiting.clear()
-        self.at += frame.height
-        return ReadBatch(frame, self.at - frame.height, self.at)
+        start, self.at = self.at, self.at + frame.height + self.drops
+        return ReadBatch(frame, start, self.at)
 
 
 def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL, rows: int = 10) -> SourceSpout:
@@ -274,3 +275,16 @@ def test_rows_of_a_trickle_gather_while_other_partitions_are_read() -> None:
         machine.poll(float(now_ms))
         read.append(machine.counts.rows_in - before)
     assert {now_ms: rows for now_ms, rows in enumerate(read, 1) if rows} == {1: 1, 2: 1, 22: 20, 30: 1, 42: 20}
+
+
+def test_a_reader_that_drops_most_of_what_it_passes_is_read_on_at_once() -> None:
+    """As Parquet's does for a predicate: few rows are left, and more of the file are there."""
+    source = Hand("a")
+    machine, read = spout(source, rows=100), []
+    machine._progress[0].reader.drops = 99
+    for now_ms in range(1, 10):
+        source.waiting["a"].append(NOON)
+        before = machine.counts.rows_in
+        machine.poll(float(now_ms))
+        read.append(machine.counts.rows_in - before)
+    assert read == 9 * [1]

@@ -38,7 +38,7 @@ from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.awaited import Awaited
 from ouzel.runtime.tasks.killers import drop_killers, find_killers, process_in_parts
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
-from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights, count
+from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 from ouzel.runtime.tasks.resuming import describe_open_state, describe_resumption, lasting
 from ouzel.runtime.tasks.shedding import Passed
@@ -198,7 +198,9 @@ class SourceSpout(TaskMachine):
     def _emit(self, progress: PartitionProgress, batch: ReadBatch) -> None:
         progress.silence.broken()
         if not progress.replays:
-            progress.linger.note(count(batch), self.now_ms)
+            progress.linger.note(
+                batch.end - batch.start, self.now_ms
+            )  # not its rows: a predicate may have dropped most
         read, bad_before = batch.frame.height + len(batch.bad), self.counts.rows_bad
         self.counts.rows_in += read
         unread = [RefusedRecord.of(bad) for bad in batch.bad]
