@@ -35,8 +35,7 @@ def plan_topology(program: Program, settings: Settings, name: str, filters: froz
         _check_flush(sink, settings)
     cut = cut_components(Dag(best.sinks, filters, best.hints))
     check_names(program.hints, cut)
-    hinted = {name for name, _ in (*program.hints.parallelism, *program.hints.grouping)}
-    parts = keep_sinks(cut, hinted, lambda part: parallelism_of(part, program.hints, settings))
+    parts = keep_sinks(cut, program.hints.placed, lambda part: parallelism_of(part, program.hints, settings))
     by_name = {part.name: part for part in parts}
     components = tuple(_component(part, by_name, program, settings) for part in parts)
     calls_python = any(_calls_python(node) for part in parts for node in part.chain)

@@ -38,7 +38,7 @@ def _stays(sink: Sink, shared: frozenset[int], dag: Dag) -> bool:
     the sink would know that. An item of a queue is held for so long as another task may fail it, so its spout only reads.
     What is left here as a component of its own may still stay with the only task that makes its rows: see `components.keep_sinks`.
     """
-    hinted = {name for name, _ in (*dag.hints.parallelism, *dag.hints.grouping)}
+    hinted = dag.hints.placed
     if sink.traits.alone or sink.table in hinted:
         return False
     before = list(_down(sink, shared, dag))

@@ -21,7 +21,7 @@ def read_small_tables_whole(program: Program, size_of: SizeOf) -> Program:
 
     It says what the join said, row by row; so whether the table is small decides about nothing but the way there.
     """
-    hinted = {name for name, _ in (*program.hints.parallelism, *program.hints.grouping)}
+    hinted = program.hints.placed
 
     def change(node: Node, _shared: Set[int]) -> Node:
         if type(node) is not Join or node.kind not in (JoinKind.INNER, JoinKind.SEMI):

@@ -24,6 +24,11 @@ class Hints:
     grouping: tuple[tuple[str, str], ...] = ()
     combining: tuple[str, ...] = ()
 
+    @property
+    def placed(self) -> frozenset[str]:
+        """The names whose tasks or grouping a hint says."""
+        return frozenset(name for name, _ in (*self.parallelism, *self.grouping))
+
 
 @dataclass(frozen=True)
 class Reconcile:
