@@ -19,8 +19,8 @@ from tests.law.compare import difference, plain_fold
 from tests.law.oracle import table_of
 from tests.process.topologies import wait_until
 
-ROWS, ROWS_A_SECOND = 900_000, 150_000
-KILL_AFTER_ROWS = 200_000
+ROWS, ROWS_A_SECOND = 60_000, 10_000
+KILL_AFTER_ROWS = 13_000
 LIMIT_S = 120
 
 TICKS = f"""
@@ -30,16 +30,22 @@ CREATE TABLE ticks (id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
 """
 WINDOWS = """
 SELECT window_start, id % 10 AS k, COUNT(*) AS n, SUM(id) AS total
-FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, id % 10;
+FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '4' SECOND)) GROUP BY window_start, window_end, id % 10;
 """
 WINDOWS_ORACLE = f"""
-SELECT time_bucket(INTERVAL 1 MINUTE, TIMESTAMP '2024-01-01' + INTERVAL 1 MILLISECOND * id) AS window_start, id % 10 AS k, COUNT(*) AS n,
+SELECT time_bucket(INTERVAL 4 SECOND, TIMESTAMP '2024-01-01' + INTERVAL 1 MILLISECOND * id) AS window_start, id % 10 AS k, COUNT(*) AS n,
   SUM(id) AS total
 FROM range({ROWS}) AS ticks (id) GROUP BY 1, 2
 """
 SELECTED = "SELECT id FROM ticks WHERE id % 100 = 7;"
 
-SETTINGS = (("parallelism", "2"), ("containers", "2"), ("batch.rows", "5000"), ("ack.timeout.ms", "3000"))
+SETTINGS = (
+    ("parallelism", "2"),
+    ("containers", "2"),
+    ("batch.rows", "5000"),
+    ("batch.linger.ms", "40"),
+    ("ack.timeout.ms", "3000"),
+)
 
 Victim = Callable[[Job], str]
 """From a job to the name of the process to kill."""

@@ -82,7 +82,7 @@ def some_input(name: str, directory: Path) -> Path:
     query.write_text(text.replace("> 10000", f"> {10_000 // SHARE}").replace(">= 20", ">= 1"))
     (directory / "data").mkdir()
     shutil.copy(EXAMPLES / "claims.csv", directory)
-    for table in INPUTS[name][0]:
+    for table in INPUTS[name]:
         source, target = EXAMPLES / "data" / table, directory / "data" / table
         if table in WHOLE:
             shutil.copy(source, target)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from ouzel import session
@@ -25,11 +26,11 @@ pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow]
 
 EXAMPLES = Path(__file__).parents[2] / "sql_examples"
 
-BATCHES = 1_000
-"""Input is read in so many batches, one at a time, so that a run lasts for some seconds."""
+BATCHES = 100
+"""Input is read in so many batches, one at a time of each task."""
 
-SLOW = {"late_carriers": 60}
-"""Files are flushed before a batch is acked, which takes a while."""
+DRAIN_MS = 80
+"""A batch waits so long in each stream manager, so that a run of few batches lasts for some seconds."""
 
 VICTIMS: tuple[tuple[float, Victim], ...] = (
     (0.1, lambda job: "topology-master"),
@@ -38,35 +39,57 @@ VICTIMS: tuple[tuple[float, Victim], ...] = (
 )
 """Who is killed when so much of the input is read; none of them keeps state. (A source counts anew, so it is the last.)"""
 
-INPUTS: dict[str, tuple[tuple[str, ...], int]] = {
-    "airport_traffic": (("flights.parquet",), 336_776),
-    "claims": ((), 60),
-    "flight_delays": (("flights.parquet",), 336_776),
-    "late_carriers": (("flights.parquet",), 336_776),
-    "storms": (("weather.parquet",), 26_115),
-    "wind_and_delays": (("flights.parquet", "weather.parquet"), 362_891),
-    "word_count": (("announcements.txt",), 336_776),
-    "worst_routes": (("flights.parquet",), 336_776),
+INPUTS: dict[str, tuple[str, ...]] = {
+    "airport_traffic": ("flights.parquet",),
+    "claims": (),
+    "flight_delays": ("flights.parquet",),
+    "late_carriers": ("flights.parquet",),
+    "storms": ("weather.parquet",),
+    "wind_and_delays": ("flights.parquet", "weather.parquet"),
+    "word_count": ("announcements.txt",),
+    "worst_routes": ("flights.parquet",),
 }
-"""What each example reads, and of how many records."""
+"""What each example reads."""
 
-COPIES = 400
+SHARE = 4
+"""One of so many flights, observations and announcements is read: enough for storms, and for weeks of which the worst routes are told."""
+
+COPIES = 40
 """Sixty claims are read at once, so that each line is there so often."""
 
 
-def at_home(name: str, directory: Path) -> tuple[Path, int]:
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A share of what the examples read, all over the year."""
+    folder = tmp_path_factory.mktemp("data")
+    for table in sorted({table for tables in INPUTS.values() for table in tables}):
+        real = EXAMPLES / "data" / table
+        if real.suffix == ".parquet":
+            pl.read_parquet(real).gather_every(SHARE).write_parquet(folder / table)
+        else:
+            lines = real.read_text().splitlines(keepends=True)
+            (folder / table).write_text("".join(lines[::SHARE]))
+    return folder
+
+
+def at_home(name: str, data: Path, directory: Path) -> tuple[Path, int]:
     """The example in a directory of its own, and how many records it reads."""
     query = directory / f"{name}.sql"
     query.write_text((EXAMPLES / query.name).read_text())
     (directory / "data").mkdir()
-    tables, rows = INPUTS[name]
-    for table in tables:
-        (directory / "data" / table).symlink_to(EXAMPLES / "data" / table)
-    if tables:
-        return query, rows
-    lines = (EXAMPLES / "claims.csv").read_text().splitlines(keepends=True)
-    (directory / "claims.csv").write_text("".join(lines[:1] + [line for line in lines[1:] for _ in range(COPIES)]))
-    return query, rows * COPIES
+    for table in INPUTS[name]:
+        (directory / "data" / table).symlink_to(data / table)
+    if INPUTS[name]:
+        return query, sum(records(data / table) for table in INPUTS[name])
+    first, *lines = (EXAMPLES / "claims.csv").read_text().splitlines(keepends=True)
+    (directory / "claims.csv").write_text(first + "".join(line for line in lines for _ in range(COPIES)))
+    return query, len(lines) * COPIES
+
+
+def records(path: Path) -> int:
+    """Rows or lines of a file."""
+    read = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_lines(path)
+    return int(read.select(pl.len()).collect().item())
 
 
 def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[float, Victim]]) -> Status:
@@ -102,10 +125,10 @@ def _until_handled(handle: Handle, rows: int, *, tracked: bool) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
-def test_every_example_reconciles_after_kills(name: str, tmp_path: Path, spark: SparkSession) -> None:
-    query, rows = at_home(name, tmp_path)
-    size = str(max(1, rows // SLOW.get(name, BATCHES)))
-    job = load(query, (*SETTINGS, ("batch.rows", size), ("max.pending.rows", size)))
+def test_every_example_reconciles_after_kills(name: str, data: Path, tmp_path: Path, spark: SparkSession) -> None:
+    query, rows = at_home(name, data, tmp_path)
+    size, drain = str(rows // BATCHES), str(DRAIN_MS)
+    job = load(query, (*SETTINGS, ("batch.rows", size), ("max.pending.rows", size), ("cache.drain.ms", drain)))
     run_with_kills(job, tmp_path / "record", rows, VICTIMS)
     result = found(job, tmp_path / "record", spark)
     assert set(result.counts) <= {Class.FLOAT, Class.LATE}, (result.counts, result.record.events)
