@@ -84,6 +84,20 @@ def spout(source: Hand, delivery: str = "at-most-once", text: str = SQL, rows: i
     return machine
 
 
+def test_a_source_is_asked_no_more_when_its_partitions_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Hand("a")
+    machine = spout(source)
+    source.waiting["a"].append(NOON)
+    machine.poll(1_000)
+    machine.poll(1_100)
+    assert not machine.exhausted, "more may come"
+    monkeypatch.setattr(HandReader, "read", lambda *_: ReadState.END)
+    monkeypatch.setattr(HandReader, "close", lambda _: None, raising=False)
+    machine.poll(1_200)
+    assert machine.exhausted
+    assert machine.finished
+
+
 def times(machine: SourceSpout, now_ms: float) -> tuple[datetime, TimeStatus] | None:
     """What the spout says of time now, after it has asked every partition."""
     said = None

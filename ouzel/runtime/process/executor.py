@@ -109,7 +109,8 @@ class Executor:
                 self._look_after(name, now)
             for instruction in self._supervision.tick(now):
                 self._carry_out(instruction)
-            self._wait()
+            due = self._supervision.next_ms()
+            self._wait(TICK_MS if due is None else min(TICK_MS, max(0.0, due - now_ms())))
             ended = self._reap()
         return ended
 
@@ -197,14 +198,12 @@ class Executor:
             sys.stderr.flush()
             os._exit(1)
 
-    def _wait(self) -> None:
-        """Until a process ends, or it is time to look at heartbeats again."""
+    def _wait(self, wait_ms: float) -> None:
+        """Until a process ends, at most so long."""
         poller = select.poll()
         for pidfd in self._pidfds.values():
             poller.register(pidfd, select.POLLIN)
-        due = self._supervision.next_ms()
-        wait = TICK_MS if due is None else min(TICK_MS, max(0.0, due - now_ms()))
-        poller.poll(wait)
+        poller.poll(wait_ms)
 
     def _reap(self) -> bool:
         """Note who has ended; True if the topology has."""
@@ -237,7 +236,7 @@ class Executor:
                     signal.pidfd_send_signal(pidfd, number)
             deadline = time.monotonic() + patience
             while self._pidfds and time.monotonic() < deadline:
-                self._wait()
+                self._wait(TICK_MS)  # not until the next start: nobody is started again any more
                 self._reap()
 
 

@@ -234,7 +234,7 @@ class Instance:
         self._reporter.report(self._machine)
 
     def _step(self, machine: TaskMachine) -> None:
-        frames = self._take_arrivals(self._patience_ms() / 1e3)
+        frames = self._take_arrivals(self._patience_ms(machine) / 1e3)
         self.watchdog.enter()
         now = now_ms()
         for number in self._sink.take() if self._sink else ():
@@ -246,7 +246,7 @@ class Instance:
             instructions = machine.handle(messages, now)
             self._portions.took(messages, now_ms() - now)
             self._carry_out(instructions)
-        if self._is_spout and self._may_read and not self._pause.holds(now) and self._sink_has_room(0.0):
+        if self._reads(machine) and not self._pause.holds(now) and self._sink_has_room(0.0):
             read = machine.poll(now)
             did = did or bool(read)
             self._carry_out(read)
@@ -274,10 +274,14 @@ class Instance:
         self._carry_out(instructions)
         self._reporter.report(self._machine)
 
-    def _patience_ms(self) -> float:
+    def _patience_ms(self, machine: TaskMachine) -> float:
         """How long to wait for frames: not at all while there may be more to read."""
         until_tick = max(0.0, self._next_tick - now_ms())
-        return min(self._idle_ms, until_tick) if self._is_spout else until_tick
+        return min(self._idle_ms, until_tick) if self._reads(machine) else until_tick
+
+    def _reads(self, machine: TaskMachine) -> bool:
+        """Whether the task is a spout that is to be polled."""
+        return self._is_spout and self._may_read and not machine.exhausted
 
     def _tick(self, machine: TaskMachine, now: float) -> None:
         self._next_tick = now + TICK_MS

@@ -175,6 +175,11 @@ class TaskMachine:
         """A spout reads and emits at most one batch, if pending rows allow; empty when there is nothing to do now."""
         return []
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether `poll` has nothing to read any more, unless a tick finds something."""
+        return self.finished
+
     def tick(self, now_ms: float) -> list[Instruction]:
         """To be called every 50 ms or so: timeouts, EMIT AFTER DELAY, flushes, repeated watermarks."""
         self._begin(now_ms)

@@ -137,6 +137,11 @@ class SourceSpout(TaskMachine):
         self._release()
         return self._take()
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether all partitions are read to their ends."""
+        return self._alive.first is None
+
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Read no more until `activate`."""
         if not self._pause:

@@ -83,6 +83,11 @@ class UserSpout(TaskMachine):
     def fail(self, batch: Batch) -> None:
         """A spout has no input to fail."""
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether the spout has said that it has no more."""
+        return self._ended
+
     def deactivate(self, pause: int, now_ms: float) -> None:
         """Ask the spout for no more until `activate`; the spout is told once."""
         if not self._pause:
