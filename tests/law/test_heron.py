@@ -17,9 +17,9 @@ from tests.law.oracle import oracle_answer
 SHAPES: tuple[Pairs, ...] = (
     (("parallelism", "1"), ("containers", "1"), ("batch.rows", "100")),
     (("parallelism", "2"), ("containers", "2"), ("batch.rows", "300")),
-    (("parallelism", "3"), ("containers", "2"), ("batch.rows", "50"), ("max.pending.rows", "200")),
+    (("parallelism", "2"), ("containers", "2"), ("batch.rows", "100"), ("max.pending.rows", "400")),
 )
-TOGETHER = 8
+TOGETHER = 16
 ALONE = [case for case in ON_TIME if case.family == "hints" or "SET '" in case.text]
 """Cases whose own settings would be their neighbours' too."""
 SHARING = [case for case in ON_TIME if case not in ALONE]
