@@ -1,4 +1,4 @@
-"""A source of thousands of files in processes: what is read of each is known, and a failure in the last of them is heard of."""
+"""A source of a thousand files in processes: what is read of each is known, and a failure in the last of them is heard of."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from ouzel.session import load_text, start
 
 pytestmark = pytest.mark.server
 
-FILES = 3_100
-FOLDER = "a-long-name-" + 150 * "x"
+FILES = 1_000
+FOLDER = "/".join(name + 230 * "x" for name in ("one-", "two-", "three-"))
+"""So what is told of all files is more than three messages may hold."""
+
 SQL = f"""
 CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'file', 'path' = '{FOLDER}', 'format' = 'json');
 SELECT COUNT(*) AS rows_read FROM numbers;
@@ -21,12 +23,12 @@ SELECT COUNT(*) AS rows_read FROM numbers;
 
 def run(directory: Path, last: str) -> Handle:
     folder = directory / FOLDER
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for number in range(FILES):
         (folder / f"{number:05}").write_text('{"n": 1}\n' if number < FILES - 1 else last)
     handle = start(load_text(SQL, directory, "many"))
     while not handle.wait(1.0):
-        pass
+        handle.results()  # else they would end each wait at once
     return handle
 
 
