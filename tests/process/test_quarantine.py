@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -38,15 +39,20 @@ class Tens(RowSpout):
 
 
 class Dies(RowBolt):
-    """Passes on what it gets; one number kills it, another never ends."""
+    """Passes on what it gets; one number kills it, another never ends: it computes, and when tried again it waits."""
 
     fields = ("n",)
+
+    def __init__(self, directory: Path) -> None:
+        self.tried = directory / "tried"
 
     def handle(self, n: int) -> list[tuple[int]]:
         if n == CRASHES:
             os.kill(os.getpid(), signal.SIGKILL)
+        waits = n == LOOPS and self.tried.exists()
         while n == LOOPS:
-            pass
+            self.tried.touch()
+            time.sleep(0.1 if waits else 0)
         return [(n,)]
 
 
@@ -54,7 +60,7 @@ class Dies(RowBolt):
 def handle(tmp_path: Path) -> Iterator[HeronHandle]:
     builder = TopologyBuilder("dies", SETTINGS)
     builder.set_spout("tens", Tens(), schema(n=int))
-    builder.set_bolt("dies", Dies(), schema(n=int)).shuffle_grouping("tens")
+    builder.set_bolt("dies", Dies(tmp_path), schema(n=int)).shuffle_grouping("tens")
     topology = builder.build()
     handle = start_heron(topology, packed(topology), tmp_path)
     yield handle
