@@ -9,7 +9,7 @@ from tests.fire.pairs import Grounds, run_pair
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
-EVENTS = 20_000
+EVENTS = 10_000
 PAIRS = [("kafka", "kestrel"), ("kestrel", "redis"), ("redis", "files"), ("files", "kafka")]
 
 
