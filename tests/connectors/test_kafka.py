@@ -75,6 +75,8 @@ def until_unreachable(reader: Reader, seen: list[int], limit_s: float = 120) -> 
         assert time.monotonic() < deadline, f"still {batch}"
         if isinstance(batch, ReadBatch):
             seen.extend(batch.frame["id"].to_list())
+        else:
+            time.sleep(0.002)
     assert re.fullmatch(r"broker 127.0.0.1:\d+ away", batch.reason)
 
 
@@ -93,6 +95,8 @@ def test_a_restart_of_the_broker_loses_nothing(kafka: KafkaBroker) -> None:
                 batch = reader.read(10_000)
                 if isinstance(batch, ReadBatch):
                     seen.extend(batch.frame["id"].to_list())
+                else:
+                    time.sleep(0.002)
 
     read_until(20_000)
     kafka.kill()

@@ -32,7 +32,16 @@ def finagle() -> Iterator[int]:
     """Twitter's test server: without Java, Maven or its jars the test is skipped, and says so."""
     jars, port = fetched(SERVERS / "kestrel-pom.xml", JARS.with_name("kestrel")), free_port()
     java = shutil.which("java") or "java"
-    command = [java, "-Xmx256m", "-cp", f"{jars}/*", str(SERVERS / "KestrelMain.java"), str(port)]
+    command = [
+        java,
+        "-Xmx256m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        f"{jars}/*",
+        str(SERVERS / "KestrelMain.java"),
+        str(port),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     while line := process.stdout.readline():
