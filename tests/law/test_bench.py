@@ -33,7 +33,7 @@ KEYS = {
 }
 
 
-SHORT = ("--warm-up", "0.5", "--seconds", "1")
+SHORT = ("--warm-up", "0.2", "--seconds", "0.5")
 
 
 Bench = Callable[..., dict[str, object]]
