@@ -11,6 +11,7 @@ from urllib.request import urlopen
 
 import pyspark
 
+from tests.servers.jvm import JVM
 from tests.servers.process import free_port
 
 HOME = Path(pyspark.__file__).parent
@@ -31,10 +32,15 @@ class StandaloneCluster:
     """One worker with two cores; its executors start with `environment`."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        (folder / "conf").mkdir()
-        (folder / "conf" / "log4j2.properties").write_text(LOGGED)
-        settings = {"SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(folder / "conf")}
-        self._environment = {**environment, **settings}
+        logging = folder / "log4j2.properties"
+        logging.write_text(LOGGED)
+        self._environment = {
+            **environment,
+            "SPARK_HOME": str(HOME),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            # Of executors too, and not in a folder of settings: with one on its class path a JVM maps no archive of classes.
+            "JAVA_TOOL_OPTIONS": f"{JVM} -Dlog4j2.configurationFile={logging}",
+        }
         self._processes: list[subprocess.Popen[bytes]] = []
         self._folder = folder
         port, pages = free_port(), free_port()

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -30,19 +31,22 @@ IMPORTED = (
 
 
 class WarmWorkers:
-    """A warm process, which imports nothing before it is first asked, and ends with us; `python` is what Spark is told to run."""
+    """A warm process, which imports nothing before it is first asked, and ends with us; `python` is what Spark is told to run.
 
-    def __init__(self) -> None:
+    It is of an `interpreter`, which imports what is `imported`.
+    """
+
+    def __init__(self, interpreter: str = sys.executable, imported: Sequence[str] = IMPORTED) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="ouzel-workers-")  # the path of a socket must be short
         place, self.python = (Path(self._folder.name) / name for name in ("socket", "python"))
-        command = shlex.join([sys.executable, "-I", "-S", __file__, str(place)])
+        command = shlex.join([interpreter, "-I", "-S", __file__, str(place)])
         self.python.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         self.python.chmod(0o755)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(place))
             listener.listen()
             listened = listener.fileno()
-            started = [sys.executable, "-P", __file__, str(listened)]
+            started = [interpreter, "-P", __file__, str(listened), *imported]
             self._process = subprocess.Popen(
                 started, stdin=subprocess.PIPE, pass_fds=[listened], start_new_session=True
             )
@@ -55,12 +59,12 @@ class WarmWorkers:
         self._folder.cleanup()
 
 
-def serve(listener: socket.socket) -> None:
+def serve(listener: socket.socket, imported: Sequence[str]) -> None:
     """Fork for each request, until the tests are gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     while 0 not in select.select([0, listener], [], [])[0]:
-        for name in IMPORTED:
+        for name in imported:
             import_module(name)
         connection, _ = listener.accept()
         text, files, *_ = socket.recv_fds(connection, 1 << 16, 3)
@@ -120,7 +124,7 @@ def ask(place: str, arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
-        serve(socket.socket(fileno=int(sys.argv[1])))
+    if sys.argv[1].isdigit():
+        serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])
     else:
         ask(sys.argv[1], sys.argv[2:])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,22 +27,61 @@ def compiled(*signature: Any, inline: bool = False) -> Callable[[Any], Any]:
     options |= {"no_cpython_wrapper": inline, "no_cfunc_wrapper": True}
 
     def decorate(function: Any) -> Any:
-        try:
-            return numba.njit(*signature, **options, cache=not inline and _can_keep())(function)
-        except RuntimeError:  # a Numba that keeps nothing of an archive
-            return numba.njit(*signature, **options)(function)
+        with _place(function, inline) as kept:
+            try:
+                return numba.njit(*signature, **options, cache=kept)(function)
+            except RuntimeError:  # there is no place for what is compiled
+                return numba.njit(*signature, **options)(function)
 
     return decorate
 
 
-@cache
-def _can_keep() -> bool:
-    """Whether there is a place for what is compiled; Numba finds out only when it writes there."""
-    if Path(__file__).is_file():
-        return True
-    place = Path(AppDirs("numba", False).user_cache_dir)
+@contextmanager
+def _place(function: Any, inline: bool) -> Iterator[bool]:
+    """Whether there is a place for what is compiled; meanwhile nobody else compiles the same, but finds it there.
+
+    Numba keeps it by the path of the source, and an archive has another in each session of Spark: then the function is said to be of a copy
+    of its source, whose path goes by what the archive holds.
+    """
+    archive = _archive()
+    if archive is None or inline:
+        yield not inline
+        return
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        copy = _copied(function, archive)
+        lock = copy.with_name(f"{copy.name}.lock").open(
+            "w"
+        )  # Numba itself finds out that it cannot write only when it does
     except OSError:
-        return False
-    return os.access(place, os.W_OK)
+        yield False
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        function.__code__ = function.__code__.replace(co_filename=str(copy))
+        yield True
+
+
+def _copied(function: Any, archive: Path) -> Path:
+    """A copy of its source, which is in an archive."""
+    source = function.__globals__["__file__"]
+    copy = _copies(archive) / Path(source).relative_to(archive)
+    if not copy.exists():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = copy.with_name(f"{copy.name}.{os.getpid()}")  # others copy it too
+        unfinished.write_bytes(function.__globals__["__loader__"].get_data(source))
+        unfinished.replace(copy)
+    return copy
+
+
+@cache
+def _archive() -> Path | None:
+    """The archive that this file is in, if it is."""
+    return next((folder for folder in Path(__file__).parents if folder.is_file()), None)
+
+
+@cache
+def _copies(archive: Path) -> Path:
+    """Where copies of its sources are."""
+    with archive.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return Path(AppDirs("numba", False).user_cache_dir) / f"ouzel-{digest[:16]}"

@@ -38,11 +38,13 @@ def kafka(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainPython:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainPython]:
     """A Python that knows Spark and not Ouzel, and the wheel."""
     from tests.spark.batch.plain import plain_python
 
-    return plain_python(tmp_path_factory.mktemp("plain"))
+    made = plain_python(tmp_path_factory.mktemp("plain"))
+    yield made
+    made.workers.close()
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from pathlib import Path
 import pyspark
 
 from tests.servers.jvm import JVM
+from tests.servers.workers import WarmWorkers
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = (
@@ -23,24 +24,34 @@ PACKAGES = (
     "confluent_kafka", "confluent_kafka.libs", "pandas", "dateutil", "google", "grpc", "grpc_status", "zstandard", "typing_extensions.py",
 )  # fmt: skip
 """What must stand beside the wheel, Kafka's client among it, and what Spark Connect needs."""
+WORKERS_IMPORT = (
+    "numba", "pandas", "polars", "pyspark.sql.worker.create_data_source", "pyspark.sql.worker.plan_data_source_read", "pyspark.worker",
+)  # fmt: skip
 SETTINGS = (
     "spark.ui.enabled=false", "spark.sql.shuffle.partitions=2", "spark.log.level=ERROR", "spark.driver.host=127.0.0.1",
     f"spark.executor.extraJavaOptions={JVM}",
 )  # fmt: skip
 
+INTERPRETED = (
+    "--conf", "spark.sql.codegen.wholeStage=false", "--conf", "spark.sql.codegen.factoryMode=NO_CODEGEN",
+    "--conf", "spark.sql.adaptive.enabled=false",
+)  # fmt: skip
+"""Options of a job that proves nothing of the code that Spark compiles, which costs more than it saves on a few rows."""
+
 
 @dataclass(frozen=True)
 class PlainPython:
-    """An environment of its own, and the wheel."""
+    """An environment of its own, the wheel, and what forks Spark's workers of a process of that environment, which has no Ouzel."""
 
     python: Path
     wheel: Path
+    workers: WarmWorkers
 
     def environment(self) -> dict[str, str]:
         """What processes are started with, so that Spark's workers run this Python."""
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         environment["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
-        environment["PYSPARK_PYTHON"] = environment["PYSPARK_DRIVER_PYTHON"] = str(self.python)
+        environment |= {"PYSPARK_PYTHON": str(self.workers.python), "PYSPARK_DRIVER_PYTHON": str(self.python)}
         return environment
 
     def submit(self, job: Path, *options: str, master: str = "local[2]", given: Sequence[str] = ()) -> str:
@@ -84,7 +95,7 @@ def plain_python(folder: Path) -> PlainPython:
         package = Path(spark.origin).parents[1] / name
         if package.exists():
             (site / name).symlink_to(package)
-    made = PlainPython(python, _wheel(folder))
+    made = PlainPython(python, _wheel(folder), WarmWorkers(str(python), WORKERS_IMPORT))
     command = [str(python), "-c", "import ouzel"]
     missing = subprocess.run(command, cwd="/", env=made.environment(), capture_output=True, text=True, check=False)
     assert "No module named 'ouzel'" in missing.stderr
@@ -98,6 +109,10 @@ def _wheel(folder: Path) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
-    subprocess.run(command, cwd=tree, check=True, capture_output=True)
+    environment = {
+        **os.environ,
+        "SOURCE_DATE_EPOCH": "1600000000",
+    }  # the same wheel of the same sources: what was compiled of it is kept
+    subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True)
     (wheel,) = folder.glob("ouzel-*.whl")
     return wheel

@@ -1,9 +1,13 @@
-"""Jobs on a standalone cluster whose workers have Spark and no Ouzel, and in Spark Connect."""
+"""Jobs on a standalone cluster whose workers have Spark and no Ouzel, and in Spark Connect: how they are started there.
+
+What each kind of job answers in both, and which Spark Connect refuses: test_jobs.py.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +18,7 @@ import pytest
 from ouzel.session import load
 from ouzel.spark.batch.run import batch_run
 from tests.servers.spark import StandaloneCluster
-from tests.spark.batch.plain import LIMIT_S, PlainPython
+from tests.spark.batch.plain import INTERPRETED, LIMIT_S, PlainPython
 
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(LIMIT_S)]
 
@@ -24,7 +28,7 @@ SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT(line, ' ')) AS w (
 NUMBERS = """CREATE TABLE t (a INT, k VARCHAR) WITH ('connector' = 'file', 'path' = 't.csv', 'format' = 'csv', 'bad.record' = 'skip');
 SELECT k, SUM(a) AS total FROM t GROUP BY k;
 """
-SETTINGS = ("--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1")
+SETTINGS = ("--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1", *INTERPRETED)
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 def ouzel(plain: PlainPython, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ouzel", *map(str, arguments)]
-    environment = {**os.environ, "PYSPARK_PYTHON": str(plain.python)}
+    environment = {**os.environ, "PYSPARK_PYTHON": str(plain.workers.python)}
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=LIMIT_S)
 
 
@@ -54,28 +58,27 @@ def test_workers_are_given_ouzel(plain: PlainPython, cluster: StandaloneCluster,
 
 
 def test_a_submitted_job_on_a_cluster(plain: PlainPython, cluster: StandaloneCluster, folder: Path) -> None:
-    for name, answer in (("words", ("|a|3|", "|b|2|")), ("numbers", ("|x|4|", "|y|2|"))):
-        job = folder / f"{name}_job.py"
-        job.write_text(batch_run(load(folder / f"{name}.sql")).text())
-        wheel = ("--py-files", str(plain.wheel)) if name == "numbers" else ()
-        printed = plain.submit(job, *wheel, master=cluster.url)
-        assert all(row in printed.replace(" ", "") for row in answer), printed
+    job = folder / "numbers_job.py"
+    job.write_text(batch_run(load(folder / "numbers.sql")).text())
+    cold = ("--conf", f"spark.pyspark.python={plain.python}")  # workers that start by themselves, as users have them
+    printed = plain.submit(job, "--py-files", str(plain.wheel), *cold, *INTERPRETED, master=cluster.url)
+    assert all(row in printed.replace(" ", "") for row in ("|x|4|", "|y|2|")), printed
 
 
 def test_a_job_over_files_runs_in_spark_connect(folder: Path) -> None:
-    assert "|a   |3  |" in connected(folder, "words").stdout
-    refused = connected(folder, "numbers")
-    assert (
-        "Spark Connect has it elsewhere; give the job to spark-submit, or read and write files only" in refused.stderr
+    job = folder / "words_job.py"
+    job.write_text(batch_run(load(folder / "words.sql")).text())
+    remote = {"SPARK_REMOTE": "local[2]", "SPARK_LOCAL_IP": "127.0.0.1"}
+    settings = {"PYSPARK_SUBMIT_ARGS": shlex.join([*SETTINGS, "pyspark-shell"])}
+    done = subprocess.run(
+        [sys.executable, str(job)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **remote, **settings},
+        check=False,
+        timeout=LIMIT_S,
     )
-
-
-def connected(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
-    job = folder / f"{name}_job.py"
-    job.write_text(batch_run(load(folder / f"{name}.sql")).text())
-    environment = {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_LOCAL_IP": "127.0.0.1"}
-    command = [sys.executable, str(job)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=LIMIT_S)
+    assert "|a   |3  |" in done.stdout, done.stderr
 
 
 DAYS = """CREATE TABLE t (ts TIMESTAMP(3), k VARCHAR, WATERMARK FOR ts AS ts)

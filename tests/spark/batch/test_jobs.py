@@ -1,6 +1,7 @@
 """The golden jobs, those of the examples among them, run as they stand, in three ways: each gives the answer of the memory engine.
 
 By spark-submit in a Python that has no Ouzel, on a standalone cluster whose workers have none, and in Spark Connect. Each way is one JVM.
+What is submitted runs as users run it; the others without the code that Spark compiles.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ouzel.session import load_text
 from tests.law.compare import difference
 from tests.law.engines import folded, run_to_end
 from tests.servers.kafka import spark_jars
-from tests.spark.batch.plain import LIMIT_S
+from tests.spark.batch.plain import INTERPRETED, LIMIT_S
 from tests.spark.batch.test_kafka import values
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ WRITTEN_TOPICS = {"kafka_window": "pages", "two_sinks": "late"}
 WITH_WHEEL = {name for name in QUERIES if "from ouzel" in (JOBS / f"{name}.py").read_text()}
 """Jobs that read or write with Ouzel, and need its wheel."""
 
-SHARE = 4
-"""One of so many flights and announcements is enough."""
+SHARE = 8
+"""The first of so many parts of the year is enough: six weeks in which there was a storm."""
+
+ANNOUNCED = 32
+"""One of so many announcements is enough."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +90,11 @@ def inputs(kafka: KafkaBroker, tmp_path_factory: pytest.TempPathFactory) -> Inpu
     (folder / "data").mkdir()
     (folder / "orders").mkdir()
     real = EXAMPLES / "data"
-    pl.scan_parquet(real / "flights.parquet").gather_every(SHARE).sink_parquet(folder / "data/flights.parquet")
-    shutil.copy(real / "weather.parquet", folder / "data")
+    for name in ("flights", "weather"):
+        year = pl.read_parquet(real / f"{name}.parquet").sort("ts")
+        year.head(year.height // SHARE).write_parquet(folder / f"data/{name}.parquet")
     lines = (real / "announcements.txt").read_text().splitlines(keepends=True)
-    (folder / "data/announcements.txt").write_text("".join(lines[::SHARE]))
+    (folder / "data/announcements.txt").write_text("".join(lines[::ANNOUNCED]))
     shutil.copy(EXAMPLES / "claims.csv", folder)
     random = Random(1)
     for number in range(2):
@@ -241,8 +246,8 @@ def way(
         cluster: Callable[[], StandaloneCluster] = lambda: request.getfixturevalue("cluster")  # noqa: E731
         run: Mapping[str, Callable[[Path], str]] = {
             "submitted": lambda jobs: plain.submit(DRIVER, *jars, given=[str(jobs)]),
-            "cluster": lambda jobs: plain.submit(DRIVER, *jars, master=cluster().url, given=[str(jobs)]),
-            "connect": lambda jobs: plain.connect(DRIVER, *jars, given=[str(jobs)]),
+            "cluster": lambda jobs: plain.submit(DRIVER, *jars, *INTERPRETED, master=cluster().url, given=[str(jobs)]),
+            "connect": lambda jobs: plain.connect(DRIVER, *jars, *INTERPRETED, given=[str(jobs)]),
         }
         return Way(name, inputs, plain.wheel, tmp_path_factory.mktemp(name), run[name])
 
