@@ -8,12 +8,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+from ouzel.cli.main import app
 from ouzel.connectors import CONNECTORS
 from ouzel.errors import QueryError
 from ouzel.session import load_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 FILE = Path(__file__).parent / "toy_connector.py"
 QUERY = """CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'toy', 'rows' = '6');
@@ -51,18 +57,26 @@ def ouzel(toy: Path, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        pytest.param(("run", "--engine", "memory"), id="memory"),
-        pytest.param(("run", "--engine", "heron"), id="heron", marks=pytest.mark.server),
-        pytest.param(("run", "--engine", "spark"), id="streaming", marks=pytest.mark.spark),
-        pytest.param(("batch",), id="batch", marks=pytest.mark.spark),
-    ],
-)
-def test_a_connector_in_one_file_runs_on_every_engine(toy: Path, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("engine", ["memory", pytest.param("heron", marks=pytest.mark.server)])
+def test_a_connector_in_one_file_runs_on_every_engine(toy: Path, engine: str) -> None:
     (toy.parent / "query.sql").write_text(QUERY)
-    ouzel(toy, arguments[0], "query.sql", *arguments[1:])
+    ouzel(toy, "run", "query.sql", "--engine", engine)
+    assert sorted((toy.parent / "lines.txt").read_text().split()) == ["(40,)", "(50,)"]
+
+
+@pytest.mark.parametrize("arguments", [("run", "--engine", "spark"), ("batch",)], ids=["streaming", "batch"])
+def test_and_on_spark(
+    toy: Path, arguments: tuple[str, ...], spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command finds a session that runs already, whose workers are new processes and are told where the package is, as all are."""
+    monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(toy))
+    monkeypatch.setattr("ouzel.spark.session.start_spark", lambda *_: spark)
+    monkeypatch.setattr("ouzel.spark.streaming.run.start_spark", lambda *_: spark)
+    monkeypatch.setattr(type(spark), "stop", lambda self: None)
+    query = toy.parent / "query.sql"
+    query.write_text(QUERY)
+    done = CliRunner().invoke(app, [arguments[0], str(query), *arguments[1:]])
+    assert done.exit_code == 0, done.stderr
     assert sorted((toy.parent / "lines.txt").read_text().split()) == ["(40,)", "(50,)"]
 
 
