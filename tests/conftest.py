@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, settings
 
 from ouzel.runtime import warm
 from tests.servers.jvm import start_lightly
-from tests.servers.local_files import use_light_files
 from tests.servers.warm import WarmServers
 from tests.servers.workers import WarmWorkers
 
@@ -87,52 +86,15 @@ def _forked_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(warm, "_start", request.getfixturevalue("warm_servers").start)
 
 
-FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-"""With it a stream over a few rows takes a fifth fewer CPU seconds than with Spark's usual one."""
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """One warm Spark session: ANSI, UTC, two threads. It compiles no code, which costs more than it saves on a few rows.
+    """One warm Spark session: ANSI, UTC, two threads."""
+    from tests.servers.session import start_session
 
-    It writes checkpoints in the cheapest way and files without `chmod`, asks for memory by small pages, and does not note for each function
-    of a column where it was called. Compiled, as users run them, jobs run in the tests that submit them.
-    """
-    from pyspark.sql import SparkSession
-
-    from tests.gateway import remember_members
-
-    remember_members()
     workers = WarmWorkers()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = str(workers.python)
-    settings = {
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.ui.explainMode": "simple",
-        "spark.python.sql.dataFrameDebugging.enabled": "false",
-        "spark.driver.memory": "2g",
-        "spark.buffer.pageSize": "64k",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.default.parallelism": "2",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-        "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
-        "spark.driver.extraJavaOptions": "-Xmn512m",
-    }
-    builder = SparkSession.builder.master("local[2]").appName("ouzel-tests")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    session = start_session()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable  # for what tests start
-    session.sparkContext.setLogLevel("OFF")
-    use_light_files(session)
     yield session
     session.stop()
     workers.close()
