@@ -40,7 +40,8 @@ class Comparison:
 
     `differences` has: `stream` and `batch`, the whole rows or NULL; `differing` and `near`; the columns carried (see lineage.CARRIED);
     `stream_rows` and `batch_rows`, how often each answer has that very row; if any key has several rows, `equal` (see pairs.EQUAL).
-    Where both answers are `equal` there are none, which Spark's optimizer sees: whatever is asked of them runs no job.
+    Where both answers are `equal` there are none, which Spark's optimizer sees: whatever is asked of them runs no job. There are not more
+    than `doubtful`, the rows that were paired.
     """
 
     differences: DataFrame
@@ -49,7 +50,12 @@ class Comparison:
     batch_rows: int
     first_us: int | None
     last_us: int | None
-    equal: bool
+    doubtful: int
+
+    @property
+    def equal(self) -> bool:
+        """Whether both answers hold the same rows, each as often."""
+        return not self.doubtful
 
 
 def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: float) -> Comparison:
@@ -86,7 +92,7 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
         theirs.unpersist()
     stream_rows, batch_rows = (int(count or 0) for count in counted[:2])
     first_us, last_us = counted[2:]
-    return Comparison(differences, stream_rows - more, stream_rows, batch_rows, first_us, last_us, not number)
+    return Comparison(differences, stream_rows - more, stream_rows, batch_rows, first_us, last_us, number)
 
 
 def stream_side(found: Comparison, facts: Lineage) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,7 +15,7 @@ from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, choose_sink, stream_answer
 from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, LateExclusion, classify
-from ouzel.reconcile.comparison import compare, stream_side, time_us
+from ouzel.reconcile.comparison import Comparison, compare, stream_side, time_us
 from ouzel.reconcile.cut import Cut, check_cut, restrict_sink, rows_within, skip_answered_windows
 from ouzel.reconcile.holding import check_sources, find_changed_parts
 from ouzel.reconcile.horizon import delays
@@ -33,7 +34,7 @@ from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.shed import describe_shed, read_shed
-from ouzel.reconcile.timeline import Timeline, count_classes
+from ouzel.reconcile.timeline import Cells, Timeline, add_up, count_cells, slice_number
 from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error
@@ -46,6 +47,9 @@ TOLERANCE = 1e-9
 
 SHOWN = 100
 """Rows of each class that are fetched from Spark, to be shown."""
+
+FEW = 1_000
+"""Up to so many differences are fetched at once, instead of being counted and then asked for by class."""
 
 
 PLAN_WIDTH = 76
@@ -226,10 +230,11 @@ def _compare(
     rows = classify(found.differences, facts, proof, groups, left)
     if not found.equal and (proof.losses or groups is not None or left is not None):  # else they cost little
         rows = settled(rows)
-    counts, times = count_classes(rows, facts, found)
+    cells, samples = _fetch(rows, facts, found)
+    counts, times = add_up(cells, facts, found)
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _name(rows, facts),
-        _samples(rows, facts, counts), times,
+        samples, times,
         _topology(job), batch_text(batch_of(job, needed, record.ranges, shed)), tolerance,
         (*_notes(record, facts), *describe_shed(record.ranges, shed)),
         cut, dropped, tampered,
@@ -287,30 +292,45 @@ def _name(rows: DataFrame, facts: Lineage) -> DataFrame:
     return rows.select(CLASS, _marks().alias(DIFFERING), *named, *sides, DROPPED)
 
 
-def _samples(rows: DataFrame, facts: Lineage, counts: Mapping[Class, int]) -> dict[Class, tuple[Difference, ...]]:
-    """The first rows of each class, by time and then by the columns from left to right: small classes in one pass, others in one each."""
-    small = [kind for kind, count in counts.items() if count <= SHOWN]
-    passes = [[kind] for kind in counts if kind not in small] + ([small] if small else [])
-    found: dict[Class, list[Difference]] = {kind: [] for kind in counts}
-    for kinds in passes:
-        for difference in _first(rows, facts, kinds):
-            found[difference.kind].append(difference)
-    return {kind: tuple(each) for kind, each in found.items()}
+def _fetch(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[Cells, dict[Class, tuple[Difference, ...]]]:
+    """How many differences there are of each class and time, and the first of each class, by time and then by the columns from left to
+    right: few ones in one pass; else small classes in one pass, and others in one each."""
+    if found.doubtful <= FEW:
+        all_rows = [] if found.equal else list(_first(rows, facts, found, FEW))
+        cells: Cells = Counter((difference.kind, number) for difference, number in all_rows)
+        told = [difference for difference, _ in all_rows]
+    else:
+        cells = count_cells(rows, facts, found)
+        counts = Counter[Class]()
+        for (kind, _), count in cells.items():
+            counts[kind] += count
+        small = [kind for kind, count in counts.items() if count <= SHOWN]
+        passes = [[kind] for kind in counts if kind not in small] + ([small] if small else [])
+        asked = ((_of(rows, kinds), SHOWN * len(kinds)) for kinds in passes)
+        told = [difference for some, most in asked for difference, _ in _first(some, facts, found, most)]
+    kinds = [kind for kind in Class if any(kind is difference.kind for difference in told)]
+    return cells, {kind: tuple(each for each in told if each.kind is kind)[:SHOWN] for kind in kinds}
 
 
-def _first(rows: DataFrame, facts: Lineage, kinds: Sequence[Class]) -> Iterator[Difference]:
-    """The first rows of these classes, as many as are shown of each."""
+def _of(rows: DataFrame, kinds: Sequence[Class]) -> DataFrame:
     from pyspark.sql import functions as F
 
+    return rows.where(F.col(CLASS).isin(*(kind.value for kind in kinds)))
+
+
+def _first(rows: DataFrame, facts: Lineage, found: Comparison, most: int) -> Iterator[tuple[Difference, int | None]]:
+    """The first rows, each with its slice of time."""
     names = names_of(facts)
-    asked = rows.where(F.col(CLASS).isin(*(kind.value for kind in kinds)))
     first = (
-        asked.orderBy(time_us(facts, either), *map(either, names))
-        .limit(SHOWN * len(kinds))
-        .select(CLASS, _marks(), STREAM, BATCH)
+        rows.orderBy(time_us(facts, either), *map(either, names))
+        .limit(most)
+        .select(CLASS, slice_number(facts, found), _marks(), STREAM, BATCH)
     )
-    for kind, marks, *sides in first.collect():
-        yield Difference(Class(kind), tuple(marks), *(side and tuple(side[: len(names)]) for side in sides))
+    for kind, number, marks, *sides in first.collect():
+        yield (
+            Difference(Class(kind), tuple(marks), *(side and tuple(side[: len(names)]) for side in sides)),
+            number,
+        )
 
 
 def _marks() -> Column:

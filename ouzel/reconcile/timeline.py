@@ -12,7 +12,7 @@ from ouzel.reconcile.lineage import DAY_US, Lineage
 from ouzel.reconcile.pairs import either
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 MOST_SLICES = 80
 
@@ -34,28 +34,51 @@ class Timeline:
     counts: Mapping[Class, tuple[int, ...]]
 
 
-def count_classes(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
-    """The number of rows in each class, and over time, in one pass; no timeline if rows have no time."""
-    from pyspark.sql import functions as F
+Cells = Mapping[tuple[Class, int | None], int]
+"""How many rows of a class are in a slice of time, by its number; None is that of rows without a time."""
 
+
+def count_cells(rows: DataFrame, facts: Lineage, found: Comparison) -> Cells:
+    """The number of rows in each class, and over time, in one pass."""
     from ouzel.reconcile.classification import CLASS
 
-    span = None if found.first_us is None or found.last_us is None else (found.first_us, found.last_us)
-    width = slice_width(span[1] - span[0], facts.step_us) if span else 1
-    cells = rows.groupBy(CLASS, F.floor(time_us(facts, either) / F.lit(width)).cast("bigint")).count().collect()
-    counts: dict[Class, int] = {}
-    for name, _, count in cells:
-        counts[Class(name)] = counts.get(Class(name), 0) + count
-    counts = {kind: counts[kind] for kind in Class if kind in counts}
+    return {
+        (Class(name), number): count
+        for name, number, count in rows.groupBy(CLASS, slice_number(facts, found)).count().collect()
+    }
+
+
+def slice_number(facts: Lineage, found: Comparison) -> Column:
+    """The slice of time that a difference is in."""
+    from pyspark.sql import functions as F
+
+    return F.floor(time_us(facts, either) / F.lit(_width(facts, found))).cast("bigint")
+
+
+def add_up(cells: Cells, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
+    """The number of rows in each class, and over time; no timeline if rows have no time."""
+    told = {kind for kind, _ in cells}
+    counts = {kind: sum(count for (of, _), count in cells.items() if of is kind) for kind in Class if kind in told}
+    span = _span(found)
     if span is None:
         return counts, None
+    width = _width(facts, found)
     first, last = (us // width for us in span)
     slices = {kind: [0] * (last - first + 1) for kind in counts}
-    for name, number, count in cells:
+    for (kind, number), count in cells.items():
         if number is not None:
-            slices[Class(name)][number - first] = count
-    told = {kind: tuple(each) for kind, each in slices.items() if any(each)}
-    return counts, Timeline(first * width, width, last - first + 1, told)
+            slices[kind][number - first] = count
+    over_time = {kind: tuple(each) for kind, each in slices.items() if any(each)}
+    return counts, Timeline(first * width, width, last - first + 1, over_time)
+
+
+def _span(found: Comparison) -> tuple[int, int] | None:
+    return None if found.first_us is None or found.last_us is None else (found.first_us, found.last_us)
+
+
+def _width(facts: Lineage, found: Comparison) -> int:
+    span = _span(found)
+    return slice_width(span[1] - span[0], facts.step_us) if span else 1
 
 
 def slice_width(span_us: int, step_us: int = 0) -> int:
