@@ -20,7 +20,7 @@ from tests.reconcile.test_verdicts import EVENTS, LOSERS, OTHERS, TWO_TASKS, Row
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_partition")]
 
 COMPONENT = "count_by_origin"
 FILE = """CREATE TABLE totals (origin VARCHAR, flights BIGINT)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from ouzel.reconcile import Class
-from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, classes, drop_late, edit, flights, found, run, say
+from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, classes, counted, drop_late, edit, flights, run, say
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ def changed(name: str, by: object) -> pl.Expr:
 @pytest.mark.parametrize("query", [DAYS, ORIGINS, ROWS], ids=["windows", "changes", "rows"])
 def test_a_clean_run_has_no_difference(query: str, tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(query, tmp_path)
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert set(classes(result)) <= {Class.FLOAT}
     assert result.explained
     assert result.matched + result.differing == result.stream_rows == result.batch_rows > 0
@@ -39,7 +39,7 @@ def test_a_clean_run_has_no_difference(query: str, tmp_path: Path, spark: SparkS
 def test_a_corrupted_value_differs(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: frame.with_columns(changed("max_delay", 1)))
-    result = found(job, home, spark, 1e-12)
+    result = counted(job, home, spark, 1e-12)
     (row,) = result.samples[Class.VALUE_DIFFERS]
     assert (row.row[:2], row.differing) == ((DAY, PLACE), ("max_delay",))
     assert row.stream is not None
@@ -56,7 +56,7 @@ def test_a_corrupted_value_differs(tmp_path: Path, spark: SparkSession) -> None:
 def test_a_row_that_was_removed_is_only_in_the_batch(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: frame.filter(~CHOSEN))
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     (row,) = result.samples[Class.ONLY_BATCH]
     assert (row.row[:2], row.stream) == ((DAY, PLACE), None)
     assert result.unexplained == 1
@@ -65,7 +65,7 @@ def test_a_row_that_was_removed_is_only_in_the_batch(tmp_path: Path, spark: Spar
 def test_a_row_that_was_added_is_only_in_the_stream(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: pl.concat([frame, frame.filter(CHOSEN).with_columns(origin=pl.lit("SFO"))]))
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     (row,) = result.samples[Class.ONLY_STREAM]
     assert (row.row[:2], row.batch) == ((DAY, "SFO"), None)
     assert result.unexplained == 1
@@ -74,7 +74,7 @@ def test_a_row_that_was_added_is_only_in_the_stream(tmp_path: Path, spark: Spark
 def test_null_keys_are_keys(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(ORIGINS, tmp_path)
     edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") + pl.col("origin").is_null().cast(pl.Int64)))
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     (row,) = result.samples[Class.VALUE_DIFFERS]
     assert row.row[0] is None
     assert classes(result) == {Class.VALUE_DIFFERS: 1}
@@ -85,7 +85,7 @@ def test_a_row_written_twice_is_not_explained_by_a_replay(tmp_path: Path, spark:
     edit(home, lambda frame: pl.concat([frame, frame.slice(10, 3)]))
     say(home, "replayed")
     expected = pl.read_parquet(home / "results.parquet").slice(10, 3)["id"].to_list()
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert classes(result) == {Class.ONLY_STREAM: 3}
     assert [row.row[0] for row in result.samples[Class.ONLY_STREAM]] == sorted(expected)
 
@@ -97,13 +97,13 @@ def test_a_lost_row_is_lost_only_at_most_once(tmp_path: Path, spark: SparkSessio
         lambda frame: frame.with_columns(changed("flights", -2)).filter(pl.col("departure_day") != date(2013, 1, 9)),
     )
     say(home, "note")
-    before = found(job, home, spark)
+    before = counted(job, home, spark)
     assert before.counts[Class.VALUE_DIFFERS] == 1
     assert before.counts[Class.ONLY_BATCH] == 4
     say(home, "note", "at-most-once")
-    assert not found(job, home, spark).explained, "nothing broke, so nothing was lost"
+    assert not counted(job, home, spark).explained, "nothing broke, so nothing was lost"
     say(home, "rows-lost", "at-most-once")
-    after = found(job, home, spark)
+    after = counted(job, home, spark)
     assert after.counts[Class.LOST] == 5
     assert after.explained
 
@@ -112,7 +112,7 @@ def test_lost_state_does_not_explain_a_higher_count(tmp_path: Path, spark: Spark
     job, home = run(ORIGINS, tmp_path)
     edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") + 1))
     say(home, "rows-lost", "at-most-once")
-    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
+    assert classes(counted(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
 
 
 def test_rows_that_are_only_counted_as_late_explain_their_groups_only(tmp_path: Path, spark: SparkSession) -> None:
@@ -125,15 +125,15 @@ def test_rows_that_are_only_counted_as_late_explain_their_groups_only(tmp_path: 
     }
     drop_late(home, [{**line, "$rows": 2}])
     edit(home, lambda frame: frame.with_columns(changed("flights", -2)))
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert result.counts[Class.LATE] == 1
     assert result.explained
     edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") - 1))
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert Class.LATE not in result.counts, "two rows were dropped, and three are missing"
     assert result.counts[Class.VALUE_DIFFERS] == result.batch_rows
     drop_late(home, [{**line, "$rows": 3, "$component": "another"}])
-    assert Class.LATE not in found(job, home, spark).counts
+    assert Class.LATE not in counted(job, home, spark).counts
 
 
 def test_late_rows_explain_what_they_make_and_nothing_else(tmp_path: Path, spark: SparkSession) -> None:
@@ -152,15 +152,15 @@ def test_late_rows_explain_what_they_make_and_nothing_else(tmp_path: Path, spark
         pl.when(CHOSEN).then(rest["delay"].max()).otherwise("max_delay").alias("max_delay"),
         pl.when(CHOSEN).then(round(float(rest["delay"].mean() or 0), 1)).otherwise("avg_delay").alias("avg_delay"),
     ))  # fmt: skip
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert result.counts[Class.LATE] == 1
     assert result.explained
     (dropped,) = result.differences.where("class = 'late'").select("dropped").collect()
     assert [json.loads(text) for text in dropped[0]] == [line]
     drop_late(home, [{**line, "$result3": second["miles"]}])
-    assert found(job, home, spark).counts[Class.VALUE_DIFFERS] == 1, "no such row was read"
+    assert counted(job, home, spark).counts[Class.VALUE_DIFFERS] == 1, "no such row was read"
     drop_late(home, [line, line])
-    assert found(job, home, spark).explained, "there is only one such row to be left out"
+    assert counted(job, home, spark).explained, "there is only one such row to be left out"
 
 
 def test_a_window_still_open_is_in_flight(tmp_path: Path, spark: SparkSession) -> None:
@@ -172,7 +172,7 @@ def test_a_window_still_open_is_in_flight(tmp_path: Path, spark: SparkSession) -
     edit(home, lambda frame: frame.filter(pl.col("departure_day") < date(2013, 1, 15)))
     closed = datetime(2013, 1, 16, 5)
     replace(read_record(home), closed_us=int((closed - datetime(1970, 1, 1)).total_seconds()) * 1_000_000).save(home)
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert result.counts[Class.IN_FLIGHT] == 5 * 4
     assert {row.row[0] for row in result.samples[Class.ONLY_BATCH]} == {date(2013, 1, 15)}
 
@@ -189,24 +189,24 @@ def test_a_mean_in_a_window_still_open_does_not_show_that_rows_are_missing(tmp_p
         home, lambda frame: frame.with_columns(pl.when(CHOSEN).then(pl.col("mean") + 1).otherwise("mean").alias("mean"))
     )
     replace(read_record(home), closed_us=0).save(home)
-    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 1}
+    assert classes(counted(job, home, spark)) == {Class.VALUE_DIFFERS: 1}
 
 
 def test_the_last_digits_of_a_float_are_float(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run(DAYS, tmp_path)
     edit(home, lambda frame: frame.with_columns(miles=pl.col("miles") * (1 + 1e-12)))
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert result.counts[Class.FLOAT] > 70
     assert result.explained
     assert all(row.differing == ("miles",) for row in result.samples[Class.FLOAT])
-    strict = found(job, home, spark, 1e-13)
+    strict = counted(job, home, spark, 1e-13)
     assert strict.counts[Class.VALUE_DIFFERS] > 70
 
 
 def test_floats_without_keys_are_paired_by_what_is_exact(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run("SELECT origin, miles FROM flights;", tmp_path, flights(300))
     edit(home, lambda frame: frame.with_columns(miles=pl.col("miles") * (1 + 1e-12)))
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert set(classes(result)) == {Class.FLOAT}
     assert result.matched + result.counts[Class.FLOAT] == 300
 
@@ -235,19 +235,19 @@ def test_floats_inside_rows_arrays_and_maps_are_floats(keyed: bool, tmp_path: Pa
         edit(home, lambda _: pl.DataFrame([scaled(row) for row in answer.to_dicts()], answer.schema))
 
     times(1 + 1e-12)
-    result = found(job, home, spark)
+    result = counted(job, home, spark)
     assert set(classes(result)) == {Class.FLOAT}
     assert result.counts[Class.FLOAT] == answer.height
     times(1 + 1e-6)
-    assert not set(classes(found(job, home, spark))) & {Class.FLOAT}
+    assert not set(classes(counted(job, home, spark))) & {Class.FLOAT}
 
 
 def test_columns_under_each_others_names_differ(tmp_path: Path, spark: SparkSession) -> None:
     query = "SELECT origin, COUNT(*) AS flights, COUNT(delay) AS flown FROM flights GROUP BY origin;"
     job, home = run(query, tmp_path)
     edit(home, lambda frame: frame.rename({"flights": "flown", "flown": "flights"}))
-    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
+    assert classes(counted(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
     edit(home, lambda frame: frame.select("flights", "flown", "origin"))
-    assert classes(found(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
+    assert classes(counted(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
     edit(home, lambda frame: frame.rename({"flights": "flown", "flown": "flights"}))
-    assert found(job, home, spark).differing == 0, "columns go by their names, wherever they stand"
+    assert counted(job, home, spark).differing == 0, "columns go by their names, wherever they stand"

@@ -22,7 +22,7 @@ from tests.reconcile.test_fuzz import EVENTS, FAULTY_ROWS, SEED, told, with_faul
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_partition"), pytest.mark.slow]
 
 DAY = "TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' DAY))"
 QUERIES = {

@@ -30,7 +30,7 @@ from tests.reconcile.test_verdicts import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_partition")]
 
 PLACES = """
 CREATE TABLE places (code VARCHAR, city VARCHAR, height INT) WITH ('connector' = 'file', 'path' = 'places.parquet', 'format' = 'parquet');

@@ -22,7 +22,7 @@ from tests.reconcile.planting import DAYS, classes, flights, found, job_of, run,
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_partition")]
 
 INTO_FILES = """
 CREATE TABLE long (id BIGINT, delay INT) WITH ('connector' = 'file', 'path' = 'long', 'format' = 'parquet');

@@ -28,7 +28,7 @@ from tests.reconcile.planting import DAYS, ROWS, TABLE, classes, edit, flights, 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_partition")]
 
 IN_TIME = "WATERMARK FOR ts AS ts - INTERVAL '1' HOUR"
 
