@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from ouzel.spark.lowering.streaming import streaming_queries
 from ouzel.spark.streaming.run import start_structured
 from tests.law.compare import difference
 from tests.law.engines import folded
+from tests.reconcile.test_fuzz import some_input
 from tests.spark.batch.test_examples import EXAMPLES, NAMES
 from tests.spark.streaming.conftest import ended
 
@@ -27,17 +27,8 @@ if TYPE_CHECKING:
     from ouzel.runtime.run import Handle, Status
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The examples and their data, in a folder that a job may write to."""
-    copy = tmp_path_factory.mktemp("examples")
-    (copy / "data").mkdir()
-    for path in [*EXAMPLES.glob("*.sql"), *EXAMPLES.glob("*.csv")]:
-        shutil.copy(path, copy)
-    for path in (EXAMPLES / "data").iterdir():
-        if path.suffix in (".parquet", ".txt"):
-            (copy / "data" / path.name).symlink_to(path.resolve())
-    return copy
+BATCHES = 3
+"""Micro-batches of each run: two of them find the state that one before has left."""
 
 
 REFUSED = {"worst_routes": "Over", "wind_and_delays": "AsofJoin"}
@@ -45,17 +36,19 @@ REFUSED = {"worst_routes": "Over", "wind_and_delays": "AsofJoin"}
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_streams_cannot_answer_is_refused(folder: Path, name: str) -> None:
+def test_what_streams_cannot_answer_is_refused(name: str) -> None:
     with pytest.raises(NotSupported, match=REFUSED[name]):
-        streaming_queries(load(folder / f"{name}.sql").program, folder, name)
+        streaming_queries(load(EXAMPLES / f"{name}.sql").program, EXAMPLES, name)
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED])
-def test_the_answer_is_that_of_the_memory_engine(spark: SparkSession, folder: Path, name: str) -> None:
-    job = load(folder / f"{name}.sql", [("trigger.rows", "150000")])
-    ours, _ = answer(job, folder, start_structured(job, spark=spark))
-    theirs, status = answer(job, folder, start(job, "memory"))
+def test_the_answer_is_that_of_the_memory_engine(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    query = some_input(name, tmp_path)
+    job = load(query)
+    theirs, status = answer(job, tmp_path, start(job, "memory"))
+    job = load(query, [("trigger.rows", str(status.rows_in // BATCHES))])
+    ours, _ = answer(job, tmp_path, start_structured(job, spark=spark))
     assert (found := difference(theirs, ours)) == "", found
     assert theirs.height
     assert status.rows_late == 0
@@ -80,14 +73,12 @@ def written(sink: Sink, folder: Path) -> pl.DataFrame:
 
 
 @pytest.mark.spark
-def test_bad_records_are_told_and_kept(spark: SparkSession, folder: Path) -> None:
-    letters = folder / "data" / "bad_claims.jsonl"
-    letters.unlink(missing_ok=True)
-    handle = start_structured(load(folder / "claims.sql"), spark=spark)
+def test_bad_records_are_told_and_kept(spark: SparkSession, tmp_path: Path) -> None:
+    handle = start_structured(load(some_input("claims", tmp_path)), spark=spark)
     status = ended(handle)
-    kept = [json.loads(line) for line in letters.read_text().splitlines()]
+    kept = [json.loads(line) for line in (tmp_path / "data" / "bad_claims.jsonl").read_text().splitlines()]
     assert status.rows_bad == len(kept) > 0
-    assert {letter["where"] for letter in kept} == {f"{folder / 'claims.csv'}:{line}" for line in lines(kept)}
+    assert {letter["where"] for letter in kept} == {f"{tmp_path / 'claims.csv'}:{line}" for line in lines(kept)}
     assert any(
         event.kind == "bad-record" and f"{len(kept)} bad records left out" in event.text for event in status.events
     )
