@@ -106,7 +106,7 @@ def kill_source_again(job: Job, handle: HeronHandle, kills: int) -> None:
 
 
 def test_a_source_that_dies_counts_rows_of_several_lines_once(tmp_path: Path) -> None:
-    rows = 300_000
+    rows = 120_000
     with (tmp_path / "notes.csv").open("w") as file:
         file.write("n,note\n")
         file.writelines(f'{n},"a\nb"\n' if n % 3 == 0 else f"{n},c\n" for n in range(rows))
