@@ -19,6 +19,7 @@ from ouzel.runtime.run import RunState
 from ouzel.session import Job
 from ouzel.spark.streaming.run import start_structured
 from tests.spark.batch.conftest import kafka
+from tests.spark.batch.plain import INTERPRETED
 from tests.spark.streaming.conftest import ended
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def begun(folder: Path) -> subprocess.Popen[bytes]:
     """The run, in a session of its own."""
     command = [sys.executable, "-m", "ouzel", "run", str(folder / "numbers.sql"), *ARGUMENTS]
     return subprocess.Popen(
-        [*command, "--conf", "spark.ui.enabled=false"], start_new_session=True, stderr=subprocess.PIPE
+        [*command, "--conf", "spark.ui.enabled=false", *INTERPRETED], start_new_session=True, stderr=subprocess.PIPE
     )
 
 
