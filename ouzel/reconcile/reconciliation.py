@@ -34,7 +34,7 @@ from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.shed import describe_shed, read_shed
-from ouzel.reconcile.timeline import Cells, Timeline, add_up, count_cells, slice_number
+from ouzel.reconcile.timeline import Cells, Timeline, sum_cells, count_cells, slice_number
 from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error
@@ -231,7 +231,7 @@ def _compare(
     if not found.equal and (proof.losses or groups is not None or left is not None):  # else they cost little
         rows = settled(rows)
     cells, samples = _fetch(rows, facts, found)
-    counts, times = add_up(cells, facts, found)
+    counts, times = sum_cells(cells, facts, found)
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _name(rows, facts),
         samples, times,

@@ -55,7 +55,7 @@ def slice_number(facts: Lineage, found: Comparison) -> Column:
     return F.floor(time_us(facts, either) / F.lit(_width(facts, found))).cast("bigint")
 
 
-def add_up(cells: Cells, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
+def sum_cells(cells: Cells, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
     """The number of rows in each class, and over time; no timeline if rows have no time."""
     told = {kind for kind, _ in cells}
     counts = {kind: sum(count for (of, _), count in cells.items() if of is kind) for kind in Class if kind in told}
