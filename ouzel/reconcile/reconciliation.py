@@ -34,7 +34,7 @@ from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.shed import describe_shed, read_shed
-from ouzel.reconcile.timeline import Cells, Timeline, sum_cells, count_cells, slice_number
+from ouzel.reconcile.timeline import Cells, Timeline, count_cells, slice_number, sum_cells
 from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error
