@@ -149,6 +149,7 @@ ssl.keystore.type=PEM
 ssl.keystore.location={self.directory}/broker.pem
 log.dirs={self.directory}/log
 num.partitions=2
+log.retention.ms=-1
 transaction.state.log.min.isr=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
