@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 TICK_MS = 50.0
 """How often a task is ticked."""
 
+POLL_MS = 5.0
+"""A spout that had nothing is asked again so soon, and then ever later, up to TICK_MS, until something comes to it or from it."""
+
 WALL_ZERO_US = 1_577_836_800_000_000
 """A simulated day begins on the first of January 2020, 00:00 UTC."""
 
@@ -75,6 +78,8 @@ class Host:
     places: dict[str, Place] = field(default_factory=dict)
     epoch: int = 0
     tick_at: float = 0.0
+    poll_at: float = 0.0
+    poll_ms: float = POLL_MS
     stalled_until: float = 0.0
     finished: bool = False
     commits: deque[tuple[float, Commit]] = field(default_factory=deque)
@@ -83,10 +88,24 @@ class Host:
     sink_refuses: bool = False
     arriving: list[deque[tuple[float, Message]]] = field(default_factory=list)
 
-    def may_act(self, now_ms: float) -> bool:
-        """Whether it may have something to do by now, unless it is stalled."""
-        polls = self.machine.is_spout and not self.finished
-        return polls or self.tick_at <= now_ms or bool(self.commits or self.orders) or any(self.arriving)
+    def due_ms(self) -> float:
+        """When it next has something to do."""
+        due = self.tick_at
+        if self.poll_at < due and self.machine.is_spout and not self.finished:
+            due = self.poll_at
+        if self.commits and self.commits[0][0] < due:
+            due = self.commits[0][0]
+        if self.orders:
+            due = min(due, max(self.orders[0][0], self.sink_stalled_until))
+        for messages in self.arriving:
+            if messages and messages[0][0] < due:
+                due = messages[0][0]
+        return max(due, self.stalled_until)
+
+    def asked(self, now_ms: float, had_something: bool) -> None:
+        """It has been polled, or handled what came."""
+        self.poll_ms = POLL_MS if had_something else min(2 * self.poll_ms, TICK_MS)
+        self.poll_at = now_ms if had_something else now_ms + self.poll_ms
 
     def write(self, now_ms: float, due_ms: float | None = None) -> list[Instruction] | None:
         """Carry out the next order of the sink, and give what the machine says to that; None if nothing is due by now, or by `due_ms`."""
@@ -151,6 +170,7 @@ class World:
         self.delay_ms = self.commit_ms = 0.0
         self.pause = self._pauses = 0
         self.resumes_at: float | None = None
+        self._due_ms = 0.0
         self.stopping = False
         self._journals = {task.id: MemoryJournal() for task in topology.tasks()}
         self.notes = {task.id: DeadlyNote() for task in topology.tasks()}
@@ -235,13 +255,30 @@ class World:
         """Do one thing, chosen at random; False when there was nothing to do at this time."""
         if self.resumes_at is not None and self.now_ms >= self.resumes_at:
             self.activate()
-        ready = [host for host in self.hosts.values() if host.stalled_until <= self.now_ms]
-        self.random.shuffle(ready)
-        return any(
-            self._keep_offsets(host) or self._write(host) or self._deliver(host) or self._poll(host) or self._tick(host)
-            for host in ready
-            if host.may_act(self.now_ms)
-        )
+        hosts, self._due_ms = list[Host](), math.inf
+        for host in self.hosts.values():
+            due_ms = host.due_ms()
+            if due_ms <= self.now_ms:
+                hosts.append(host)
+            elif due_ms < self._due_ms:
+                self._due_ms = due_ms
+        while hosts:
+            host = hosts.pop(int(self.random.random() * len(hosts)))
+            if (
+                self._keep_offsets(host)
+                or self._write(host)
+                or self._deliver(host)
+                or self._poll(host)
+                or self._tick(host)
+            ):
+                return True
+            self._due_ms = min(self._due_ms, host.due_ms())
+        return False
+
+    def rest(self) -> None:
+        """There was nothing to do at this time: it passes until there may be."""
+        due_ms = self._due_ms if self.resumes_at is None else min(self._due_ms, self.resumes_at)
+        self.now_ms = max(due_ms, self.now_ms + self.random.random())
 
     def _start(self, task: Task, places: dict[str, Place], epoch: int) -> Host:
         local = self.container_tasks(task.id)
@@ -269,14 +306,16 @@ class World:
 
     def _deliver(self, host: Host) -> bool:
         messages: list[Message] = []
-        arriving = [waiting for waiting in host.arriving if waiting]
-        self.random.shuffle(arriving)
+        arriving = [waiting for waiting in host.arriving if waiting and waiting[0][0] <= self.now_ms]
+        if len(arriving) > 1:
+            self.random.shuffle(arriving)
         for waiting in arriving:
             for _ in range(self.random.randint(0, len(waiting))):
                 if waiting[0][0] > self.now_ms:
                     break
                 messages.append(waiting.popleft()[1])
         if messages:
+            host.asked(self.now_ms, had_something=True)
             self._call(host, lambda: host.machine.handle(messages, self.now_ms))
         return bool(messages)
 
@@ -286,10 +325,12 @@ class World:
         return instructions is not None
 
     def _poll(self, host: Host) -> bool:
-        if not host.machine.is_spout or host.finished:
+        if not host.machine.is_spout or host.finished or host.poll_at > self.now_ms:
             return False
         host.machine.wall_zero_us = self.wall_zero_us
-        return self._call(host, lambda: host.machine.poll(self.now_ms))
+        had_something = self._call(host, lambda: host.machine.poll(self.now_ms))
+        host.asked(self.now_ms, had_something)
+        return had_something
 
     def _call(self, host: Host, call: Callable[[], list[Instruction]]) -> bool:
         """Carry out what the machine says; if it dies in the call, start it anew."""
@@ -366,7 +407,10 @@ def simulate(
         if due and count >= due[0]:
             due.pop(0)
             coming.pop()(world)
-        world.now_ms += random.random() if world.step() else 10.0
+        if world.step():
+            world.now_ms += random.random()
+        else:
+            world.rest()
     if world.failed or not world.done:
         raise TopologyError(world.failed or f"did not end in {steps} steps; replay with seed={seed}")
     counts = [host.machine.metrics() for host in world.hosts.values()]
@@ -379,7 +423,7 @@ def simulate(
 
 
 def _random_batching(topology: Topology, random: Random) -> Settings:
-    rows = random.choice([50, 300, 1_000, 5_000])
+    rows = random.choice([100, 300, 1_000, 5_000])
     return replace(
         topology.settings,
         batch_rows=rows,
