@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Generator, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +37,24 @@ NEEDS = {"spark": "spark", "plain": "server", "kafka": "server", "redis": "serve
 """The marker of whoever has such a fixture."""
 
 
+@cache
+def may_need(marker: str, path: Path) -> bool:
+    """Whether some test in the file can bear the marker: the file, or a conftest.py beside or above it, names what brings it."""
+    names = "|".join({marker} | {fixture for fixture, brought in NEEDS.items() if brought == marker})
+    folders = path.relative_to(Path(__file__).parent).parents[:-1]
+    beside = [Path(__file__).parent / folder / "conftest.py" for folder in folders]
+    texts = (file.read_text(encoding="utf-8") for file in (path, *beside) if file.exists())
+    return any(re.search(rf"\b({names})\b", text) for text in texts)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m "server and not spark"` files are left unread that have no such test: reading all takes longer than many tests."""
+    asked = str(config.option.markexpr)
+    markers = re.findall(r"(?<!not )\b(?:server|spark)\b", asked) if " or " not in asked else []
+    is_test = collection_path.match("test_*.py")
+    return True if is_test and not all(may_need(marker, collection_path) for marker in markers) else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs servers or a JVM, so that nobody forgets it, and refuse ids that no other process gives."""
@@ -42,6 +63,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for fixture in NEEDS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(NEEDS[fixture])
+        for marker in set(NEEDS.values()):
+            if item.get_closest_marker(marker) and not may_need(marker, item.path):
+                raise pytest.UsageError(
+                    f"{item.nodeid} needs a {marker}, and its file does not say so: -m would miss it"
+                )
 
 
 @pytest.hookimpl(wrapper=True)
