@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 
 from sqlglot import exp
 
@@ -131,7 +132,10 @@ class OverCalls:
         keys = [(below.partition(window), below.order(window)) for window in windows]
         relation = replace(relation, node=below.node())
         maps = _find_unordered(relation.node) & read
-        for (partition, order), made_calls in zip(keys, windows.values(), strict=True):
+        unrest = [_find_unrest(relation, *key) for key in keys]
+        for _, (partition, order), made_calls in sorted(
+            zip(unrest, keys, windows.values(), strict=True), key=itemgetter(0)
+        ):
             relation = self._over(relation, partition, order, made_calls, maps)
         return relation
 
@@ -213,6 +217,16 @@ class OverCalls:
                 "write WHERE, or HAVING after GROUP BY",
             )
         return condition
+
+
+def _find_unrest(relation: Relation, partition: tuple[str, ...], order: tuple[SortKey, ...]) -> int:
+    """How much one more row changes: without an order all of its partition, which is all there is where nothing parts it.
+
+    Whatever comes behind computes all that anew, so such windows come last.
+    """
+    if order or _by_window(relation, partition):
+        return 0
+    return 1 if partition else 2
 
 
 def bind_select(

@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 
 from ouzel.compiler.plan import AggregateCall, FrameKind, SortKey, WindowFrame
-from ouzel.compiler.types import DataType
+from ouzel.compiler.types import BIGINT, DataType
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
+from ouzel.runtime.operators.bags import ExtremeRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, numbers, valid_rows
 from ouzel.runtime.operators.groups import CallWeights, accumulators_of, ones
+from ouzel.runtime.operators.ranked import RankedExtreme
 from ouzel.runtime.state.positions import take_rows
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import SlotTable
@@ -153,15 +155,23 @@ class FrameTotals:
     """
 
     def __init__(self, calls: Sequence[AggregateCall], kinds: Mapping[str, DataType], seed: int) -> None:
-        self._calls, self._kinds, self._seed = list(calls), kinds, seed
+        made = [accumulators_of(call, kinds.get(call.argument or ""), False) for call in calls]
+        self._ranked = {one.call.name: RankedExtreme(one.call) for one in made if isinstance(one, ExtremeRows)}
+        self._calls = [self._ranked[call.name].of_ranks if call.name in self._ranked else call for call in calls]
+        self._kinds = {**kinds, **{one.column: BIGINT for one in self._ranked.values()}}
+        self._seed = seed
 
     def results(self, rows: pl.DataFrame, lows: Ints, highs: Ints, so_far: pl.DataFrame | None = None) -> list[Values]:
         """Each call's value for each frame; `so_far` has for each frame the partial aggregates of what was before these rows."""
-        frames = self._table(len(lows))
+        frames, every, distinct = self._table(len(lows)), np.arange(len(lows)), dict[str, pl.Series]()
+        for name, ranked in self._ranked.items():
+            rows, so_far, distinct[name] = ranked.rank(rows, so_far)
         if so_far is not None:
-            _merge(frames, so_far, np.arange(len(lows)))
+            _merge(frames, so_far, every)
         self._cover(frames, rows, lows, highs)
-        return [call.result(np.arange(len(lows))) for call in frames]
+        results = {call.call.name: call.result(every) for call in frames}
+        ranked_results = {name: self._ranked[name].values_of(results[name], distinct[name]) for name in self._ranked}
+        return [*(results | ranked_results).values()]
 
     def _cover(self, frames: list[Accumulators], rows: pl.DataFrame, lows: Ints, highs: Ints) -> None:
         single = self._table(rows.height)
