@@ -14,6 +14,7 @@ from ouzel.runtime.operators.build import OPERATORS
 from ouzel.runtime.operators.chain import Chain, Streams
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.runtime.state.context import Snapshot, key_groups_of
+from ouzel.runtime.state.positions import filter_rows
 
 SEED = 7
 Row = tuple[Any, ...]
@@ -42,7 +43,7 @@ class Tasks:
         frame = pl.DataFrame([(*row, weight) for row, weight in rows], schema, orient="row").select(columns)
         chosen = key_tasks(frame, keys, len(self.chains), SEED) if keys else np.zeros(frame.height)
         for task, chain in enumerate(self.chains):
-            mine = frame.filter(chosen == task)
+            mine = filter_rows(frame, chosen == task)
             self.take(chain.process(mine, port) if mine.height else [])
 
     def advance(self, watermark_us: int) -> None:

@@ -16,6 +16,7 @@ import polars as pl
 from ouzel.errors import StateError
 from ouzel.runtime.state.hashing import HASH_VERSION, KEY_GROUPS
 from ouzel.runtime.state.keyed_table import KeyedTable
+from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.row_bag import RowBag
 from ouzel.runtime.state.table import GONE, GROUP, Kept, SlotTable
 from ouzel.runtime.state.timers import Clock, Timers
@@ -138,8 +139,8 @@ class StateContext:
 
     def _own(self, part: pl.DataFrame) -> pl.DataFrame:
         """What is of this task's key groups. What has gone is told to all: who has not got it loses nothing."""
-        inside = pl.col(GROUP).is_between(self.groups.first, self.groups.end - 1)
-        return part.filter(pl.col(GONE) | inside)
+        group = part[GROUP].to_numpy()
+        return filter_rows(part, part[GONE].to_numpy() | ((group >= self.groups.first) & (group < self.groups.end)))
 
     def _check(self, snapshots: Sequence[Snapshot]) -> None:
         if not snapshots or not snapshots[0].whole:

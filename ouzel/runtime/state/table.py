@@ -13,6 +13,7 @@ from ouzel.runtime.state import kernels
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import KeyIndex, Slots
+from ouzel.runtime.state.positions import filter_rows
 from ouzel.runtime.state.rows import RowStore
 
 LOW, HIGH, GROUP, GONE = "$low", "$high", "$group", "$gone"
@@ -148,11 +149,11 @@ class Kept(SlotTable):
 
     def load(self, part: pl.DataFrame) -> None:
         """Put in what a part of a snapshot holds, in place of what is here of the same keys."""
-        gone = part.filter(pl.col(GONE))
-        if gone.height:
-            slots = self.index.find(gone[LOW].to_numpy(), gone[HIGH].to_numpy())
+        gone = part[GONE].to_numpy()
+        if gone.any():
+            slots = self.index.find(part[LOW].to_numpy()[gone], part[HIGH].to_numpy()[gone])
             self.remove(np.unique(slots[slots >= 0]))
-        part = part.filter(~pl.col(GONE))
+            part = filter_rows(part, ~gone)
         if not part.height:
             return
         slots = self.locate((part[LOW].to_numpy(), part[HIGH].to_numpy()))
