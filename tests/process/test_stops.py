@@ -33,6 +33,7 @@ def test_a_stop_under_load_leaves_whole_windows(tmp_path: Path, flush_ms: int) -
     handle = session.start(session.load_text(KEYED.format(flush_ms=flush_ms), tmp_path, "ticks", SETTINGS))
     try:
         wait_until(lambda: handle.status().rows_acked > 20_000)
+        wait_until(lambda: (handle.status().watermark_us or 0) > START_US + 51 * WINDOW_US)  # both sources have begun
     finally:
         status = handle.stop()
     assert status.state is RunState.STOPPED, status
