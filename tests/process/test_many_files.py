@@ -13,7 +13,7 @@ pytestmark = pytest.mark.server
 
 FILES = 1_000
 FOLDER = "/".join(name + 230 * "x" for name in ("one-", "two-", "three-"))
-"""So what is told of all files is more than three messages may hold."""
+"""So what is told of all files is more than two messages may hold."""
 
 SQL = f"""
 CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'file', 'path' = '{FOLDER}', 'format' = 'json');
