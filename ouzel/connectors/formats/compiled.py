@@ -64,7 +64,7 @@ def _place(function: Any, inline: bool) -> Iterator[bool]:
 def _copied(function: Any, archive: Path) -> Path:
     """A copy of its source, which is in an archive."""
     source = function.__globals__["__file__"]
-    copy = _copies(archive) / Path(source).relative_to(archive)
+    copy = kept_of(archive) / Path(source).relative_to(archive)
     if not copy.exists():
         copy.parent.mkdir(parents=True, exist_ok=True)
         unfinished = copy.with_name(f"{copy.name}.{os.getpid()}")  # others copy it too
@@ -80,8 +80,8 @@ def _archive() -> Path | None:
 
 
 @cache
-def _copies(archive: Path) -> Path:
-    """Where copies of its sources are."""
+def kept_of(archive: Path) -> Path:
+    """Where copies of an archive's sources are, and beside them what is compiled of them."""
     with archive.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     return Path(AppDirs("numba", False).user_cache_dir) / f"ouzel-{digest[:16]}"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyspark
 
+from ouzel.connectors.formats.compiled import kept_of
 from tests.servers.jvm import JVM
 from tests.servers.workers import WarmWorkers
 
@@ -96,6 +97,7 @@ def plain_python(folder: Path) -> PlainPython:
         if package.exists():
             (site / name).symlink_to(package)
     made = PlainPython(python, _wheel(folder), WarmWorkers(str(python), WORKERS_IMPORT))
+    _keep_compiled(made.wheel)
     command = [str(python), "-c", "import ouzel"]
     missing = subprocess.run(command, cwd="/", env=made.environment(), capture_output=True, text=True, check=False)
     assert "No module named 'ouzel'" in missing.stderr
@@ -116,3 +118,9 @@ def _wheel(folder: Path) -> Path:
     subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True)
     (wheel,) = folder.glob("ouzel-*.whl")
     return wheel
+
+
+def _keep_compiled(wheel: Path) -> None:
+    """Workers find compiled what is so here: Numba knows a source by its time and size, and takes ten CPU seconds to do it again."""
+    formats = Path("ouzel/connectors/formats")
+    shutil.copytree(ROOT / formats, kept_of(wheel) / formats, dirs_exist_ok=True)
