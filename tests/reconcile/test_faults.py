@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,22 @@ import polars as pl
 import pytest
 
 from ouzel.reconcile import Class
-from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, classes, counted, drop_late, edit, flights, run, say
+from ouzel.session import Job
+from tests.reconcile.planting import (
+    DAYS,
+    FIRST,
+    ORIGINS,
+    ROWS,
+    AskedOnce,
+    classes,
+    counted,
+    drop_late,
+    edit,
+    flights,
+    kept,
+    run,
+    say,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,6 +37,39 @@ pytestmark = [pytest.mark.spark]
 
 DAY, PLACE = date(2013, 1, 5), "JFK"
 CHOSEN = pl.col("departure_day").eq_missing(DAY) & pl.col("origin").eq_missing(PLACE)
+
+
+Ran = tuple[Job, Path]
+
+
+@pytest.fixture(scope="module")
+def clean(
+    tmp_path_factory: pytest.TempPathFactory, spark: SparkSession
+) -> Callable[[str], tuple[Job, Path, AskedOnce]]:
+    """A clean run of a query, and the batch job's answer, each made once."""
+
+    @cache
+    def ran(query: str) -> tuple[Job, Path, AskedOnce]:
+        job, home = run(query, tmp_path_factory.mktemp("clean"))
+        return job, home, AskedOnce(job, home, spark)
+
+    return ran
+
+
+def of(query: str) -> Callable[..., Iterator[Ran]]:
+    """A clean run of this query, in which what a test plants is undone behind it."""
+
+    @pytest.fixture
+    def planted(clean: Callable[[str], tuple[Job, Path, AskedOnce]], monkeypatch: pytest.MonkeyPatch) -> Iterator[Ran]:
+        job, home, once = clean(query)
+        once.put(monkeypatch)
+        with kept(home):
+            yield job, home
+
+    return planted
+
+
+days, origins = of(DAYS), of(ORIGINS)
 
 
 def changed(name: str, by: object) -> pl.Expr:
@@ -36,8 +86,8 @@ def test_a_clean_run_has_no_difference(query: str, tmp_path: Path, spark: SparkS
     assert result.matched + result.differing == result.stream_rows == result.batch_rows > 0
 
 
-def test_a_corrupted_value_differs(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(DAYS, tmp_path)
+def test_a_corrupted_value_differs(days: Ran, spark: SparkSession) -> None:
+    job, home = days
     edit(home, lambda frame: frame.with_columns(changed("max_delay", 1)))
     result = counted(job, home, spark, 1e-12)
     (row,) = result.samples[Class.VALUE_DIFFERS]
@@ -53,8 +103,8 @@ def test_a_corrupted_value_differs(tmp_path: Path, spark: SparkSession) -> None:
     assert [number for number, count in enumerate(counts) if count] == [day * per_day]
 
 
-def test_a_row_that_was_removed_is_only_in_the_batch(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(DAYS, tmp_path)
+def test_a_row_that_was_removed_is_only_in_the_batch(days: Ran, spark: SparkSession) -> None:
+    job, home = days
     edit(home, lambda frame: frame.filter(~CHOSEN))
     result = counted(job, home, spark)
     (row,) = result.samples[Class.ONLY_BATCH]
@@ -62,8 +112,8 @@ def test_a_row_that_was_removed_is_only_in_the_batch(tmp_path: Path, spark: Spar
     assert result.unexplained == 1
 
 
-def test_a_row_that_was_added_is_only_in_the_stream(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(DAYS, tmp_path)
+def test_a_row_that_was_added_is_only_in_the_stream(days: Ran, spark: SparkSession) -> None:
+    job, home = days
     edit(home, lambda frame: pl.concat([frame, frame.filter(CHOSEN).with_columns(origin=pl.lit("SFO"))]))
     result = counted(job, home, spark)
     (row,) = result.samples[Class.ONLY_STREAM]
@@ -71,8 +121,8 @@ def test_a_row_that_was_added_is_only_in_the_stream(tmp_path: Path, spark: Spark
     assert result.unexplained == 1
 
 
-def test_null_keys_are_keys(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(ORIGINS, tmp_path)
+def test_null_keys_are_keys(origins: Ran, spark: SparkSession) -> None:
+    job, home = origins
     edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") + pl.col("origin").is_null().cast(pl.Int64)))
     result = counted(job, home, spark)
     (row,) = result.samples[Class.VALUE_DIFFERS]
@@ -90,8 +140,8 @@ def test_a_row_written_twice_is_not_explained_by_a_replay(tmp_path: Path, spark:
     assert [row.row[0] for row in result.samples[Class.ONLY_STREAM]] == sorted(expected)
 
 
-def test_a_lost_row_is_lost_only_at_most_once(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(DAYS, tmp_path)
+def test_a_lost_row_is_lost_only_at_most_once(days: Ran, spark: SparkSession) -> None:
+    job, home = days
     edit(
         home,
         lambda frame: frame.with_columns(changed("flights", -2)).filter(pl.col("departure_day") != date(2013, 1, 9)),
@@ -108,15 +158,15 @@ def test_a_lost_row_is_lost_only_at_most_once(tmp_path: Path, spark: SparkSessio
     assert after.explained
 
 
-def test_lost_state_does_not_explain_a_higher_count(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(ORIGINS, tmp_path)
+def test_lost_state_does_not_explain_a_higher_count(origins: Ran, spark: SparkSession) -> None:
+    job, home = origins
     edit(home, lambda frame: frame.with_columns(flights=pl.col("flights") + 1))
     say(home, "rows-lost", "at-most-once")
     assert classes(counted(job, home, spark)) == {Class.VALUE_DIFFERS: 4}
 
 
-def test_rows_that_are_only_counted_as_late_explain_their_groups_only(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(DAYS, tmp_path)
+def test_rows_that_are_only_counted_as_late_explain_their_groups_only(days: Ran, spark: SparkSession) -> None:
+    job, home = days
     line = {
         "$component": "aggregate_by_origin",
         "window_start": "2013-01-05T00:00:00",
@@ -136,9 +186,9 @@ def test_rows_that_are_only_counted_as_late_explain_their_groups_only(tmp_path: 
     assert Class.LATE not in counted(job, home, spark).counts
 
 
-def test_late_rows_explain_what_they_make_and_nothing_else(tmp_path: Path, spark: SparkSession) -> None:
+def test_late_rows_explain_what_they_make_and_nothing_else(days: Ran, spark: SparkSession) -> None:
     data = flights()
-    job, home = run(DAYS, tmp_path, data)
+    job, home = days
     day = (pl.col("ts").dt.date() == DAY) & (pl.col("origin") == PLACE)
     first, second = data.filter(day & pl.col("delay").is_not_null()).head(2).to_dicts()
     line = {
@@ -163,12 +213,12 @@ def test_late_rows_explain_what_they_make_and_nothing_else(tmp_path: Path, spark
     assert counted(job, home, spark).explained, "there is only one such row to be left out"
 
 
-def test_a_window_still_open_is_in_flight(tmp_path: Path, spark: SparkSession) -> None:
+def test_a_window_still_open_is_in_flight(days: Ran, spark: SparkSession) -> None:
     from dataclasses import replace
 
     from ouzel.reconcile.record import read_record
 
-    job, home = run(DAYS, tmp_path)
+    job, home = days
     edit(home, lambda frame: frame.filter(pl.col("departure_day") < date(2013, 1, 15)))
     closed = datetime(2013, 1, 16, 5)
     replace(read_record(home), closed_us=int((closed - datetime(1970, 1, 1)).total_seconds()) * 1_000_000).save(home)
@@ -192,8 +242,8 @@ def test_a_mean_in_a_window_still_open_does_not_show_that_rows_are_missing(tmp_p
     assert classes(counted(job, home, spark)) == {Class.VALUE_DIFFERS: 1}
 
 
-def test_the_last_digits_of_a_float_are_float(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(DAYS, tmp_path)
+def test_the_last_digits_of_a_float_are_float(days: Ran, spark: SparkSession) -> None:
+    job, home = days
     edit(home, lambda frame: frame.with_columns(miles=pl.col("miles") * (1 + 1e-12)))
     result = counted(job, home, spark)
     assert result.counts[Class.FLOAT] > 70
