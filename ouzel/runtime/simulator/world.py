@@ -310,7 +310,7 @@ class World:
         if len(arriving) > 1:
             self.random.shuffle(arriving)
         for waiting in arriving:
-            for _ in range(self.random.randint(0, len(waiting))):
+            for _ in range(self.random.randint(0 if messages else 1, len(waiting))):
                 if waiting[0][0] > self.now_ms:
                     break
                 messages.append(waiting.popleft()[1])
