@@ -91,7 +91,7 @@ class Host:
     def due_ms(self) -> float:
         """When it next has something to do."""
         due = self.tick_at
-        if self.poll_at < due and self.machine.is_spout and not self.finished:
+        if self.poll_at < due and self.machine.is_spout and not self.machine.exhausted:
             due = self.poll_at
         if self.commits and self.commits[0][0] < due:
             due = self.commits[0][0]
@@ -325,7 +325,7 @@ class World:
         return instructions is not None
 
     def _poll(self, host: Host) -> bool:
-        if not host.machine.is_spout or host.finished or host.poll_at > self.now_ms:
+        if not host.machine.is_spout or host.machine.exhausted or host.poll_at > self.now_ms:
             return False
         host.machine.wall_zero_us = self.wall_zero_us
         had_something = self._call(host, lambda: host.machine.poll(self.now_ms))
