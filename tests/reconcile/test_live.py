@@ -18,7 +18,7 @@ from ouzel.session import Job, load_text, start
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.server]
+pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.usefixtures("one_partition")]
 
 TICKS = """
 CREATE TABLE ticks (id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
