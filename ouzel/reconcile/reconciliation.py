@@ -295,10 +295,10 @@ def _name(rows: DataFrame, facts: Lineage) -> DataFrame:
 def _fetch(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[Cells, dict[Class, tuple[Difference, ...]]]:
     """How many differences there are of each class and time, and the first of each class, by time and then by the columns from left to
     right: few ones in one pass; else small classes in one pass, and others in one each."""
-    if found.doubtful <= FEW:
-        all_rows = [] if found.equal else list(_first(rows, facts, found, FEW))
-        cells: Cells = Counter((difference.kind, number) for difference, number in all_rows)
-        told = [difference for difference, _ in all_rows]
+    few = list(_first(rows, facts, found, FEW + 1)) if 0 < found.doubtful <= FEW else []
+    if found.doubtful <= FEW and len(few) <= FEW:  # the second is true if the first is; no count goes by that
+        cells: Cells = Counter((difference.kind, number) for difference, number in few)
+        told = [difference for difference, _ in few]
     else:
         cells = count_cells(rows, facts, found)
         counts = Counter[Class]()

@@ -49,10 +49,8 @@ def _place(function: Any, inline: bool) -> Iterator[bool]:
         return
     try:
         copy = _copied(function, archive)
-        lock = copy.with_name(f"{copy.name}.lock").open(
-            "w"
-        )  # Numba itself finds out that it cannot write only when it does
-    except OSError:
+        lock = copy.with_name(f"{copy.name}.lock").open("w")
+    except OSError:  # Numba itself finds out that it cannot write only when it does
         yield False
         return
     with lock:

@@ -111,10 +111,8 @@ def _wheel(folder: Path) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
-    environment = {
-        **os.environ,
-        "SOURCE_DATE_EPOCH": "1600000000",
-    }  # the same wheel of the same sources: what was compiled of it is kept
+    # The same wheel of the same sources: what was compiled of it is kept.
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1600000000"}
     subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True)
     (wheel,) = folder.glob("ouzel-*.whl")
     return wheel
