@@ -34,7 +34,7 @@ from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_
 from ouzel.reconcile.record import RunRecord
 from ouzel.reconcile.recorder import record_in
 from ouzel.reconcile.shed import describe_shed, read_shed
-from ouzel.reconcile.timeline import Cells, Timeline, count_cells, slice_number, sum_cells
+from ouzel.reconcile.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
 from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error
@@ -301,9 +301,7 @@ def _fetch(rows: DataFrame, facts: Lineage, found: Comparison) -> tuple[Cells, d
         told = [difference for difference, _ in few]
     else:
         cells = count_cells(rows, facts, found)
-        counts = Counter[Class]()
-        for (kind, _), count in cells.items():
-            counts[kind] += count
+        counts = sum_classes(cells)
         small = [kind for kind, count in counts.items() if count <= SHOWN]
         passes = [[kind] for kind in counts if kind not in small] + ([small] if small else [])
         asked = ((_of(rows, kinds), SHOWN * len(kinds)) for kinds in passes)

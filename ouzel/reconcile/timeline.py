@@ -55,10 +55,15 @@ def slice_number(facts: Lineage, found: Comparison) -> Column:
     return F.floor(time_us(facts, either) / F.lit(_width(facts, found))).cast("bigint")
 
 
+def sum_classes(cells: Cells) -> dict[Class, int]:
+    """The number of rows in each class that has any, in the order of classes."""
+    told = {kind for kind, _ in cells}
+    return {kind: sum(count for (of, _), count in cells.items() if of is kind) for kind in Class if kind in told}
+
+
 def sum_cells(cells: Cells, facts: Lineage, found: Comparison) -> tuple[dict[Class, int], Timeline | None]:
     """The number of rows in each class, and over time; no timeline if rows have no time."""
-    told = {kind for kind, _ in cells}
-    counts = {kind: sum(count for (of, _), count in cells.items() if of is kind) for kind in Class if kind in told}
+    counts = sum_classes(cells)
     span = _span(found)
     if span is None:
         return counts, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ import polars as pl
 from ouzel.errors import OuzelError
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.run import Handle, RunState, Status
 from ouzel.runtime.simulator.faults import SURVIVABLE
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job, connector_traits, load, start
@@ -74,15 +74,22 @@ def heron_answer(case: Case, directory: Path, pairs: Pairs) -> Answer:
     return Answer(folded(job, frames), status.rows_late, f"{dict(pairs)}, {status}")
 
 
-def run_to_end(job: Job, engine: str, limit_s: float = RUN_LIMIT_S) -> tuple[list[pl.DataFrame], Status]:
-    """All frames of the result and the last status.
+def _leave(_: Handle) -> None:
+    """Nothing comes between."""
+
+
+def run_to_end(
+    job: Job, engine: str, limit_s: float = RUN_LIMIT_S, disturb: Callable[[Handle], object] = _leave
+) -> tuple[list[pl.DataFrame], Status]:
+    """All frames of the result and the last status, of a run that is disturbed once it has started; the limit counts from then on.
 
     Raises:
         OuzelError: the run failed, or did not end in time.
     """
     handle = start(job, engine)
-    frames, deadline = [], time.monotonic() + limit_s
     try:
+        disturb(handle)
+        frames, deadline = [], time.monotonic() + limit_s
         while not handle.wait(1.0):
             frames += handle.results()
             if time.monotonic() > deadline:

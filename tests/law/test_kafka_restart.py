@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from ouzel.runtime.run import Handle, RunState
-from ouzel.session import load, start
+from ouzel.session import load
 from tests.law.compare import difference, plain_fold
+from tests.law.engines import run_to_end
 from tests.servers.kafka import KafkaBroker, shared_broker
 
 EVENTS, KEYS, PARTITIONS = 200_000, 100, 4
@@ -62,17 +63,12 @@ def test_events_survive_a_restart_of_their_broker(kafka: KafkaBroker, tmp_path: 
     path = tmp_path / "clicks.sql"
     path.write_text(QUERY.format(address=kafka.address), encoding="utf-8")
     job = load(path, [("parallelism", "2"), ("batch.rows", "500"), ("max.pending.rows", "1000")])
-    handle = start(job, "heron")
-    try:
+
+    def disturb(handle: Handle) -> None:
         until_under_way(handle)
         kafka.restart()
-        frames, deadline = [], time.monotonic() + LIMIT_S
-        while not handle.wait(0.5):
-            frames += handle.results()
-            assert time.monotonic() < deadline, f"the run does not end: {handle.status()}"
-        frames += handle.results()
-    finally:
-        status = handle.stop()
+
+    frames, status = run_to_end(job, "heron", LIMIT_S, disturb)
     assert status.state is RunState.FINISHED, status
     assert status.rows_in >= EVENTS, status
     assert (found := difference(expected(), plain_fold(frames, list(job.program.sinks[0].schema.names)))) == "", found

@@ -14,8 +14,9 @@ import pytest
 
 from ouzel.compiler.plan import Aggregate, FinalAggregate
 from ouzel.runtime.run import Handle, RunState, Status
-from ouzel.session import Job, load, start
+from ouzel.session import Job, load
 from tests.law.compare import difference, plain_fold
+from tests.law.engines import run_to_end
 from tests.law.oracle import table_of
 from tests.process.topologies import wait_until
 
@@ -109,17 +110,12 @@ def run_with_a_kill(query: str, victim: Victim, directory: Path) -> tuple[Job, l
     path = directory / "query.sql"
     path.write_text(TICKS + query, encoding="utf-8")
     job = load(path, SETTINGS)
-    handle = start(job, "heron")
-    try:
+
+    def disturb(handle: Handle) -> None:
         _until(handle, lambda status: status.rows_acked >= KILL_AFTER_ROWS)
         kill(victim(job))
-        frames, deadline = [], time.monotonic() + LIMIT_S
-        while not handle.wait(0.5):
-            frames += handle.results()
-            assert time.monotonic() < deadline, f"the run does not end: {handle.status()}"
-        frames += handle.results()
-    finally:
-        status = handle.stop()
+
+    frames, status = run_to_end(job, "heron", LIMIT_S, disturb)
     assert status.state is RunState.FINISHED, status
     assert status.restarts >= 1, status
     return job, frames, status

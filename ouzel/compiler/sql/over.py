@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import itemgetter
 
 from sqlglot import exp
 
@@ -130,12 +129,10 @@ class OverCalls:
             )
             windows.setdefault(call.window, []).append(made)
         keys = [(below.partition(window), below.order(window)) for window in windows]
-        relation = replace(relation, node=below.node())
+        relation = seen = replace(relation, node=below.node())
         maps = _find_unordered(relation.node) & read
-        unrest = [_find_unrest(relation, *key) for key in keys]
-        for _, (partition, order), made_calls in sorted(
-            zip(unrest, keys, windows.values(), strict=True), key=itemgetter(0)
-        ):
+        calm_first = sorted(zip(keys, windows.values(), strict=True), key=lambda each: _find_unrest(seen, *each[0]))
+        for (partition, order), made_calls in calm_first:
             relation = self._over(relation, partition, order, made_calls, maps)
         return relation
 

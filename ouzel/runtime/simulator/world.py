@@ -88,11 +88,13 @@ class Host:
     sink_refuses: bool = False
     arriving: list[deque[tuple[float, Message]]] = field(default_factory=list)
 
+    def poll_due_ms(self) -> float:
+        """When it is next to be polled, if it is a spout that may have something."""
+        return self.poll_at if self.machine.is_spout and not self.machine.exhausted else math.inf
+
     def due_ms(self) -> float:
         """When it next has something to do."""
-        due = self.tick_at
-        if self.poll_at < due and self.machine.is_spout and not self.machine.exhausted:
-            due = self.poll_at
+        due = min(self.tick_at, self.poll_due_ms())
         if self.commits and self.commits[0][0] < due:
             due = self.commits[0][0]
         if self.orders:
@@ -325,7 +327,7 @@ class World:
         return instructions is not None
 
     def _poll(self, host: Host) -> bool:
-        if not host.machine.is_spout or host.machine.exhausted or host.poll_at > self.now_ms:
+        if host.poll_due_ms() > self.now_ms:
             return False
         host.machine.wall_zero_us = self.wall_zero_us
         had_something = self._call(host, lambda: host.machine.poll(self.now_ms))

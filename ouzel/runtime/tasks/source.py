@@ -203,9 +203,8 @@ class SourceSpout(TaskMachine):
     def _emit(self, progress: PartitionProgress, batch: ReadBatch) -> None:
         progress.silence.broken()
         if not progress.replays:
-            progress.linger.note(
-                batch.end - batch.start, self.now_ms
-            )  # not its rows: a predicate may have dropped most
+            read_on = batch.end - batch.start  # not its rows: a predicate may have dropped most
+            progress.linger.note(read_on, self.now_ms)
         read, bad_before = batch.frame.height + len(batch.bad), self.counts.rows_bad
         self.counts.rows_in += read
         unread = [RefusedRecord.of(bad) for bad in batch.bad]
