@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
+from weakref import finalize
 
 _TEMPLATE = "import sys; sys.path.append(sys.argv[1]); from tests.servers.warm import serve; serve(int(sys.argv[2]))"
 _REQUEST_BYTES = 1_000_000
@@ -33,6 +34,7 @@ class ForkedServer:
         self._pidfd: int | None = None
         with suppress(ProcessLookupError):
             self._pidfd = os.pidfd_open(pid)
+            finalize(self, os.close, self._pidfd)  # not when it has ended: a thread that watches may be waiting on it
 
     def poll(self) -> int | None:
         """0 when it has ended."""
@@ -51,15 +53,17 @@ class ForkedServer:
     def kill(self) -> None:
         """Kill it, if it lives."""
         if self._pidfd is not None:
-            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def _has_ended(self, timeout: float | None) -> bool:
-        if self._pidfd is not None and select.select([self._pidfd], [], [], timeout)[0]:
-            os.close(self._pidfd)
-            self._pidfd = None
-            with suppress(ChildProcessError):  # it is only where a command has forked it
-                os.waitpid(self.pid, 0)
-        return self._pidfd is None
+        if self._pidfd is None:
+            return True
+        if not select.select([self._pidfd], [], [], timeout)[0]:
+            return False
+        with suppress(ChildProcessError):  # it is our child only where a command has forked it, and reaped once
+            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED)
+        return True
 
 
 class ForkedCommand:
