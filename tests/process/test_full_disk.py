@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.runtime.cluster.client import HeronHandle, _forget_old_logs, guess_reason
-from ouzel.runtime.cluster.local import start_heron
+from ouzel.runtime.cluster.local import LocalScheduler, start_heron
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load_text, start
 from tests.process.topologies import count_kept, kept, let_end, numbers, packed, pid_of, wait_until
@@ -110,11 +110,16 @@ def test_no_run_starts_on_a_full_disk(tmp_path: Path, small_disk: Path) -> None:
     assert not list(small_disk.glob("ouzel-*"))
 
 
-def test_a_job_directory_that_is_removed_ends_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("says", [True, False], ids=["", "the_server_dies_silently"])
+def test_a_job_directory_that_is_removed_ends_the_run(tmp_path: Path, says: bool) -> None:
     topology = numbers(tmp_path, 10**6)
     handle = start_heron(topology, packed(topology), tmp_path)
     wait_until(lambda: count_kept(tmp_path) > 0)
+    assert isinstance(handle._scheduler, LocalScheduler)
+    server = handle._scheduler.pid
+    os.kill(server, signal.SIGCONT if says else signal.SIGSTOP)
     shutil.rmtree(handle.job.home)
+    os.kill(server, signal.SIGCONT if says else signal.SIGKILL)
     status = ended(handle)
     assert status.state is RunState.FAILED
     assert status.reason == f"the job directory {handle.job.home} was removed while the topology ran"

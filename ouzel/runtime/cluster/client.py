@@ -252,8 +252,15 @@ class HeronHandle(RowIteration):
             return cast(Status, Heard().status(told))
         except FileNotFoundError:
             state = RunState.STOPPED if self._stopping else RunState.FAILED
-            reason = "" if self._stopping else self._scheduler.last_words() or guess_reason(self._job.home)
+            reason = "" if self._stopping else self._reason()
             return replace(last or self._status, state=state, reason=reason)
+
+    def _reason(self) -> str:
+        """Why all processes have ended. Without their directory each may have said something else, or nothing."""
+        home = self._job.home
+        if not home.is_dir():
+            return f"the job directory {home} was removed while the topology ran"
+        return self._scheduler.last_words() or guess_reason(home)
 
     def _clear_away(self, last: Status) -> Status:
         """Remove the job directory; the logs of a failed run stay, and are named."""

@@ -177,8 +177,6 @@ class Server:
     def _give_up(self, reason: str) -> None:
         if not self._ended:
             self._ended = True
-            if self._job is not None and not self._job.home.is_dir():
-                reason = f"the job directory {self._job.home} was removed while the topology ran"
             with contextlib.suppress(OSError):  # nobody reads it
                 os.write(1, reason.encode())
 
