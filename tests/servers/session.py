@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.gateway import remember_members
+from tests.gateway import forget_many_at_once, make_short_lists, remember_members
 from tests.servers.local_files import use_light_files
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def start_session() -> SparkSession:
     from pyspark.sql import SparkSession
 
     remember_members()
+    make_short_lists()
     builder = SparkSession.builder.master("local[2]").appName("ouzel-tests")
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
@@ -74,4 +75,5 @@ def start_session() -> SparkSession:
         if not name.startswith(HADOOP):
             hadoop.unset(name)
     use_light_files(session)
+    forget_many_at_once(session)
     return session
