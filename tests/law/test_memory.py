@@ -9,8 +9,8 @@ import pytest
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.result_table import ResultTable
-from ouzel.runtime.simulator.faults import fail_sink, kill_stateful_task, lose_link, move_state
-from ouzel.runtime.simulator.world import Fault, simulate
+from ouzel.runtime.simulator.faults import SURVIVABLE, fail_sink, kill_stateful_task, lose_link, move_state
+from ouzel.runtime.simulator.world import Fault, World, simulate
 from ouzel.session import Job
 from tests.effort import SEEDS_VARIABLE, USUAL, seeds
 from tests.law.cases import CASES, LATE, ON_TIME, Case
@@ -128,6 +128,20 @@ def test_a_sink_that_refuses_ends_the_topology(inputs: Path) -> None:
     job = loaded(WINDOWS, inputs, (("parallelism", "2"),))
     failures = {failure(job, inputs, seed, fail_sink) for seed in range(20)}
     assert failures == {"", "no space left"}, "now and then all has been written when it refuses"
+
+
+def test_the_simulator_knows_when_tasks_have_something_to_do(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    do_one_thing = World.step
+
+    def check(world: World) -> bool:
+        for host in world.hosts.values():
+            assert host.due_ms in (None, host.find_due()), f"{host.task}: nobody said that this has changed"
+        return do_one_thing(world)
+
+    job = loaded(WINDOWS, inputs, (("parallelism", "2"), ("containers", "2")))
+    monkeypatch.setattr(World, "step", check)
+    for seed in range(4):
+        simulate(job.topology, job.packing, inputs, seed=seed, faults=SURVIVABLE * 3)
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def kill_stateful_task(world: World) -> None:
 def stall_task(world: World) -> None:
     """A task hangs for a while, and then goes on."""
     task = world.random.choice(sorted(world.hosts))
-    world.hosts[task].stalled_until = world.now_ms + world.random.choice([100.0, 3_000.0])
+    world.hosts[task].stall(world.now_ms + world.random.choice([100.0, 3_000.0]))
     world.happened.append(f"task {task} stalled")
 
 
@@ -61,7 +61,7 @@ def stall_sink(world: World) -> None:
     writing = [task for task, host in world.hosts.items() if host.machine.writer is not None]
     if writing:
         task = world.random.choice(sorted(writing))
-        world.hosts[task].sink_stalled_until = world.now_ms + world.random.choice([12.0, 500.0, 25_000.0])
+        world.hosts[task].stall_sink(world.now_ms + world.random.choice([12.0, 500.0, 25_000.0]))
         world.happened.append(f"sink of task {task} stalled")
 
 

@@ -71,7 +71,10 @@ class DeadlyNote(MemoryNote):
 
 @dataclass
 class Host:
-    """One task: its machine, what is kept for it over restarts, and when it next does what."""
+    """One task: its machine, what is kept for it over restarts, and when it next does what.
+
+    `due_ms` is when it next has something to do; None if that may have changed since it was found: whoever changes it says so.
+    """
 
     task: Task
     machine: TaskMachine
@@ -87,13 +90,14 @@ class Host:
     sink_stalled_until: float = 0.0
     sink_refuses: bool = False
     arriving: list[deque[tuple[float, Message]]] = field(default_factory=list)
+    due_ms: float | None = None
 
     def poll_due_ms(self) -> float:
         """When it is next to be polled, if it is a spout that may have something."""
         return self.poll_at if self.machine.is_spout and not self.machine.exhausted else math.inf
 
-    def due_ms(self) -> float:
-        """When it next has something to do."""
+    def find_due(self) -> float:
+        """Find `due_ms`."""
         due = min(self.tick_at, self.poll_due_ms())
         if self.commits and self.commits[0][0] < due:
             due = self.commits[0][0]
@@ -102,7 +106,16 @@ class Host:
         for messages in self.arriving:
             if messages and messages[0][0] < due:
                 due = messages[0][0]
-        return max(due, self.stalled_until)
+        self.due_ms = max(due, self.stalled_until)
+        return self.due_ms
+
+    def stall(self, until_ms: float) -> None:
+        """It does nothing until then."""
+        self.stalled_until, self.due_ms = until_ms, None
+
+    def stall_sink(self, until_ms: float) -> None:
+        """Its sink writes nothing until then."""
+        self.sink_stalled_until, self.due_ms = until_ms, None
 
     def asked(self, now_ms: float, had_something: bool) -> None:
         """It has been polled, or handled what came."""
@@ -231,6 +244,7 @@ class World:
         for link, messages in self.links.items():
             if task in link:
                 messages.clear()
+                self.hosts[link[1]].due_ms = None
         for _ in range(self.random.randint(0, len(host.commits))):  # the others had not been carried out yet
             host.places.update(host.commits.popleft()[1].places)
         self.hosts[task] = self._start(host.task, host.places, host.epoch + 1)
@@ -246,6 +260,7 @@ class World:
             if matches(source, destination):
                 lost += len(messages)
                 messages.clear()
+                self.hosts[destination].due_ms = None
         return lost
 
     def reconnect(self, tasks: Sequence[int]) -> None:
@@ -259,13 +274,14 @@ class World:
             self.activate()
         hosts, self._due_ms = list[Host](), math.inf
         for host in self.hosts.values():
-            due_ms = host.due_ms()
+            due_ms = host.find_due() if host.due_ms is None else host.due_ms
             if due_ms <= self.now_ms:
                 hosts.append(host)
             elif due_ms < self._due_ms:
                 self._due_ms = due_ms
         while hosts:
             host = hosts.pop(int(self.random.random() * len(hosts)))
+            host.due_ms = None
             if (
                 self._keep_offsets(host)
                 or self._write(host)
@@ -274,7 +290,7 @@ class World:
                 or self._tick(host)
             ):
                 return True
-            self._due_ms = min(self._due_ms, host.due_ms())
+            self._due_ms = min(self._due_ms, host.find_due())
         return False
 
     def rest(self) -> None:
@@ -359,12 +375,13 @@ class World:
         return link
 
     def _carry_out(self, task: int, instructions: Sequence[Instruction]) -> None:
+        self.hosts[task].due_ms = None
         for instruction in instructions:
             match instruction:
                 case Send(message):
-                    self._link(task, message.destination).append(
-                        (self.now_ms + self.random.random() * self.delay_ms, message)
-                    )
+                    due_ms = self.now_ms + self.random.random() * self.delay_ms
+                    self._link(task, message.destination).append((due_ms, message))
+                    self.hosts[message.destination].due_ms = None
                 case Commit():
                     due_ms = self.now_ms + self.random.random() * self.commit_ms
                     self.hosts[task].commits.append((due_ms, instruction))
