@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from pathlib import Path
 
 
@@ -13,7 +14,6 @@ def find_files(path: str, directory: Path) -> list[str]:
 
 
 def _match(pattern: str, directory: Path) -> list[str]:
-    if (directory / pattern).is_dir():
-        pattern = str(Path(pattern) / "*")
-    hits = glob.glob(str(directory / pattern), recursive=True)
-    return [hit for hit in hits if Path(hit).is_file() and not Path(hit).name.startswith((".", "_"))]
+    place = str(directory / pattern)
+    hits = glob.glob(os.path.join(place, "*") if os.path.isdir(place) else place, recursive=True)
+    return [hit for hit in hits if os.path.isfile(hit) and not os.path.basename(hit).startswith((".", "_"))]
