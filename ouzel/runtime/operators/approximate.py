@@ -120,6 +120,10 @@ class CountedRanks(Gathered):
         super().__init__(call, INT)
         self._hashed, self._bits = kind, register_bits(_error(call))
 
+    @property
+    def content(self) -> tuple[object, ...]:
+        return (*super().content, self._bits)
+
     def _series(self, batch: SlottedRows) -> pl.Series:
         return pl.Series(find_registers(super()._series(batch), self._hashed, self._bits), dtype=pl.Int32)
 

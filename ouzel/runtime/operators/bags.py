@@ -1,7 +1,8 @@
-"""Accumulators that keep values: DISTINCT, and MIN and MAX of rows that can be taken back or of values that are no numbers."""
+"""Accumulators that keep values: DISTINCT, those that look at all values of a group, and MIN and MAX of values that are no numbers."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -91,8 +92,92 @@ class DistinctValues:
         return [self._bag.weights, *(self._others.arrays if self._others else ())]
 
 
-def share_values(calls: Iterable[Accumulators]) -> list[DistinctValues]:
-    """Let the calls that count distinct values of one column keep them together; all that there is to keep."""
+class ValueBag:
+    """The values that a column has in each group, each once with its weight, kept once for all calls that read them."""
+
+    def __init__(self, reader: KeepsValues, kind: DataType) -> None:
+        self.readers, self._kind = [reader], kind
+
+    def declare(self, make_bag: MakeBag) -> None:
+        """Declare what is kept for each group."""
+        self.rows = make_bag(f"values {self.readers[0].call.name}", {"value": to_polars(self._kind)})
+
+    def add(self, batch: SlottedRows, rows: Ints, values: pl.DataFrame, weights: Ints) -> None:
+        """Add values with their weights to the groups of these rows of the batch."""
+        pairs = self.rows.find_or_put((batch.key[0][rows], batch.key[1][rows]), batch.slots[rows], values)
+        self.rows.add(pairs, weights)
+        self.rows.sweep(pairs)
+        for reader in self.readers:
+            reader.look(batch, pairs)
+
+
+class KeepsValues(Accumulators):
+    """Base: all values of a group are kept with their weights."""
+
+    def __init__(self, call: AggregateCall, kind: DataType) -> None:
+        super().__init__(call)
+        self._kind, self.values = kind, ValueBag(self, kind)
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What is in its bag: calls of which this is equal share one."""
+        return (self.call.argument, self.call.filter, self.call.distinct, self._kind)
+
+    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
+        if self._is_first:
+            self.values.declare(make_bag)
+
+    def fold(self, batch: SlottedRows, weights: Ints) -> None:
+        rows = np.flatnonzero(weights)
+        if self._is_first and rows.size:
+            values = take_values(self._series(batch).alias("value"), rows).to_frame()
+            self.values.add(batch, rows, values, weights[rows])
+
+    def look(self, batch: SlottedRows, pairs: Slots) -> None:
+        """The weights of these pairs of (group, value) have changed; those of weight 0 are not kept any more."""
+
+    def empty(self, slots: Slots) -> Mask:
+        return self.values.rows.empty(slots)
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether it writes the bag."""
+        return self.values.readers[0] is self
+
+
+class OfBag(KeepsValues):
+    """Base: the result is computed of all values when it is asked for."""
+
+    def result(self, slots: Slots) -> Values:
+        bag = self.values.rows
+        pairs = bag.of(slots)
+        return self.compute(self._groups(slots, pairs), bag.frame(pairs)["value"], bag.weights[pairs], len(slots))
+
+    def _groups(self, slots: Slots, pairs: Slots) -> Ints:
+        """Each pair's place among the slots."""
+        order = np.argsort(slots)
+        groups: Ints = order[np.searchsorted(slots, self.values.rows.owners(pairs), sorter=order)]
+        return groups
+
+    @abstractmethod
+    def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
+        """The result of each group, of all its values, each once with its weight."""
+
+
+def share_values(calls: Sequence[Accumulators]) -> list[DistinctValues]:
+    """Let the calls of the same values keep them together; all that there is to keep of distinct values."""
+    bags: dict[tuple[object, ...], ValueBag] = {}
+    for call in calls:
+        reader = call.inner if isinstance(call, Distinct) else call
+        if isinstance(reader, KeepsValues):
+            values = bags.setdefault(reader.content, reader.values)
+            if values is not reader.values:
+                values.readers.append(reader)
+                reader.values = values
+    return _share_distinct(calls)
+
+
+def _share_distinct(calls: Iterable[Accumulators]) -> list[DistinctValues]:
     shared: dict[str | None, DistinctValues] = {}
     for call in calls:
         if isinstance(call, Distinct):
@@ -126,65 +211,46 @@ class ExtremeRows(KeptRow):
         self._kept.put(slots[better], filter_rows(found, better))
 
 
-class ExtremeBag(Accumulators):
-    """MIN and MAX of rows that can be taken back: every value of a group with its weight, and which of them is the best.
+class ExtremeBag(KeepsValues):
+    """MIN and MAX of rows that can be taken back: which of its values is the best of a group.
 
     Only a group whose best value has gone looks through its other values.
     """
 
-    def __init__(self, call: AggregateCall, kind: DataType) -> None:
-        super().__init__(call)
-        self._largest, self._kind = by_variant(call, LARGEST), kind
-
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
+        super().declare(table, make_bag)
         self.columns = table.columns(f"of {self.call.name}", {"best": np.int64}, derived=True)
-        self._values = make_bag(f"values {self.call.name}", {"value": to_polars(self._kind)})
 
-    def fold(self, batch: SlottedRows, weights: Ints) -> None:
-        rows = np.flatnonzero(weights)
-        if not rows.size:
-            return
-        pairs = self._add(batch, rows, weights[rows])
-        held, groups = self._values.weights, batch.touched
+    def look(self, batch: SlottedRows, pairs: Slots) -> None:
+        pairs, held, groups = self.values.rows.touch(pairs)[1], self.values.rows.weights, batch.touched
         best = self.columns["best"][groups]
         lost = (best == 0) | (held[best - 1] <= 0)
         candidates = self._candidates(pairs, groups, lost)
-        self._values.sweep(pairs)
         self.columns["best"][groups[lost]] = 0
         self._choose(candidates)
 
     def result(self, slots: Slots) -> Values:
         best = self.columns["best"][slots]
-        return Values(self.call.type, self._values.frame_with_gaps(best - 1).to_series())
-
-    def empty(self, slots: Slots) -> Mask:
-        return self._values.empty(slots)
+        return Values(self.call.type, self.values.rows.frame_with_gaps(best - 1).to_series())
 
     def restored(self, slots: Slots) -> None:
-        self._choose(self._values.of(slots))
-
-    def _add(self, batch: SlottedRows, rows: Ints, weights: Ints) -> Slots:
-        """Add weights to the pairs of (group, value); returns the pairs touched."""
-        values = take_values(self._series(batch).alias("value"), rows).to_frame()
-        pairs = self._values.find_or_put((batch.key[0][rows], batch.key[1][rows]), batch.slots[rows], values)
-        self._values.add(pairs, weights)
-        return self._values.touch(pairs)[1]
+        self._choose(self.values.rows.of(slots))
 
     def _candidates(self, pairs: Slots, groups: Slots, lost: Mask) -> Slots:
         """Every pair that may be the best of its group now."""
         kept = groups[~lost]
         known = np.zeros(self.columns.capacity, np.bool_)
         known[kept] = True
-        come = pairs[(self._values.weights[pairs] > 0) & known[self._values.owners(pairs)]]
-        return np.concatenate([self._values.of(groups[lost]), come, self.columns["best"][kept] - 1])
+        come = pairs[(self.values.rows.weights[pairs] > 0) & known[self.values.rows.owners(pairs)]]
+        return np.concatenate([self.values.rows.of(groups[lost]), come, self.columns["best"][kept] - 1])
 
     def _choose(self, candidates: Slots) -> None:
         if not candidates.size:
             return
-        values = self._values.frame(candidates).to_series()
-        owners = pl.Series("group", self._values.owners(candidates))
+        values = self.values.rows.frame(candidates).to_series()
+        owners = pl.Series("group", self.values.rows.owners(candidates))
         ordered = pl.DataFrame([owners, values.alias("value"), pl.Series("pair", candidates)]).sort("group", "value")
         groups, pairs = ordered["group"].to_numpy(), ordered["pair"].to_numpy()
         edges = np.flatnonzero(groups[1:] != groups[:-1])
-        chosen = np.append(edges, len(groups) - 1) if self._largest else np.append(0, edges + 1)
+        chosen = np.append(edges, len(groups) - 1) if by_variant(self.call, LARGEST) else np.append(0, edges + 1)
         self.columns["best"][groups[chosen]] = pairs[chosen] + 1

@@ -12,9 +12,9 @@ from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import DataType
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
+from ouzel.runtime.operators.bags import OfBag
 from ouzel.runtime.operators.buffers import Ints, Values
 from ouzel.runtime.operators.kept_row import KeptRow
-from ouzel.runtime.operators.moments import OfBag
 from ouzel.runtime.operators.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_values

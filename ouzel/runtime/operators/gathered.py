@@ -10,13 +10,13 @@ import polars as pl
 from ouzel.compiler.functions.gathering import ascending_fraction, orders_of
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
-from ouzel.compiler.types import DOUBLE, DataType
+from ouzel.compiler.types import DOUBLE, DataType, to_polars
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
+from ouzel.runtime.operators.bags import OfBag
 from ouzel.runtime.operators.buffers import Ints, Values, count_array, numbers
-from ouzel.runtime.operators.moments import OfBag
 from ouzel.runtime.operators.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
-from ouzel.runtime.state.positions import take_rows, take_values
+from ouzel.runtime.state.positions import make_nulls, take_rows, take_values
 
 
 def make_gathered(call: AggregateCall, argument: DataType | None, retracting: bool) -> Accumulators:
@@ -29,26 +29,22 @@ class Gathered(OfBag):
     """Base: partial aggregates are the values and their weights, so they may be of rows that are taken back."""
 
     def export(self, slots: Slots) -> list[pl.Series]:
-        pairs = self._values.of_any_weight(slots)
+        name, bag = f"{self.call.name}$bag", self.values.rows
+        if not self._is_first:
+            kind = {"value": to_polars(self._kind), "weight": pl.Int64()}
+            return [make_nulls(name, pl.List(pl.Struct(kind)), len(slots))]
+        pairs = bag.of_any_weight(slots)
         groups = self._groups(slots, pairs)
         order = np.argsort(groups, kind="stable")
-        rows = self._values.frame(pairs[order]).with_columns(weight=pl.Series(self._values.weights[pairs[order]]))
-        return [in_lists(groups[order], rows.to_struct(), len(slots)).alias(f"{self.call.name}$bag")]
+        rows = bag.frame(pairs[order]).with_columns(weight=pl.Series(bag.weights[pairs[order]]))
+        return [in_lists(groups[order], rows.to_struct(), len(slots)).alias(name)]
 
     def merge(self, batch: SlottedRows) -> None:
         lists = self._take_merged(batch, "bag")
         rows = np.repeat(np.arange(len(lists)), lists.list.len().fill_null(0).to_numpy())
-        if not rows.size:
-            return
-        parts = lists.drop_nulls().explode(empty_as_null=False).struct.unnest()
-        pairs = self._values.find_or_put(
-            (batch.key[0][rows], batch.key[1][rows]), batch.slots[rows], parts.select("value")
-        )
-        self._values.add(pairs, count_array(parts["weight"]))
-        self._values.sweep(pairs)
-
-    def _orders(self) -> tuple:  # type: ignore[type-arg]
-        return orders_of(self.call.parameters)
+        if rows.size:
+            parts = lists.drop_nulls().explode(empty_as_null=False).struct.unnest()
+            self.values.add(batch, rows, parts.select("value"), count_array(parts["weight"]))
 
 
 def in_lists(groups: Ints, values: pl.Series, number: int) -> pl.Series:

@@ -225,13 +225,19 @@ class CallWeights:
     def __init__(self, batch: SlottedRows) -> None:
         self._batch = batch
         self._where: dict[tuple[str, ...], Ints] = {(): batch.weights}
+        self._known: dict[tuple[tuple[str, ...], str | None], Ints] = {}
 
     def of(self, call: AggregateCall) -> Ints:
         """Those of one call, not to be written to. What several calls ask for is found once."""
         names = tuple(filter(None, (call.filter, call.argument if row_of(call).variant == "true" else None)))
+        asked = names, call.argument
+        if asked not in self._known:
+            valid = valid_rows(self._batch.frame[call.argument]) if call.argument else None
+            self._known[asked] = self._chosen(names) if valid is None else self._chosen(names) * valid
+        return self._known[asked]
+
+    def _chosen(self, names: tuple[str, ...]) -> Ints:
         if names not in self._where:
             masks = [true_rows(self._batch.frame[name]) for name in names]
             self._where[names] = self._batch.weights * np.logical_and.reduce(masks)
-        weights = self._where[names]
-        valid = valid_rows(self._batch.frame[call.argument]) if call.argument else None
-        return weights if valid is None else weights * valid
+        return self._where[names]

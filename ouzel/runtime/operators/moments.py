@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
-from ouzel.compiler.types import DOUBLE, DataType, to_polars
-from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
+from ouzel.compiler.types import DOUBLE, DataType
+from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
+from ouzel.runtime.operators.bags import OfBag
 from ouzel.runtime.operators.buffers import Ints, Mask, Values, numbers
 from ouzel.runtime.state.index import Slots
-from ouzel.runtime.state.positions import take_values
-from ouzel.runtime.state.table import SlotTable
 
 Floats = npt.NDArray[np.float64]
 
@@ -93,45 +90,6 @@ def spread_of(call: AggregateCall, counts: Ints, spreads: Floats) -> Values:
     with np.errstate(all="ignore"):
         value = spreads / np.maximum(counts - less, 1)
     return Values(DOUBLE, np.sqrt(value) if is_root else value, there)
-
-
-class OfBag(Accumulators):
-    """Base: all values of a group are kept with their weights, and the result is computed of them when it is asked for."""
-
-    def __init__(self, call: AggregateCall, kind: DataType) -> None:
-        super().__init__(call)
-        self._kind = kind
-
-    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
-        self._values = make_bag(f"values {self.call.name}", {"value": to_polars(self._kind)})
-
-    def fold(self, batch: SlottedRows, weights: Ints) -> None:
-        rows = np.flatnonzero(weights)
-        if rows.size:
-            values = take_values(self._series(batch).alias("value"), rows).to_frame()
-            key = (batch.key[0][rows], batch.key[1][rows])
-            pairs = self._values.find_or_put(key, batch.slots[rows], values)
-            self._values.add(pairs, weights[rows])
-            self._values.sweep(pairs)
-
-    def empty(self, slots: Slots) -> Mask:
-        return self._values.empty(slots)
-
-    def result(self, slots: Slots) -> Values:
-        pairs = self._values.of(slots)
-        return self.compute(
-            self._groups(slots, pairs), self._values.frame(pairs)["value"], self._values.weights[pairs], len(slots)
-        )
-
-    def _groups(self, slots: Slots, pairs: Slots) -> Ints:
-        """Each pair's place among the slots."""
-        order = np.argsort(slots)
-        groups: Ints = order[np.searchsorted(slots, self._values.owners(pairs), sorter=order)]
-        return groups
-
-    @abstractmethod
-    def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
-        """The result of each group, of all its values, each once with its weight."""
 
 
 class SpreadOfBag(OfBag):

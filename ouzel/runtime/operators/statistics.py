@@ -13,8 +13,9 @@ from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import BIGINT, DOUBLE, DataType
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
+from ouzel.runtime.operators.bags import OfBag
 from ouzel.runtime.operators.buffers import Ints, Values, numbers
-from ouzel.runtime.operators.moments import Floats, OfBag
+from ouzel.runtime.operators.moments import Floats
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_values
 
