@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.functions.aggregates import AGGREGATES, is_aggregate, resolve_aggregate
-from ouzel.compiler.plan import AggregateCall
+from ouzel.compiler.plan import WEIGHT, AggregateCall
 from ouzel.compiler.plan.aggregates import accumulator_schema
 from ouzel.compiler.types import (
     BIGINT,
@@ -142,3 +142,21 @@ def test_what_has_no_partial_aggregate_says_so() -> None:
     source = table(k=VARCHAR, v=BIGINT)
     with pytest.raises(NotSupported, match="DISTINCT"):
         accumulator_schema(group(source, ["k"], call("count", source, "v", distinct=True)))
+
+
+def test_calls_of_the_same_values_keep_one_bag() -> None:
+    source = table(retracts=True, k=VARCHAR, f=BOOLEAN, x=DOUBLE)
+    same = [call(name, source, "x") for name in ("min", "max", "stddev_pop", "var_samp")]
+    others = [
+        call("max", source, "x", "of_some", filter="f"),
+        call("stddev_pop", source, "x", "of_each", distinct=True),
+    ]
+    made = chain(group(source, ["k"], *same, *others))
+    frame = pl.DataFrame({"k": ["a"] * 3, "f": [True, True, False], "x": [1.0, 3.0, 8.0], WEIGHT: [1, 1, 1]})
+    made.process(frame)
+    (state,) = made.states
+    bags = {"values min_x", "values of_some", "values of_each", "distinct of_each"}
+    assert state.snapshot().parts.keys() == {"groups", "closed_us", "shown", *bags}
+    back = made.process(frame[2:].with_columns(pl.lit(-1, pl.Int64).alias(WEIGHT)))
+    assert back is not None
+    assert back.rows()[1] == ("a", 1.0, 3.0, 1.0, 2.0, 3.0, 1.0, 1)

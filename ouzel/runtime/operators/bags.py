@@ -10,14 +10,17 @@ import polars as pl
 
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
-from ouzel.compiler.types import DataType, to_polars
+from ouzel.compiler.types import DataType, FloatType, to_polars
 from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.accumulators import LARGEST, Accumulators, MakeBag, SlottedRows
-from ouzel.runtime.operators.buffers import Ints, Mask, Values
+from ouzel.runtime.operators.buffers import Ints, Mask, Values, has_numbers, numbers, valid_rows
 from ouzel.runtime.operators.kept_row import KeptRow
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import filter_rows, take_values
 from ouzel.runtime.state.table import SlotTable
+
+FoundValues = tuple[Ints, pl.Series, Ints, int]
+"""Values of so many groups: the place of each one's group, the values, and their weights."""
 
 
 class Distinct(Accumulators):
@@ -98,17 +101,36 @@ class ValueBag:
     def __init__(self, reader: KeepsValues, kind: DataType) -> None:
         self.readers, self._kind = [reader], kind
 
-    def declare(self, make_bag: MakeBag) -> None:
+    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
         """Declare what is kept for each group."""
-        self.rows = make_bag(f"values {self.readers[0].call.name}", {"value": to_polars(self._kind)})
+        name = f"values {self.readers[0].call.name}"
+        self.rows = make_bag(name, {"value": to_polars(self._kind)})
+        self._results = table.columns(name, {"known": np.bool_}, derived=True)
 
     def add(self, batch: SlottedRows, rows: Ints, values: pl.DataFrame, weights: Ints) -> None:
         """Add values with their weights to the groups of these rows of the batch."""
-        pairs = self.rows.find_or_put((batch.key[0][rows], batch.key[1][rows]), batch.slots[rows], values)
+        groups = batch.slots[rows]
+        pairs = self.rows.find_or_put((batch.key[0][rows], batch.key[1][rows]), groups, values)
         self.rows.add(pairs, weights)
         self.rows.sweep(pairs)
+        self._results["known"][groups] = False
         for reader in self.readers:
             reader.look(batch, pairs)
+
+    def refresh(self, slots: Slots) -> None:
+        """Have the readers compute anew the results of those of these groups to which values have been added since they did."""
+        changed = slots[~self._results["known"][slots]]
+        if changed.size:
+            found = self.find(changed)
+            for reader in self.readers:
+                reader.remember(changed, found)
+            self._results["known"][changed] = True
+
+    def find(self, slots: Slots) -> FoundValues:
+        """All values of these groups."""
+        pairs = self.rows.of(slots)
+        groups = positions_of(slots, self.rows.owners(pairs))
+        return groups, self.rows.frame(pairs)["value"], self.rows.weights[pairs], len(slots)
 
 
 class KeepsValues(Accumulators):
@@ -125,7 +147,8 @@ class KeepsValues(Accumulators):
 
     def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
         if self._is_first:
-            self.values.declare(make_bag)
+            self.values.declare(table, make_bag)
+        self.columns = table.columns(f"of {self.call.name}", self.types, derived=True)
 
     def fold(self, batch: SlottedRows, weights: Ints) -> None:
         rows = np.flatnonzero(weights)
@@ -135,6 +158,9 @@ class KeepsValues(Accumulators):
 
     def look(self, batch: SlottedRows, pairs: Slots) -> None:
         """The weights of these pairs of (group, value) have changed; those of weight 0 are not kept any more."""
+
+    def remember(self, slots: Slots, found: FoundValues) -> None:
+        """Compute the results of these groups, of all their values."""
 
     def empty(self, slots: Slots) -> Mask:
         return self.values.rows.empty(slots)
@@ -146,22 +172,39 @@ class KeepsValues(Accumulators):
 
 
 class OfBag(KeepsValues):
-    """Base: the result is computed of all values when it is asked for."""
+    """Base: the result is computed of all values when it is asked for; what is a number is not computed again until values are added."""
+
+    def __init__(self, call: AggregateCall, kind: DataType) -> None:
+        super().__init__(call, kind)
+        value = np.float64 if isinstance(call.type, FloatType) else np.int64
+        self._is_number = has_numbers(call.type)
+        self.types = {"value": value, "valid": np.bool_} if self._is_number else {}
 
     def result(self, slots: Slots) -> Values:
-        bag = self.values.rows
-        pairs = bag.of(slots)
-        return self.compute(self._groups(slots, pairs), bag.frame(pairs)["value"], bag.weights[pairs], len(slots))
+        if not self._is_number:
+            return self.compute(*self.values.find(slots))
+        self.values.refresh(slots)
+        valid = self.columns["valid"][slots]
+        return Values(self.call.type, self.columns["value"][slots], None if valid.all() else valid)
 
-    def _groups(self, slots: Slots, pairs: Slots) -> Ints:
-        """Each pair's place among the slots."""
-        order = np.argsort(slots)
-        groups: Ints = order[np.searchsorted(slots, self.values.rows.owners(pairs), sorter=order)]
-        return groups
+    def remember(self, slots: Slots, found: FoundValues) -> None:
+        if self._is_number:
+            made = self.compute(*found)
+            if isinstance(made.data, pl.Series):
+                made = Values(made.kind, numbers(made.data), valid_rows(made.data))
+            self.columns["value"][slots] = made.data
+            self.columns["valid"][slots] = True if made.valid is None else made.valid
 
     @abstractmethod
     def compute(self, groups: Ints, values: pl.Series, weights: Ints, number: int) -> Values:
         """The result of each group, of all its values, each once with its weight."""
+
+
+def positions_of(slots: Slots, owners: Slots) -> Ints:
+    """The place of each owner among the slots."""
+    order = np.argsort(slots)
+    places: Ints = order[np.searchsorted(slots, owners, sorter=order)]
+    return places
 
 
 def share_values(calls: Sequence[Accumulators]) -> list[DistinctValues]:
@@ -217,9 +260,9 @@ class ExtremeBag(KeepsValues):
     Only a group whose best value has gone looks through its other values.
     """
 
-    def declare(self, table: SlotTable, make_bag: MakeBag) -> None:
-        super().declare(table, make_bag)
-        self.columns = table.columns(f"of {self.call.name}", {"best": np.int64}, derived=True)
+    def __init__(self, call: AggregateCall, kind: DataType) -> None:
+        super().__init__(call, kind)
+        self.types = {"best": np.int64}
 
     def look(self, batch: SlottedRows, pairs: Slots) -> None:
         pairs, held, groups = self.values.rows.touch(pairs)[1], self.values.rows.weights, batch.touched

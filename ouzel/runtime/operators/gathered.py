@@ -12,7 +12,7 @@ from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import by_variant
 from ouzel.compiler.types import DOUBLE, DataType, to_polars
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
-from ouzel.runtime.operators.bags import OfBag
+from ouzel.runtime.operators.bags import OfBag, positions_of
 from ouzel.runtime.operators.buffers import Ints, Values, count_array, numbers
 from ouzel.runtime.operators.value_order import group_ends, ordered_rows, spread, take_last_field
 from ouzel.runtime.state.index import Slots
@@ -34,7 +34,7 @@ class Gathered(OfBag):
             kind = {"value": to_polars(self._kind), "weight": pl.Int64()}
             return [make_nulls(name, pl.List(pl.Struct(kind)), len(slots))]
         pairs = bag.of_any_weight(slots)
-        groups = self._groups(slots, pairs)
+        groups = positions_of(slots, bag.owners(pairs))
         order = np.argsort(groups, kind="stable")
         rows = bag.frame(pairs[order]).with_columns(weight=pl.Series(bag.weights[pairs[order]]))
         return [in_lists(groups[order], rows.to_struct(), len(slots)).alias(name)]
