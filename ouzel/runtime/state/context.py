@@ -139,6 +139,8 @@ class StateContext:
 
     def _own(self, part: pl.DataFrame) -> pl.DataFrame:
         """What is of this task's key groups. What has gone is told to all: who has not got it loses nothing."""
+        if self.groups == KeyGroups():
+            return part
         group = part[GROUP].to_numpy()
         return filter_rows(part, part[GONE].to_numpy() | ((group >= self.groups.first) & (group < self.groups.end)))
 

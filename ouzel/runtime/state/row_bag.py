@@ -30,6 +30,8 @@ class RowBag(Kept):
         order_by: a column by which `of` gives the rows of an owner, NULLs first; None for any order.
     """
 
+    _more_words = _OWNER_LOW, _OWNER_HIGH
+
     def __init__(
         self, name: str, owners: SlotTable, schema: Mapping[str, pl.DataType], seed: int, order_by: str | None = None
     ) -> None:
@@ -138,11 +140,10 @@ class RowBag(Kept):
     def _order(self, slots: Slots) -> Slots:
         return self._held.order(slots)
 
-    def _more(self, slots: Slots) -> Sequence[pl.Series]:
-        low, high = self._owners.index.hashes(self.owners(slots))
-        return pl.Series(_OWNER_LOW, low), pl.Series(_OWNER_HIGH, high)
+    def _more(self, slots: Slots) -> Sequence[Words]:
+        return self._owners.index.hashes(self.owners(slots))
 
     def _load(self, slots: Slots, part: pl.DataFrame) -> None:
         new = np.flatnonzero(self._links["owner"][slots] == 0)
-        words = (part[name].to_numpy()[new] for name in (_OWNER_LOW, _OWNER_HIGH))
+        words = (part[name].to_numpy()[new] for name in self._more_words)
         self._link(slots[new], self._owners.index.find(*words))

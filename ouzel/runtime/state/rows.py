@@ -19,12 +19,12 @@ _SHORT = 4_096
 
 
 class RowStore:
-    """At most one row a slot. Rows are appended to a log of frames, merged by size as in a log-structured merge tree
+    """At most one row of this schema a slot. Rows are appended to a log of frames, merged by size as in a log-structured merge tree
     (O'Neil et al., 1996), so that each row is copied O(log n) times; when more than half of the log is dead it is written anew.
     """
 
     def __init__(self, schema: Mapping[str, pl.DataType]) -> None:
-        self._schema = dict(schema)
+        self.schema = dict(schema)
         self._frames: list[pl.DataFrame] = []
         self._place = np.full(64, -1, np.int64)
         self._logged = self._live = 0
@@ -35,7 +35,7 @@ class RowStore:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns of a row."""
-        return tuple(self._schema)
+        return tuple(self.schema)
 
     def put(self, slots: Slots, frame: pl.DataFrame) -> None:
         """Keep row i of `frame` for `slots[i]`, each slot given once, in place of what was there."""
@@ -54,7 +54,7 @@ class RowStore:
     def take(self, slots: Slots) -> pl.DataFrame:
         """The rows of these slots, in their order; each must have one."""
         if not slots.size:
-            return pl.DataFrame(schema=self._schema)
+            return pl.DataFrame(schema=self.schema)
         places = self._place[slots]
         if len(self._frames) > 1 and self._logged <= max(_SHORT, _MERGED * slots.size):
             self._frames = [pl.concat(self._frames, rechunk=True)]

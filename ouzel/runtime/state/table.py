@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from ouzel.runtime.state import kernels
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import KeyIndex, Slots
-from ouzel.runtime.state.positions import filter_rows
+from ouzel.runtime.state.positions import filter_rows, take_rows
 from ouzel.runtime.state.rows import RowStore
 
 LOW, HIGH, GROUP, GONE = "$low", "$high", "$group", "$gone"
@@ -93,6 +94,9 @@ class SlotTable:
 class Kept(SlotTable):
     """Base: a table that a snapshot holds. A row of a snapshot is known by the hash of its slot."""
 
+    _more_words: tuple[str, ...] = ()
+    """The columns that `_more` gives, of words."""
+
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
@@ -136,16 +140,24 @@ class Kept(SlotTable):
         assert self._removed is not None
         slots = self.index.slots()
         part = self._part(self._order(slots[self._changes["epoch"][slots] == self._epoch]))
-        words = zip(*self._removed, strict=True) if self._removed else ((), ())
-        low, high = (np.concatenate([np.empty(0, np.uint64), *parts]) for parts in words)
-        gone = pl.DataFrame({LOW: low, HIGH: high, GONE: np.ones(len(low), np.bool_)})
+        removed = self._removed
         self._begin()
+        if not removed:
+            return part
+        low, high = map(np.concatenate, zip(*removed, strict=True))
+        gone = pl.DataFrame({LOW: low, HIGH: high, GONE: np.ones(len(low), np.bool_)})
         return pl.concat([gone, part], how="diagonal").select(part.columns)
 
     @cached_property
     def schema(self) -> pl.Schema:
         """The columns of a part of a snapshot, once all that is kept has been declared."""
-        return self._part(np.empty(0, np.int64)).schema
+        types: dict[str, pl.DataType] = {LOW: pl.UInt64(), HIGH: pl.UInt64(), GROUP: pl.UInt16(), GONE: pl.Boolean()}
+        for family, held in self._columns.items():
+            types |= {f"column.{family}.{name}": _polars(held[name].dtype) for name in held.names}
+        for family, store in self._stores.items():
+            types[f"there.{family}"] = pl.Boolean()
+            types |= {f"row.{family}.{name}": kind for name, kind in store.schema.items()}
+        return pl.Schema(types | dict.fromkeys(self._more_words, pl.UInt64()))
 
     def load(self, part: pl.DataFrame) -> None:
         """Put in what a part of a snapshot holds, in place of what is here of the same keys."""
@@ -162,7 +174,7 @@ class Kept(SlotTable):
                 columns[name][slots] = part[f"column.{family}.{name}"].to_numpy()
         for family, store in self._stores.items():
             there = np.flatnonzero(part[f"there.{family}"].to_numpy())
-            store.put(slots[there], _name(part, f"row.{family}.")[there])
+            store.put(slots[there], take_rows(_rows_of(part, f"row.{family}."), there))
         self._load(slots, part)
 
     def _begin(self) -> None:
@@ -178,8 +190,10 @@ class Kept(SlotTable):
         for family, store in self._stores.items():
             there = ~store.missing(slots)
             columns.append(pl.Series(f"there.{family}", there))
-            columns += store.take_with_gaps(slots).select(pl.all().name.prefix(f"row.{family}.")).get_columns()
-        return pl.DataFrame([*columns, *self._more(slots)])
+            rows = store.take_with_gaps(slots).get_columns()
+            columns += [column.alias(f"row.{family}.{column.name}") for column in rows]
+        words = zip(self._more_words, self._more(slots), strict=True)
+        return pl.DataFrame([*columns, *(pl.Series(name, array) for name, array in words)])
 
     def groups(self, slots: Slots) -> npt.NDArray[np.int64]:
         """The key group of each of these slots."""
@@ -189,7 +203,7 @@ class Kept(SlotTable):
         """These slots in the order in which a snapshot has them."""
         return slots
 
-    def _more(self, slots: Slots) -> Sequence[pl.Series]:
+    def _more(self, slots: Slots) -> Sequence[Words]:
         """What a part holds beside columns and rows."""
         return ()
 
@@ -197,6 +211,12 @@ class Kept(SlotTable):
         """Take over what `_more` has told."""
 
 
-def _name(part: pl.DataFrame, prefix: str) -> pl.DataFrame:
-    names = [name for name in part.columns if name.startswith(prefix)]
-    return part.select(pl.col(name).alias(name.removeprefix(prefix)) for name in names)
+def _rows_of(part: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    """The columns of this prefix, without it; not by expressions, which Polars plans each time."""
+    columns = [column for column in part.get_columns() if column.name.startswith(prefix)]
+    return pl.DataFrame([column.alias(column.name.removeprefix(prefix)) for column in columns])
+
+
+@cache
+def _polars(kind: np.dtype[Any]) -> pl.DataType:
+    return pl.Series(np.empty(0, kind)).dtype
