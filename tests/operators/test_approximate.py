@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ouzel.compiler.functions.aggregate_function import ValueOrder
 from ouzel.compiler.functions.approximate import LARGEST_ROUNDED, register_bits
+from ouzel.compiler.plan import Aggregate
 from ouzel.compiler.types import BIGINT, BOOLEAN, BYTES, DOUBLE, FLOAT, INT, VARCHAR, DataType, DecimalType
 from ouzel.runtime.operators.approximate import LINEAR_COUNTING_LIMITS, find_registers, round_digits
 from ouzel.runtime.operators.spark_hash import spark_hashes
@@ -93,3 +95,28 @@ def test_what_cannot_be_rounded_stays() -> None:
     assert round_digits(given, 0.01).tolist() == given.tolist()
     assert math.isnan(round_digits(np.array([math.nan]), 0.01)[0])
     assert math.copysign(1, round_digits(np.array([-0.0]), 0.01)[0]) == 1
+
+
+ASCENDING = (ValueOrder(),)
+
+
+@pytest.mark.parametrize("first", ["exact", "rough"])
+def test_what_is_rounded_shares_no_bag_with_what_is_not(first: str) -> None:
+    source = table(value=DOUBLE)
+    calls = {
+        "exact": call("median", source, "value", "exact", parameters=(ASCENDING,)),
+        "rough": call("approx_percentile", source, "value", "rough", parameters=(ASCENDING, 0.5, 0.2)),
+        "fine": call("approx_percentile", source, "value", "fine", parameters=(ASCENDING, 0.5, 0.0001)),
+    }
+    rows = pl.DataFrame({"value": [1.23456789 + number * 0.0371 for number in range(9)]})
+    alone = {name: median_of(rows, group(source, (), one, emit=FINAL)) for name, one in calls.items()}
+    together = sorted(calls.values(), key=lambda one: one.name != first)
+    assert median_of(rows, group(source, (), *together, emit=FINAL)) == {name: one[name] for name, one in alone.items()}
+    assert len({one[name] for name, one in alone.items()}) == 3
+
+
+def median_of(rows: pl.DataFrame, node: Aggregate) -> dict[str, object]:
+    made = chain(node)
+    made.process(rows)
+    (frame,) = made.finish()
+    return frame.row(0, named=True)

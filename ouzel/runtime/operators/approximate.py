@@ -45,6 +45,10 @@ def make_percentile(call: AggregateCall, argument: DataType | None, retracting: 
 class RoundedContinuous(Continuous):
     """APPROX_PERCENTILE."""
 
+    @property
+    def content(self) -> tuple[object, ...]:
+        return (*super().content, _error(self.call))
+
     def _series(self, batch: SlottedRows) -> pl.Series:
         return pl.Series(round_digits(numbers(super()._series(batch)), _error(self.call)))
 
