@@ -41,11 +41,8 @@ kestrel-wire: $(INSTALLED) jdk ## Hold our Kestrel client and test server to Twi
 reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology and as a Spark job, and compare
 	@$(BIN)/ouzel reconcile sql_examples/flight_delays.sql
 
-# In a new clone Numba compiles once and keeps what it made; else each part would do so, amid tests that have a limit.
-COMPILE := from ouzel.connectors.formats import csv_kernels, json_columns, json_escapes; from ouzel.runtime.cluster.server import warm_up; warm_up()
-
 test: $(INSTALLED) $(DATA) jdk ## Run every test (what .ci/run calls), in four parts at once, for each waits a lot
-	@$(BIN)/python -c "$(COMPILE)"
+	@$(BIN)/python -m tests.servers.loops  # in a new clone; else each part would do so, amid tests that have a limit
 	@echo "The parts of test-jobs, test-servers, test-spark and test-others run side by side, and print when they have ended"
 	@$(MAKE) --no-print-directory -j 4 --output-sync test-jobs test-servers test-spark test-others
 
