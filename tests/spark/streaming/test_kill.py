@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import pytest
 from ouzel.runtime.run import RunState
 from ouzel.session import Job
 from ouzel.spark.streaming.run import start_structured
+from tests.servers.workers import WarmWorkers
 from tests.spark.batch.conftest import kafka
 from tests.spark.batch.plain import INTERPRETED
 from tests.spark.streaming.conftest import ended
@@ -42,19 +43,30 @@ ARGUMENTS = ["--engine", "spark", "--master", "local[2]", "--set", "trigger.rows
 WAIT_S = 200
 
 
-def begun(folder: Path) -> subprocess.Popen[bytes]:
-    """The run, in a session of its own."""
+def begun(folder: Path, workers: Path = Path(sys.executable)) -> subprocess.Popen[bytes]:
+    """The run, in a session of its own; `workers` is the Python that Spark starts."""
     command = [sys.executable, "-m", "ouzel", "run", str(folder / "numbers.sql"), *ARGUMENTS]
     return subprocess.Popen(
-        [*command, "--conf", "spark.ui.enabled=false", *INTERPRETED], start_new_session=True, stderr=subprocess.PIPE
+        [*command, "--conf", "spark.ui.enabled=false", *INTERPRETED],
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYSPARK_PYTHON": str(workers)},
     )
+
+
+@pytest.fixture
+def warm_workers() -> Iterator[WarmWorkers]:
+    """Spark's workers, which begin with all imported."""
+    workers = WarmWorkers()
+    yield workers
+    workers.close()
 
 
 def parts(folder: Path) -> list[Path]:
     return sorted((folder / "kept").glob("part-*"))
 
 
-def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, warm_workers: WarmWorkers) -> None:
     (tmp_path / "numbers.sql").write_text(NUMBERS)
     first = begun(tmp_path)
     until = time.monotonic() + WAIT_S
@@ -64,7 +76,7 @@ def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path) -
     first.wait()
     before = parts(tmp_path)
     assert len(before) >= 4, "it was killed before it had written anything"
-    again = begun(tmp_path)
+    again = begun(tmp_path, warm_workers.python)
     _, said = again.communicate(timeout=WAIT_S)
     assert again.returncode == 0, said.decode()
     numbers = Counter(json.loads(line)["n"] for part in parts(tmp_path) for line in part.read_text().splitlines())
