@@ -271,8 +271,18 @@ class AggregateBinder:
                 raise self.source.error(
                     f"the {constant.name} of {self.name.upper()} is from {constant.least} to {constant.most}",
                     place(node),
+                    _meant(constant.name, number, constant.least, constant.most),
                 )
         return value.value
+
+
+def _meant(name: str, number: float, least: float, most: float) -> str:
+    """What to write for what other systems take, if it is that: percent for a fraction, and Spark's accuracy, which is one by the error."""
+    is_error = name == "error"
+    meant = 1 / number if is_error and number else number / 100
+    if not (number > 1 and least <= meant <= most):
+        return ""
+    return f"write {meant:g} for {f'an accuracy of {number:g}' if is_error else f'{number:g} %'}"
 
 
 def _time_of_rows(node: Node) -> Column | None:
