@@ -114,8 +114,8 @@ def test_every_type_becomes_its_column(tmp_path: Path) -> None:
     assert decode([]).frame.height == 0
 
 
-@pytest.mark.parametrize("seed", seeds())
-def test_a_bad_record_is_named_and_no_other_is_misread(seed: int) -> None:
+def damaged(seed: int) -> tuple[list[bytes], list[int]]:
+    """Sixty records of which three are none of the schema: one is cut short, to one another is added, one has no such choice; and which."""
     random = Random(seed)
     bodies = [encode(SCHEMA, event(number)) for number in range(60)]
     odd = sorted(random.sample(range(60), 3))
@@ -125,12 +125,29 @@ def test_a_bad_record_is_named_and_no_other_is_misread(seed: int) -> None:
         bodies[place] = {"short": body[: random.randrange(len(body))], "long": longer, "choice": b"\0\7" + body[2:]}[
             damage
         ]
+    return bodies, odd
+
+
+def check_damaged(seed: int) -> None:
+    """The bad ones are named, and no other is misread."""
+    bodies, odd = damaged(seed)
     decoded = decode(bodies)
     assert [index for index, _ in decoded.bad] == odd
     assert "schema" in decoded.bad[1][1]
     assert decoded.kept is not None
     assert decoded.kept.tolist() == [place for place in range(60) if place not in odd]
     assert decoded.frame.to_dicts() == [row(place) for place in range(60) if place not in odd]
+
+
+@pytest.mark.parametrize("seed", seeds())
+def test_a_bad_record_is_named_and_no_other_is_misread(seed: int) -> None:
+    check_damaged(seed)
+
+
+def test_a_mark_that_a_bad_record_runs_into_may_say_that_bytes_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn_once = bytes.fromhex("036df8e179d7938231dad5cbeb3a0a94")
+    monkeypatch.setattr("secrets.token_bytes", lambda size: drawn_once)
+    check_damaged(6)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ class _Schema:
         file = b"".join((self._head, write_varint(len(bodies)), write_varint(len(data)), data, _SYNC))
         try:
             frame = pl.read_avro(io.BytesIO(file if bodies else self._head))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):  # the last where bytes are missing
             return None
         if frame.height != len(bodies) or not frame[self._mark_name].eq(pl.Series([self._mark])).all():
             return None
