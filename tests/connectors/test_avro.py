@@ -114,8 +114,8 @@ def test_every_type_becomes_its_column(tmp_path: Path) -> None:
     assert decode([]).frame.height == 0
 
 
-def damaged(seed: int) -> tuple[list[bytes], list[int]]:
-    """Sixty records of which three are none of the schema: one is cut short, to one another is added, one has no such choice; and which."""
+def check_damaged(seed: int) -> None:
+    """Of sixty records one is cut short, one has another behind it, one has no such choice: they are named, and no other is misread."""
     random = Random(seed)
     bodies = [encode(SCHEMA, event(number)) for number in range(60)]
     odd = sorted(random.sample(range(60), 3))
@@ -125,12 +125,6 @@ def damaged(seed: int) -> tuple[list[bytes], list[int]]:
         bodies[place] = {"short": body[: random.randrange(len(body))], "long": longer, "choice": b"\0\7" + body[2:]}[
             damage
         ]
-    return bodies, odd
-
-
-def check_damaged(seed: int) -> None:
-    """The bad ones are named, and no other is misread."""
-    bodies, odd = damaged(seed)
     decoded = decode(bodies)
     assert [index for index, _ in decoded.bad] == odd
     assert "schema" in decoded.bad[1][1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
 import polars as pl
@@ -13,7 +15,9 @@ from ouzel.compiler.functions.aggregate_function import ValueOrder
 from ouzel.compiler.functions.approximate import LARGEST_ROUNDED, register_bits
 from ouzel.compiler.plan import Aggregate
 from ouzel.compiler.types import BIGINT, BOOLEAN, BYTES, DOUBLE, FLOAT, INT, VARCHAR, DataType, DecimalType
+from ouzel.runtime import operators
 from ouzel.runtime.operators.approximate import LINEAR_COUNTING_LIMITS, find_registers, round_digits
+from ouzel.runtime.operators.bags import KeepsValues
 from ouzel.runtime.operators.spark_hash import spark_hashes
 from tests.operators.nodes import FINAL, call, chain, group, table
 
@@ -113,6 +117,16 @@ def test_what_is_rounded_shares_no_bag_with_what_is_not(first: str) -> None:
     together = sorted(calls.values(), key=lambda one: one.name != first)
     assert median_of(rows, group(source, (), *together, emit=FINAL)) == {name: one[name] for name, one in alone.items()}
     assert len({one[name] for name, one in alone.items()}) == 3
+
+
+def test_who_keeps_other_values_than_those_of_the_column_says_so() -> None:
+    for module in iter_modules(operators.__path__):
+        import_module(f"{operators.__name__}.{module.name}")
+    kinds = [KeepsValues]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    own = [kind for kind in kinds if "_series" in vars(kind)]
+    assert own == [kind for kind in kinds if "content" in vars(kind) and kind is not KeepsValues] != []
 
 
 def median_of(rows: pl.DataFrame, node: Aggregate) -> dict[str, object]:
