@@ -25,7 +25,7 @@ import polars as pl
 from bench.markdown import markdown
 from bench.nexmark import query_names, statements
 from ouzel.connectors import open_source
-from ouzel.connectors.base import ReadBatch, SourceRequest
+from ouzel.connectors.reading import ReadBatch, SourceRequest
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.job import run_job, spark_job
 from ouzel.spark.session import start_spark

@@ -34,7 +34,7 @@ from ouzel.compiler.plan import (
     TopN,
     WindowFrame,
 )
-from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, DataType, Field, Schema
+from ouzel.compiler.types import BIGINT, DOUBLE, TIMESTAMP, VARCHAR, DataType, Field, Schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.result_table import ResultTable
@@ -193,6 +193,17 @@ def over_totals(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     return _over(rows, OverCall("running", "sum", "price", BIGINT, whole), OverCall("ten", "sum", "price", BIGINT, ten))
 
 
+def over_changes(rows: int) -> tuple[Step, list[pl.DataFrame]]:
+    """AVG of ten rows and LAG in the order of prices, of a hundred keys of two thousand rows each, to which a fiftieth of a batch comes."""
+    call = OverCall("ten", "avg", "price", DOUBLE, WindowFrame(FrameKind.ROWS, -9, 0))
+    before = OverCall("before", "lag", "price", BIGINT, WindowFrame(FrameKind.ROWS, None, None), 1)
+    scan = _scan(key=BIGINT, ts=TIMESTAMP, price=BIGINT)
+    chain = build_chain([Over(scan, ("key",), (SortKey("price"),), ("ts",), (call, before))], Settings(seed=7))
+    for frame in _rides(2_000, 100):
+        chain.process(frame)
+    return chain.process, _rides(rows // 50, 100)
+
+
 def top_three(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     """The three highest prices of each of ten thousand keys."""
     scan = _scan(key=BIGINT, ts=TIMESTAMP, price=BIGINT)
@@ -217,10 +228,11 @@ WORKLOADS = (
     asof_join,
     over_numbers,
     over_totals,
+    over_changes,
     top_three,
     result_table,
 )
-ONCE = (result_table, windowed_sums, interval_join, asof_join, over_numbers, over_totals)
+ONCE = (result_table, windowed_sums, interval_join, asof_join, over_numbers, over_totals, over_changes)
 
 
 def measure(workload: Callable[[int], tuple[Step, list[pl.DataFrame]]], rows: int) -> dict[str, object]:

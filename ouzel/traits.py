@@ -16,7 +16,7 @@ from ouzel.compiler.catalog import (
     load_named,
 )
 from ouzel.compiler.types import Field, Schema, from_arrow, from_polars
-from ouzel.connectors.base import Connector, FoundColumns, Reads, Replay, SinkDelivery, Upserts, Writers, Writes
+from ouzel.connectors.base import Connector, Reads, Replay, SinkDelivery, Upserts, Writers, Writes
 from ouzel.connectors.lookups import asked_of
 from ouzel.connectors.options import (
     GONE,
@@ -28,6 +28,7 @@ from ouzel.connectors.options import (
     unit_of_epoch,
     why_unwritable,
 )
+from ouzel.connectors.reading import FoundColumns
 from ouzel.errors import ConnectorError
 
 

@@ -6,7 +6,7 @@ A type is written as in Python: `str`, `tuple[str, int]`, a dataclass; `Annotate
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -107,15 +107,17 @@ def record_of(hint: Hint) -> RecordType:
     """The record that a type means.
 
     Raises:
-        QueryError: no column can hold such values.
+        QueryError: no column can hold such values, or there are none.
     """
     hint = _strip_hint(hint)
     if isinstance(hint, type) and (is_dataclass(hint) or _is_named(hint)):
         named = class_fields(hint)
+        _check_fields(hint, named)
         made = tuple(Field(name, type_of(each)) for name, each in named.items())
         return RecordType(Form.CLASS, made, tuple(named.values()), hint)
     if origin_of(hint) is tuple and Ellipsis not in get_args(hint):
         parts = get_args(hint)
+        _check_fields(hint, parts)
         names = (KEY, VALUE) if len(parts) == 2 else tuple(f"f{place}" for place in range(len(parts)))
         return RecordType(Form.TUPLE, tuple(map(Field, names, map(type_of, parts))), parts)
     return RecordType(Form.VALUE, (Field(VALUE, type_of(hint)),), (hint,))
@@ -207,6 +209,18 @@ def class_fields(made: Any) -> dict[str, Hint]:
     return {name: hints.get(name, object) for name in names}
 
 
+def _check_fields(hint: Any, named: Collection[object]) -> None:
+    """See that a record has fields, and that each has a type."""
+    if not named:
+        raise QueryError(f"{spelled(hint)} has no fields, so a record of it is no row", instead="give it one")
+    untyped = [name for name in getattr(hint, "_fields", ()) if name not in get_type_hints(hint)]
+    if untyped:
+        raise QueryError(
+            f"the field '{untyped[0]}' of {spelled(hint)} has no type",
+            instead=f"write class {spelled(hint)}(typing.NamedTuple) with a type for each field, or a dataclass",
+        )
+
+
 def _is_named(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields")
 
@@ -223,7 +237,7 @@ def _strip_hint(hint: Hint) -> Hint:
 def spelled(hint: Hint) -> str:
     """A type as one would write it."""
     if origin_of(hint) is Annotated:
-        return spelled(get_args(hint)[0])
+        return "datetime with a time zone" if hint == LOCAL_TIME else spelled(get_args(hint)[0])
     if isinstance(hint, type) and not get_args(hint):
         return hint.__name__
     if origin_of(hint) in (tuple, list, dict):
@@ -270,7 +284,16 @@ def _hint_of(value: object) -> Hint | None:
     for hint in (bool, int, float, str, bytes, datetime, date, timedelta, Decimal):
         if isinstance(value, hint):
             return hint
-    raise TypeError(f"no column holds values of the type {type(value).__name__}")
+    raise TypeError(f"no column holds values of the type {type(value).__name__}{_remedy(value)}")
+
+
+def _remedy(value: object) -> str:
+    """What makes it a value that columns hold."""
+    if isinstance(value, Enum):
+        return ": take its .value"
+    if type(value).__module__ == "numpy":
+        return ": its .tolist() is Python's own" if hasattr(value, "__len__") else ": its .item() is Python's own"
+    return ": make it a list" if isinstance(value, set | frozenset) else ""
 
 
 def _inside(values: Iterable[object]) -> Hint | None:

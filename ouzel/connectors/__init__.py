@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from ouzel.connectors.base import Connector, Reads, SinkRequest, SinkWriter, Source, SourceRequest, Writes
+from ouzel.connectors.base import Connector, Reads, Writes
 from ouzel.connectors.blackhole import CONNECTOR as BLACKHOLE
 from ouzel.connectors.datagen import CONNECTOR as DATAGEN
 from ouzel.connectors.file import CONNECTOR as FILE
@@ -23,10 +23,12 @@ from ouzel.connectors.nexmark import CONNECTOR as NEXMARK
 from ouzel.connectors.options import check_options
 from ouzel.connectors.postgres import CONNECTOR as POSTGRES
 from ouzel.connectors.print import CONNECTOR as PRINT
+from ouzel.connectors.reading import Source, SourceRequest
 from ouzel.connectors.redis import CONNECTOR as REDIS
 from ouzel.connectors.redis.table import CONNECTOR as REDIS_TABLE
 from ouzel.connectors.result import CONNECTOR as RESULT
 from ouzel.connectors.values import CONNECTOR as VALUES
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError
 
 __all__ = [

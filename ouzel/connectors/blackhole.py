@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ouzel.connectors.base import Connector, SinkDelivery, SinkRequest, Writers, Writes
+from ouzel.connectors.base import Connector, SinkDelivery, Writers, Writes
+from ouzel.connectors.writing import SinkRequest
 
 if TYPE_CHECKING:
     import polars as pl

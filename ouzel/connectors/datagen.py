@@ -9,25 +9,10 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import (
-    Alias,
-    BatchView,
-    Committed,
-    Connector,
-    OffsetRange,
-    Option,
-    Partition,
-    ReadBatch,
-    Reads,
-    ReadState,
-    Replay,
-    SourceRequest,
-    always,
-    before,
-    never,
-)
+from ouzel.connectors.base import Alias, BatchView, Connector, Option, Reads, Replay, always, never
 from ouzel.connectors.datagen_fields import FieldOptions, make_field
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, ReadBatch, ReadState, SourceRequest, before
 from ouzel.errors import ConnectorError, QueryError
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ouzel.connectors.base import BadRow
+from ouzel.connectors.reading import BadRow
 from ouzel.errors import ConnectorError
 
 if TYPE_CHECKING:

@@ -16,7 +16,10 @@ from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 
-from ouzel.connectors.base import (
+from ouzel.connectors.formats import open_decoder
+from ouzel.connectors.formats.base import Records
+from ouzel.connectors.formats.csv import CsvDecoder
+from ouzel.connectors.reading import (
     BadRow,
     Committed,
     OffsetRange,
@@ -26,9 +29,6 @@ from ouzel.connectors.base import (
     SourceRequest,
     before,
 )
-from ouzel.connectors.formats import open_decoder
-from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.csv import CsvDecoder
 from ouzel.errors import ConnectorError
 
 _HEAD = struct.Struct("<II")

@@ -13,8 +13,9 @@ from typing import Protocol
 import polars as pl
 from polars.exceptions import PolarsError
 
-from ouzel.connectors.base import Option, SinkRequest
+from ouzel.connectors.base import Option
 from ouzel.connectors.file.ledger import REMEMBERED, digits
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
 
 MERGE = "merge"

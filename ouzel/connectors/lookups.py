@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ouzel.connectors.base import Option, Unreachable
+from ouzel.connectors.base import Option
+from ouzel.connectors.reading import Unreachable
 from ouzel.errors import QueryError
 
 if TYPE_CHECKING:

@@ -17,27 +17,21 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ouzel.connectors.base import (
-    BatchView,
-    Committed,
-    Connector,
-    OffsetRange,
-    Option,
-    Partition,
-    ReadBatch,
-    Reader,
-    Reads,
-    ReadState,
-    Replay,
-    Source,
-    SourceRequest,
-    always,
-    before,
-    never,
-)
+from ouzel.connectors.base import BatchView, Connector, Option, Reads, Replay, always, never
 from ouzel.connectors.datagen import remove_rate
 from ouzel.connectors.nexmark_rules import COLD_CHANNELS, FIRST_ID, HOT_CHANNELS, HOT_EVERY, ROUND, HotRule
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import (
+    Committed,
+    OffsetRange,
+    Partition,
+    ReadBatch,
+    Reader,
+    ReadState,
+    Source,
+    SourceRequest,
+    before,
+)
 from ouzel.errors import ConnectorError, QueryError
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from ouzel.connectors.base import Committed, OffsetRange, Partition, SourceRequest
 from ouzel.connectors.items import ItemDecoder, ItemLog, KeptItems
 from ouzel.connectors.kept import KEPT
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, SourceRequest
 from ouzel.errors import ConnectorError
 
 

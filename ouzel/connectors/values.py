@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ouzel.connectors.base import BatchView, Connector, Reads, Replay, SourceRequest, always, never
-from ouzel.connectors.datagen import DatagenSource
+from ouzel.connectors.base import BatchView, Connector, Reads, Replay, always, never
+from ouzel.connectors.datagen import DatagenReader, DatagenSource
+from ouzel.connectors.reading import Partition, ReadBatch, ReadState, SourceRequest
 
 CONNECTOR = Connector(
     "values",
@@ -27,6 +28,22 @@ CONNECTOR = Connector(
 )
 
 
+class _OneRow(DatagenSource):
+    """A row made up like any other, but in no place: what is wrong with it is in the query or in the program, which says so itself."""
+
+    def reader(self, partition: Partition, offset: int | None) -> DatagenReader:
+        return _OneRowReader(super().reader(partition, offset))
+
+
+class _OneRowReader(DatagenReader):
+    def __init__(self, reader: DatagenReader) -> None:
+        self._reader = reader
+
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
+        read = self._reader.read(rows, until)
+        return replace(read, place=lambda row: "") if isinstance(read, ReadBatch) else read
+
+
 def open_values(request: SourceRequest) -> DatagenSource:
-    """Its source: made up like any other row."""
-    return DatagenSource(replace(request, options={"rows": "1", "partitions": "1"}))
+    """Its source."""
+    return _OneRow(replace(request, options={"rows": "1", "partitions": "1"}))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from ouzel.dsl.producers import ConnectorTable
 from ouzel.errors import QueryError
@@ -43,6 +46,54 @@ def check_monoid(verb: str, given: object) -> None:
         f"{verb} adds up by a monoid, and {said} is none",
         instead=f"write monoid.{said}()" if made else "write a monoid first, sum_by_key(monoid.Sum(), store)",
     )
+
+
+def check_arity(function: Callable[..., Any], called: str) -> None:
+    """See that a function can be called with one record.
+
+    Raises:
+        QueryError: it cannot; says what to write.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of many that are written in C nothing is known
+        return
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        raise QueryError(
+            f"{called} is given one record and nothing else, and as its arguments are {signature}, that fails: {error}",
+            instead="take a pair as one argument: lambda pair: … pair[0] … pair[1]",
+        ) from None
+
+
+def check_records(given: object) -> None:
+    """See that these are records, one after the other, and nothing whose parts would be taken for them.
+
+    Raises:
+        QueryError: they are not; says what to write.
+    """
+    kind = type(given).__name__
+    if isinstance(given, str | bytes):
+        shown = given[:20]
+        told, instead = f"{shown!r} is one {kind}, and its parts are no records", f"write Source.of([{shown!r}])"
+    elif isinstance(given, Mapping):
+        told, instead = (
+            "a mapping gives its keys alone",
+            "write Source.of(mapping.items()) for pairs, or Source.of(list(mapping))",
+        )
+    elif hasattr(given, "columns") and hasattr(
+        given, "shape"
+    ):  # Polars' and pandas' frames: they give columns, and their names
+        rows = "rows" if hasattr(given, "rows") else "itertuples"
+        arguments = "" if rows == "rows" else "index=False, name=None"
+        told = f"a {kind} gives its columns, and they are no records"
+        instead = f"write Source.of(frame.{rows}({arguments}), tuple[str, int]) with their types, or read its file: Source.file"
+    elif not isinstance(given, Iterable):
+        told, instead = f"{given!r} holds no records", "write Source.of([…])"
+    else:
+        return
+    raise QueryError(told, instead=instead)
 
 
 def check_table(verb: str, given: object, kind: str) -> None:

@@ -74,9 +74,27 @@ def function_id(function: UserFunction) -> str:
     if name and "<" not in name and module != "__main__":
         return f"{module}:{name}"
     if inspect.isfunction(function):
-        cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        return digest("code", *_of_code(function.__code__), *map(_value_id, (*cells, *(function.__defaults__ or ()))))
+        values = (*_closed_over(function), *(function.__defaults__ or ()))
+        return digest(
+            "code", *_of_code(function.__code__), *map(_value_id, values), *_of_mapping(function.__kwdefaults__ or {})
+        )
     return digest("object", type(function).__module__, type(function).__qualname__, name)
+
+
+def _closed_over(function: UserFunction) -> Iterator[Any]:
+    """What the function's variables from outside hold.
+
+    Raises:
+        QueryError: one of them holds nothing yet.
+    """
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            raise QueryError(
+                f"{function_name(function)} uses '{name}', which is nothing yet",
+                instead=f"define {name} above this step",
+            ) from None
 
 
 def _of_code(code: CodeType) -> Iterator[object]:

@@ -72,6 +72,8 @@ def _holds_number(kind: DataType, value: bool | float | Decimal) -> bool:
         case IntegerType(bits=bits):
             return isinstance(value, int) and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
         case DecimalType(precision=precision, scale=scale):
+            if not Decimal(value).is_finite():
+                return False
             units = Decimal(value).scaleb(scale, EXACT)
-            return units.is_finite() and units == units.to_integral_value() and abs(units) < 10**precision
+            return units == units.to_integral_value() and abs(units) < 10**precision
     return True

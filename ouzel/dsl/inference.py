@@ -12,6 +12,9 @@ from ouzel.compiler.plan import StepKind
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
 from ouzel.errors import OuzelError, QueryError
 
+UNREADABLE = "its source cannot be read: "
+"""Behind it stands what is wrong with the source, which a type would not mend."""
+
 SAMPLE_ROWS = 100
 """So many records a function is tried on."""
 
@@ -28,6 +31,7 @@ def result_hint(
     returns: Hint | None,
     samples: Callable[[], Iterable[Any] | None],
     called: str,
+    why_unread: Callable[[], str],
 ) -> Hint:
     """The type of the records that come of a function.
 
@@ -37,6 +41,7 @@ def result_hint(
         returns: what the user says of the records; None if nothing.
         samples: gives the first records that the function will see; None if they cannot be read now.
         called: the step, for messages.
+        why_unread: why there are no first records, if there are none.
 
     Raises:
         QueryError: it cannot be known; says what to write.
@@ -55,12 +60,14 @@ def result_hint(
         return seen
     why = why_no_hint(values) or "the first records do not show it"
     if found is None:
-        why = "its source cannot be read before it runs"
+        why = why_unread()
     if raised:
         why = f"on the first records it raises {type(raised[0]).__name__}: {raised[0]}"
     raise QueryError(
         f"it is not known which type {called} gives: it has no annotation, and {why}",
-        instead=f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
+        instead=""
+        if why.startswith(UNREADABLE)
+        else f"write {kind.value}(…, returns=tuple[str, int]) with the type of its records, or annotate the function",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -51,6 +52,7 @@ class Memory:
         self.inputs = {name: list(records) for name, records in inputs.items()}
         self.written: dict[str, list[Any]] = {}
         self._found: dict[int, list[Dated]] = {}
+        self._shared: set[int] = set()
 
     def records(self, end: Producer) -> list[Any]:
         """The records that a producer gives.
@@ -67,9 +69,11 @@ class Memory:
             raise QueryError(f"there is no source '{min(unknown)}'", instead=f"give records of {sources}")
         readers: dict[int, list[Producer]] = {}
         for producer in graph:
-            self._found[id(producer)] = self._compute(producer)
             for read in producer.reads:
                 readers.setdefault(id(read), []).append(producer)
+        self._shared = {read for read, each in readers.items() if len(each) > 1}
+        for producer in graph:
+            self._found[id(producer)] = self._compute(producer)
         for producer in graph:
             if not _is_inside_loop(producer, readers.get(id(producer), [])):
                 _check_held(producer, self._plain(producer))
@@ -119,7 +123,9 @@ class Memory:
         )
 
     def _of(self, producer: Producer) -> list[Dated]:
-        return self._found[id(producer)]
+        """What a producer gives; copies where others read it too, for a function may change what it is given."""
+        found = self._found[id(producer)]
+        return deepcopy(found) if id(producer) in self._shared else found
 
     def _plain(self, producer: Producer) -> list[Any]:
         return [record for _, record in self._of(producer)]
@@ -127,9 +133,9 @@ class Memory:
     def _give(self, producer: GivenRecords | TableRead) -> list[Any]:
         name = _name(producer)
         if name in self.inputs:
-            return self.inputs[name]
+            return deepcopy(self.inputs[name])
         if isinstance(producer, GivenRecords):
-            return list(producer.records)
+            return deepcopy(list(producer.records))
         if not sampling.can_be_read_now(producer):
             raise QueryError(f"the source '{name}' has no end", instead=f"give its records: memory({name}=[...])")
         return list(sampling.read_records(producer))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -88,9 +89,9 @@ class HeldRecords:
 
     records: tuple[Any, ...]
 
-    def __call__(self, _one: object) -> tuple[Any, ...]:
-        """All of them."""
-        return self.records
+    def __call__(self, _one: object) -> Iterator[Any]:
+        """Copies of all of them: who changes one changes neither the program's nor what a replay gives."""
+        return map(deepcopy, self.records)
 
 
 class Builder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -53,7 +54,7 @@ def running_sums(
     made = []
     for time, key, value in sorted(dated, key=lambda one: (one[0], one[2] is not None, order_key(one[2]))):
         known = key_value(key)
-        before = monoid.present(totals[known]) if known in totals else None
+        before = deepcopy(monoid.present(totals[known])) if known in totals else None
         totals[known] = monoid.plus(totals.get(known, monoid.zero), monoid.prepare(value))
         made.append((time, (key, (before, value))))
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
@@ -14,9 +15,9 @@ from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, made_of
 from ouzel.compiler.types import to_polars
 from ouzel.connectors import open_source
-from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.connectors.formats.far_times import python_rows
-from ouzel.dsl.inference import SAMPLE_ROWS
+from ouzel.connectors.reading import ReadBatch, SourceRequest
+from ouzel.dsl.inference import SAMPLE_ROWS, UNREADABLE
 from ouzel.dsl.producers import (
     AskedPairs,
     Filtered,
@@ -36,6 +37,7 @@ from ouzel.dsl.producers import (
     Timed,
     WindowSum,
     Written,
+    entire_graph,
 )
 from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
@@ -106,7 +108,7 @@ def samples(producer: Producer) -> list[Any] | None:
     if "samples" not in producer.cache:
         producer.cache["samples"] = _samples(producer)
     found: list[Any] | None = producer.cache["samples"]
-    return found
+    return deepcopy(found)  # for functions that change what they are given
 
 
 def _samples(producer: Producer) -> list[Any] | None:
@@ -304,5 +306,12 @@ def _read(producer: TableRead) -> list[Any] | None:
         return None
     try:
         return list(islice(read_records(producer, SAMPLE_ROWS), SAMPLE_ROWS))
-    except OuzelError:
+    except OuzelError as error:
+        producer.cache["unread"] = str(error)
         return None
+
+
+def why_unread(producer: Producer) -> str:
+    """Why the first records of its sources cannot be known now."""
+    errors = [one.cache["unread"] for one in entire_graph(producer) if "unread" in one.cache]
+    return f"{UNREADABLE}{errors[0]}" if errors else "its source cannot be read before it runs"

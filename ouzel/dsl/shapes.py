@@ -121,7 +121,12 @@ class OfRecords:
     def __init__(self, monoid: Monoid[Any, Any, Any], kind: DataType, hint: Hint) -> None:
         self._monoid = in_classes(monoid, hint)
         self._remake = remaking(total_hint(monoid, kind, hint)) or _same
-        self.zero, self.plus = self._monoid.zero, self._monoid.plus
+        self.plus = self._monoid.plus
+
+    @property
+    def zero(self) -> Any:
+        """The total of no values."""
+        return self._monoid.zero
 
     def prepare(self, value: Any) -> Any:
         """The total of one value."""

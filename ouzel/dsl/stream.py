@@ -10,7 +10,7 @@ from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Hint, RecordType, pair_of, record_of, tuple_of, type_of
 from ouzel.compiler.types import TimestampType
 from ouzel.dsl import sampling
-from ouzel.dsl.advice import ELSEWHERE, check_monoid, check_span, check_table
+from ouzel.dsl.advice import ELSEWHERE, check_arity, check_monoid, check_span, check_table
 from ouzel.dsl.expressions import Expr, col
 from ouzel.dsl.functions import function_id, function_name, users_line
 from ouzel.dsl.inference import result_hint
@@ -305,9 +305,10 @@ class Stream(Runnable[T_co]):
         check_span("the slide of windows", slide)
         self._check_timed("windows")
         if not timedelta(0) < slide <= size or size % slide:
-            raise QueryError(
-                f"windows of {size} cannot begin every {slide}", instead="take a slide that divides the size"
+            wanted = (
+                "take a slide that divides the size" if size > timedelta(0) else "both are to be longer than nothing"
             )
+            raise QueryError(f"windows of {size} cannot begin every {slide}", instead=wanted)
         key, value = self.record.hints
         kind = self.record.columns[1].type
         total = (monoid.signature(kind).result, total_hint(monoid, kind, value))
@@ -334,6 +335,8 @@ class Stream(Runnable[T_co]):
         if part is not StepPart.RECORD:
             self._pairs(verb)
         by_columns = isinstance(function, ColumnFunction)
+        if not by_columns:
+            check_arity(function, called)
         step = PythonStep(
             kind,
             part,
@@ -347,7 +350,14 @@ class Stream(Runnable[T_co]):
         if kind is StepKind.FILTER:
             return Stream(StepTaken(self.producer, step, record=self.record, place=place))
         said = returns if returns is not None else getattr(function, "returns", None) if by_columns else None
-        made = result_hint(step.function, kind, said, lambda: sampling.given(self.producer, step), called)
+        made = result_hint(
+            step.function,
+            kind,
+            said,
+            lambda: sampling.given(self.producer, step),
+            called,
+            lambda: sampling.why_unread(self.producer),
+        )
         return Stream(StepTaken(self.producer, step, record=self._make_record(part, made), place=place))
 
     def _make_record(self, part: StepPart, hint: Hint) -> RecordType:

@@ -22,6 +22,7 @@ from ouzel.compiler.sql.ddl import name_text
 from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.options import list_options
+from ouzel.dsl.advice import check_records
 from ouzel.dsl.functions import users_line
 from ouzel.dsl.producers import ConnectorTable, GivenRecords, Queried, TableRead
 from ouzel.errors import QueryError
@@ -201,10 +202,11 @@ class Source(metaclass=_Readable):
         """Records that the program itself holds, for tests and small tables; they are sent with it.
 
         Raises:
-            QueryError: they show no type that columns hold.
+            QueryError: they show no type that columns hold, or are no records.
         """
         from ouzel.dsl.stream import Stream
 
+        check_records(records)
         given = tuple(records)
         hint = record if record is not None else hint_of_values(given)
         if not is_whole(hint):

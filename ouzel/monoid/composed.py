@@ -81,8 +81,8 @@ class MapOf(InPython["Mapping[Any, Any] | None", "dict[Any, Any]", "dict[Any, An
         return self._keep({key: self.part.prepare(inner) for key, inner in (value or {}).items()})
 
     def plus(self, a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
-        zero = self.part.zero
-        return self._keep({key: self.part.plus(a.get(key, zero), b.get(key, zero)) for key in a | b})
+        part = self.part
+        return self._keep({key: part.plus(*(one.get(key, part.zero) for one in (a, b))) for key in a | b})
 
     @property
     def inverse(self) -> Callable[[dict[Any, Any]], dict[Any, Any]] | None:

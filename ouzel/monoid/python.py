@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
@@ -143,11 +144,11 @@ class UserDefined(InPython[Any, Any, Any]):
 
     @property
     def zero(self) -> Any:
-        return self.empty
+        return deepcopy(self.empty)  # `add` may change it, against what is asked: all keys would have one total
 
     def prepare(self, value: Any) -> Any:
         if value is None:
-            return self.empty
+            return self.zero
         return self.lift(value) if self.lift else value
 
     def plus(self, a: Any, b: Any) -> Any:

@@ -9,15 +9,12 @@ from ouzel.planner.settings import Delivery
 from ouzel.planner.topology import Topology
 from ouzel.reconcile.record import Loss
 from ouzel.runtime.protocol.messages import Event
-from ouzel.runtime.run import Status
-
-STATE_LOST, ROWS_LOST = "state-lost", "rows-lost"
-"""Kinds of events: a task that keeps state was started again; what was on its way at most once is gone."""
+from ouzel.runtime.run import LOSSES, ROWS_LOST, Status
 
 
 @dataclass
 class _Open:
-    """A loss whose end is known only once all rows that had been read by then are acked."""
+    """A loss whose end is known only once all rows that had been read by then are acked; at most once the event comes when it is known."""
 
     loss: Loss
     rows_in: int
@@ -44,7 +41,7 @@ class Losses:
         """Take in how the run stands."""
         told: Counter[tuple[str, str, int | None]] = Counter()
         for event in status.events:
-            if event.kind in (STATE_LOST, ROWS_LOST):
+            if event.kind in LOSSES:
                 same = event.kind, event.text, event.task
                 told[same] += 1
                 if told[same] > self._told[same]:

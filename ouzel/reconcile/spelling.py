@@ -14,8 +14,8 @@ from pathlib import Path
 
 from ouzel.compiler.plan import Sink, SinkMode
 from ouzel.connectors import open_source
-from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.connectors.formats import open_encoder
+from ouzel.connectors.reading import ReadBatch, SourceRequest
 
 ROWS = 1 << 16
 """Read and written at once."""

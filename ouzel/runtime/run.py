@@ -75,8 +75,8 @@ class Status:
     counters: Mapping[str, int] = field(default_factory=dict)
 
 
-STATE_LOST = "state-lost"
-"""The kind of event that tells of a task that died with what it kept in memory."""
+STATE_LOST, ROWS_LOST = LOSSES = "state-lost", "rows-lost"
+"""Kinds of events: a task that keeps state was started again, without it; what was on its way at most once is gone."""
 
 ASYNC_WAIT_S = 0.5
 """How long a thread waits at once for those who iterate asynchronously."""

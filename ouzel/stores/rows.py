@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ouzel.connectors import CONNECTORS, open_source, reads_of
-from ouzel.connectors.base import ReadBatch, SourceRequest
+from ouzel.connectors.reading import ReadBatch, SourceRequest
 from ouzel.errors import ConnectorError
 from ouzel.stores.batcher import Batcher, BatchID
 from ouzel.stores.columns import StoreColumns

@@ -231,3 +231,21 @@ def test_a_failing_topology_is_1_and_keeps_its_logs_out_of_stdout(
 def test_the_script_is_installed() -> None:
     script = Path(sys.executable).parent / "ouzel"
     assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout.startswith("ouzel ")
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "out", "err"),
+    [("2>&-", 0, "n\n0\n1\n", ""), (">&-", 1, "", "error: Bad file descriptor\n"), ("<&- 2>&-", 0, "n\n0\n1\n", "")],
+)
+def test_closed_standard_streams_take_no_other_file(
+    temporary: Path, tmp_path: Path, closed: str, code: int, out: str, err: str
+) -> None:
+    query = tmp_path / "two.sql"
+    query.write_text(
+        "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'rows' = '2', 'fields.n.kind' = 'sequence');\nSELECT n FROM t;"
+    )
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *OUZEL, "run", str(query), "--format", "csv"]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=environment(temporary), check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, out, err)

@@ -144,6 +144,63 @@ def test_a_mark_that_a_bad_record_runs_into_may_say_that_bytes_are_missing(monke
     check_damaged(6)
 
 
+def of_field(kind: Any) -> dict[str, Any]:
+    """The schema of a record with a field `x` of this type."""
+    return {"type": "record", "name": "r", "fields": [{"name": "x", "type": kind}]}
+
+
+ENUM = {"type": "enum", "name": "e", "symbols": ["A", "B"]}
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 1}
+MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "good", "odd", "reason"),
+    [
+        (["null", ENUM], pl.String(), b"\2\2", b"\2\4", "choice 2 of 2"),
+        (ENUM, pl.String(), b"\2", b"\1", "choice -1 of 2"),
+        (DECIMAL, pl.Decimal(4, 1), b"\4\x27\x0f", b"\4\x27\x10", "more than 4 digits"),
+        (DECIMAL, pl.Decimal(4, 1), b"\2\xff", b"\4\xd8\xf0", "more than 4 digits"),
+        (["null", DECIMAL], pl.Decimal(4, 1), b"\0", b"\2" + write_varint(17) + bytes(17), "more than 4 digits"),
+        (MILLIS, pl.Datetime("us", "UTC"), b"\2", write_varint(2**62), "a time that no TIMESTAMP can hold"),
+        (of_field(MILLIS), pl.Struct({"x": pl.Datetime("us", "UTC")}), b"\2", write_varint(-(2**63)), "no TIMESTAMP"),
+        ("string", pl.String(), b"\2a", b"\2\xff", "its field 'x' is not text in UTF-8"),
+        ("bytes", pl.Binary(), b"\2a", write_varint(2**50) + b"a", "it ends inside its field 'x'"),
+        ({"type": "array", "items": "bytes"}, pl.List(pl.Binary()), b"\2\2a\0", write_varint(2**40) + b"\0", "has 1099511627776 elements"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_value_that_is_none_of_its_type_is_a_bad_record(
+    kind: Any, column: pl.DataType, good: bytes, odd: bytes, reason: str
+) -> None:
+    decoder = open_decoder("avro", {"avro.schema": json.dumps(of_field(kind))}, {"x": column})
+    alone = decoder.decode(Records.of([good]))
+    decoded = decoder.decode(Records.of([good, odd, good]))
+    assert [index for index, _ in decoded.bad] == [1]
+    assert reason in decoded.bad[0][1]
+    assert decoded.frame.equals(pl.concat([alone.frame, alone.frame]))
+
+
+UNREADABLE = [
+    ({"type": "array", "items": ENUM}, "an enum inside another type in its field 'x'"),
+    ({"type": "map", "values": ["null", ENUM]}, "an enum that may be null inside another type"),
+    (of_field(ENUM), "an enum inside another type"),
+    ([ENUM, "null"], "an enum that may be null inside another type, or with null behind it"),
+    ("null", "nothing but null"),
+    ({"type": "array", "items": "null"}, "nothing but null"),
+    ({"type": "array", "items": {"type": "fixed", "name": "f", "size": 0}}, "a fixed of no bytes"),
+    ({"type": "record", "name": "empty", "fields": []}, "a record of no fields"),
+    ({"type": "fixed", "name": "f", "size": 20, "logicalType": "decimal", "precision": 38}, "a decimal of 20 bytes"),
+]
+
+
+@pytest.mark.parametrize(("kind", "problem"), UNREADABLE, ids=str)
+def test_a_type_that_no_record_could_be_read_of_is_refused(kind: Any, problem: str) -> None:
+    schema = of_field(kind) | {"fields": [*of_field(kind)["fields"], {"name": "id", "type": "long"}]}
+    with pytest.raises(ConnectorError, match=problem):
+        open_decoder("avro", {"avro.schema": json.dumps(schema)}, {"id": pl.Int64()})
+
+
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [

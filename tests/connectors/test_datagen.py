@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ouzel.connectors import CONNECTORS, check_options
-from ouzel.connectors.base import ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.datagen import DatagenSource
+from ouzel.connectors.reading import ReadBatch, ReadState, SourceRequest
 from ouzel.errors import ConnectorError, QueryError
 from tests.effort import examples
 

@@ -64,8 +64,10 @@ def test_each_record_that_cannot_be_read_says_why_and_takes_no_other_with_it() -
     assert reasons[1].startswith("its 'op' is 'u' and it has no 'before': the database logs no whole rows")
     assert reasons[2] == "column 'id' may not be NULL"
     assert reasons[3] == "its 'op' is 'x', and a change has c, r, u or d"
-    assert reasons[4] == "its 'op' is missing, and a change has c, r, u or d"
-    assert reasons[5] == "it is not a JSON object but list"
+    assert reasons[4] == (
+        "its 'op' is missing, and a change has c, r, u or d; if it is in a 'payload', write 'debezium-json.schema-include' = 'true'"
+    )
+    assert reasons[5] == "it is not a JSON object but an array"
     assert reasons[6] == "its 'op' is 'c' and it has no 'after': a row that comes has to be there"
 
 
@@ -74,6 +76,15 @@ def test_the_change_may_stand_beside_its_schema() -> None:
         {"schema": {"type": "struct"}, "payload": {"after": ANN, "op": "c"}}, **{"debezium_json.schema_include": "true"}
     )
     assert told(found) == [(0, 1, "ann", 1)]
+    plain = decode({"after": ANN, "op": "c"}, **{"debezium_json.schema_include": "true"})
+    assert plain.bad[0][1].endswith("; leave 'debezium-json.schema-include' out if it is not in a 'payload'")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [([1], "an array"), ("c", "text"), (7, "a number"), (1.5, "a number"), (True, "true or false"), (None, "null")]
+)  # fmt: skip
+def test_what_is_no_object_is_named(value: object, said: str) -> None:
+    assert decode(value).bad[0][1] == f"it is not a JSON object but {said}"
 
 
 def test_names_match_in_any_case_but_those_in_quotes() -> None:

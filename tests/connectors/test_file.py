@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
-from ouzel.connectors.base import BadRow, ReadBatch, Reader, ReadState, SinkRequest, SourceRequest
 from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.file import text
 from ouzel.connectors.formats.csv import Dialect
 from ouzel.connectors.formats.csv_records import find_ends
+from ouzel.connectors.reading import BadRow, ReadBatch, Reader, ReadState, SourceRequest
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
 from tests.effort import examples
 

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import open_sink
-from ouzel.connectors.base import SinkRequest, SinkWriter
 from ouzel.connectors.file import durable, ledger, sink
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from tests.effort import seeds
 
 BATCHES = 40

@@ -128,6 +128,9 @@ def test_what_it_answers(folder: Path, query: str, rows: list[tuple[object, ...]
         ("SELECT * FROM 'empty.csv'", "empty.csv is empty, so it says no columns; declare them"),
         ("SELECT * FROM 'empty.json'", "empty.json holds no JSON object, so it says no columns; declare them"),
         ("SELECT * FROM 'gap.csv'", "gap.csv leaves a field without a name; name them all: 'csv.columns' = 'a, b, c'"),
+        ("SELECT * FROM 'late.csv'", "late.csv is empty, where a header names the columns"),
+        ("SELECT * FROM kinds.csv", "tables have no database or catalog; write csv, or 'kinds.csv' if that is the path of a file"),
+        ('SELECT * FROM "kinds.csv"', "there is no table kinds.csv; the path of a file stands in single quotes: 'kinds.csv'"),
         ("SELECT * FROM 'twice.csv'", "twice.csv names 'A' twice; give the fields names of your own"),
         ("SELECT * FROM 'time.parquet'", "column 't' is of type time64[us], which SQL has not; declare the other columns"),
         ("SELECT * FROM '*.pq'", "two.pq holds column 'a' as VARCHAR, and a file before it as BIGINT; declare the columns"),
@@ -151,6 +154,7 @@ def test_what_cannot_be_found_is_said(folder: Path, query: str, said: str) -> No
     (folder / "empty.csv").touch()
     (folder / "empty.json").write_text("\n[1]\n")
     (folder / "gap.csv").write_text("a,,c\n")
+    (folder / "late.csv").write_text("\n\na,b\n1,2\n")
     (folder / "twice.csv").write_text("a,A\n")
     pq.write_table(pa.table({"t": pa.array([0], pa.time64("us"))}), folder / "time.parquet")
     pl.DataFrame({"a": [1]}).write_parquet(folder / "one.pq")
@@ -171,6 +175,16 @@ def test_a_word_for_null_is_told_of(folder: Path) -> None:
     (folder / "na.csv").write_text("a,b\n1,x\nNA,NA\n")
     with pytest.warns(UserWarning, match="'NA' makes a VARCHAR; if it stands for NULL, say so: 'csv.null' = 'NA'"):
         planned("SELECT * FROM 'na.csv'", folder)
+
+
+def test_numbers_in_a_header_are_told_of(folder: Path, recwarn: pytest.WarningsRecorder) -> None:
+    (folder / "rows.csv").write_text("1,a,nan\n2,b,x\n")
+    told = "the first line names the columns, 1 among them; if it is a row, say so: 'csv.header' = 'false'"
+    planned("SELECT * FROM 'rows.csv'", folder)
+    assert any(told in str(one.message) for one in recwarn)
+    recwarn.clear()
+    planned("SELECT * FROM read_csv('rows.csv', header => false)", folder)
+    assert not recwarn.list
 
 
 def test_a_value_that_does_not_fit_later_is_a_bad_record(folder: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ouzel import entry
 from ouzel.connectors import open_source
-from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.connectors.file import text
+from ouzel.connectors.reading import ReadBatch, SourceRequest
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.session import load_text
 from ouzel.spark.batch.run import batch_run

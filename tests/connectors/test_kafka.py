@@ -5,29 +5,20 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
-from ouzel.connectors.base import (
-    BadRow,
-    Committed,
-    ReadBatch,
-    Reader,
-    ReadState,
-    SinkRequest,
-    Source,
-    SourceRequest,
-    Unreachable,
-)
 from ouzel.connectors.kafka.identity import topic_ids
+from ouzel.connectors.reading import BadRow, Committed, ReadBatch, Reader, ReadState, Source, SourceRequest, Unreachable
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
 
 if TYPE_CHECKING:
@@ -109,26 +100,37 @@ def test_a_restart_of_the_broker_loses_nothing(kafka: KafkaBroker) -> None:
     assert sorted(seen) == list(range(100_000))
 
 
-def produce_in_transactions(kafka: KafkaBroker, topic: str) -> None:
-    """Records 0 to 400, ten a transaction, each ended by a control record; others in between are aborted."""
+def produce_in_transactions(kafka: KafkaBroker, topic: str, transactions: Iterable[tuple[Sequence[int], bool]]) -> None:
+    """Records of these numbers, a control record behind each transaction, which is committed or aborted.
+
+    A broker answers a commit before it has written the control records: up to then a reader's end is before them.
+    """
     producer = Producer({"bootstrap.servers": kafka.address, "transactional.id": topic})
-    producer.init_transactions()
-    for first in range(0, 400, 10):
-        for numbers, end in (
-            (range(-10, 0), producer.abort_transaction),
-            (range(first, first + 10), producer.commit_transaction),
-        ):
-            producer.begin_transaction()
-            for number in numbers:
-                producer.produce(topic, json.dumps({"id": number, "word": "w"}).encode(), partition=0)
-            producer.flush()
-            end()
+    producer.init_transactions(30)
+    for numbers, committed in transactions:
+        producer.begin_transaction()
+        for number in numbers:
+            producer.produce(topic, json.dumps({"id": number, "word": "w"}).encode(), partition=0)
+        producer.flush()  # what waits to be sent is dropped by an abort
+        producer.commit_transaction(30) if committed else producer.abort_transaction(30)
+    every, stable = (
+        Consumer({"bootstrap.servers": kafka.address, "group.id": topic, "isolation.level": level})
+        for level in ("read_uncommitted", "read_committed")
+    )
+    place, limit = TopicPartition(topic, 0), time.monotonic() + 60
+    while stable.get_watermark_offsets(place, 30) != every.get_watermark_offsets(place, 30):
+        assert time.monotonic() < limit, "a transaction stays open"
+        time.sleep(0.02)
+    every.close()
+    stable.close()
 
 
 @pytest.mark.server
 def test_a_batch_among_gaps_is_read_again_as_it_was(kafka: KafkaBroker) -> None:
     kafka.create_topic("gaps", 1)
-    produce_in_transactions(kafka, "gaps")
+    numbers = [range(first, first + 10) for first in range(0, 400, 10)]
+    ten = [(part, committed) for some in numbers for part, committed in ((range(-10, 0), False), (some, True))]
+    produce_in_transactions(kafka, "gaps", ten)
     source = open_source("kafka", request_for(kafka.address, "gaps", start="earliest", end="latest"))
     part = source.partitions()[0]
     cuts = list(batches_of(source.reader(part, None), 7))
@@ -254,17 +256,10 @@ def test_metadata_and_key_are_columns(kafka: KafkaBroker) -> None:
 
 @pytest.mark.server
 def test_gaps_that_transactions_leave_do_not_hang_a_bounded_read(kafka: KafkaBroker) -> None:
-    from confluent_kafka import Producer
-
     kafka.create_topic("transactional", 1)
-    producer = Producer({"bootstrap.servers": kafka.address, "transactional.id": "t"})
-    producer.init_transactions(30)
-    for values, commit in ((events(0, 5), True), (events(5, 10), False)):
-        producer.begin_transaction()
-        for value in values:
-            producer.produce("transactional", value, partition=0)
-        producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+    produce_in_transactions(kafka, "transactional", [(range(5), True), (range(5, 10), False)])
     source = open_source("kafka", request_for(kafka.address, "transactional", end="latest"))
+    assert source.span(source.partitions()[0]) == (0, 12)
     frame, _, _ = read_all(source)
     source.close()
     assert frame["id"].to_list() == [0, 1, 2, 3, 4]
@@ -315,8 +310,6 @@ def test_a_sinks_records_are_read_back(kafka: KafkaBroker) -> None:
 
 @pytest.mark.server
 def test_upserts_have_keys_and_tombstones(kafka: KafkaBroker) -> None:
-    from confluent_kafka import Consumer, TopicPartition
-
     kafka.create_topic("upserted", 1)
     options = dict(request_for(kafka.address, "upserted").options)
     sink = open_sink("kafka", SinkRequest("out", options, COLUMNS, "upsert", Path("."), keys=("word",)))

@@ -13,10 +13,11 @@ from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from ouzel.connectors import CONNECTORS, open_sink, open_source
-from ouzel.connectors.base import ReadBatch, SinkRequest, Source, SourceRequest
 from ouzel.connectors.kafka.discovery import Discovery
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import ReadBatch, Source, SourceRequest
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 from tests.connectors.test_kafka import COLUMNS, events, read_all, request_for
 
@@ -123,6 +124,10 @@ class Partitioned:
 
     def __init__(self) -> None:
         self.sought: list[int] = []
+        self.held: list[bool] = []
+
+    def hold(self, place: tuple[str, int], paused: bool) -> None:
+        self.held.append(paused)
 
     def fetch(self) -> None:
         pass
@@ -155,3 +160,28 @@ def test_what_is_shed_is_not_taken_though_it_comes() -> None:
         60,
         list(range(50, 60)),
     )
+
+
+def test_long_records_are_held_back_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.connectors.kafka.reader._QUEUE_BYTES_MAX", 1 << 20)
+    monkeypatch.setattr("ouzel.connectors.kafka.reader._BATCH_BYTES", 1 << 18)
+    request, connection = request_for("b:1", "t"), Partitioned()
+    decoder = RecordDecoder(request, TableOptions(CONNECTORS["kafka"], request.options))
+    reader = KafkaReader(connection, ("t", 0), 0, None, decoder, pinned=False)  # type: ignore[arg-type]
+    word = "w" * (1 << 16)
+    for first in range(0, 20, 2):
+        reader.take(
+            [
+                Message(
+                    topic="t", partition=0, offset=number, value=b'{"id": %d, "word": "%b"}' % (number, word.encode())
+                )
+                for number in (first, first + 1)
+            ]
+        )
+    assert connection.held == [True], "sixteen of them are a megabyte"
+    batches = []
+    while isinstance(batch := reader.read(10_000), ReadBatch):
+        batches.append(batch)
+    assert [number for batch in batches for number in batch.frame["id"].to_list()] == list(range(20))
+    assert max(batch.frame.height for batch in batches) <= 4
+    assert connection.held == [True, False]

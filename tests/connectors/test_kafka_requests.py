@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from ouzel.connectors import open_sink
-from ouzel.connectors.base import SinkRequest, SinkWriter
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
 from tests.process.topologies import wait_until

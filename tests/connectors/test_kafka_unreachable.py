@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 
 from ouzel.connectors import open_sink, open_source
-from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.kafka.client import refuse_unreachable
 from ouzel.connectors.kafka.source import _list
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 from tests.connectors.test_kafka import request_for
+from tests.servers.process import free_port
 
 LONG_MS = "600000"
 """A wait that no test outlives."""
@@ -22,8 +23,7 @@ LONG_MS = "600000"
 @pytest.fixture
 def closed() -> str:
     """An address where nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from confluent_kafka import Message
 import ouzel
 from ouzel import Source, Store, monoid
 from ouzel.connectors import CONNECTORS, check_options
-from ouzel.connectors.base import BadRow, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.reader import RecordDecoder
 from ouzel.connectors.kafka.records import KafkaRecords, take_out
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import BadRow, SourceRequest
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.stores import keyed_totals
 

@@ -14,11 +14,12 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import open_sink, open_source
-from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SinkRequest, SourceRequest, Unreachable
 from ouzel.connectors.items import KeptItems
 from ouzel.connectors.kestrel import client, sink
 from ouzel.connectors.kestrel.client import Client
 from ouzel.connectors.kestrel.source import KestrelReader, KestrelSource
+from ouzel.connectors.reading import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.session import load_text
 from tests.servers.kestrel import KestrelServer, Talk

@@ -12,9 +12,11 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import open_sink, open_source
-from ouzel.connectors.base import ReadBatch, SinkRequest, SourceRequest
-from tests.servers.kafka import JARS, fetched, free_port
+from ouzel.connectors.reading import ReadBatch, SourceRequest
+from ouzel.connectors.writing import SinkRequest
+from tests.servers.kafka import JARS, fetched
 from tests.servers.kestrel import KestrelServer, Talk
+from tests.servers.process import free_port
 
 pytestmark = pytest.mark.server
 SERVERS = Path(__file__).parents[1] / "servers"

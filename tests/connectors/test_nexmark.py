@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ouzel.connectors.base import ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.nexmark import count_rows, event_numbers, generate, open_nexmark
 from ouzel.connectors.nexmark_draws import Events, number_all
+from ouzel.connectors.reading import ReadBatch, ReadState, SourceRequest
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.session import load_text
 

@@ -15,8 +15,8 @@ from polars.testing import assert_frame_equal
 
 from ouzel import entry
 from ouzel.connectors import open_source
-from ouzel.connectors.base import ReadBatch, Reader, SourceRequest
 from ouzel.connectors.file import text
+from ouzel.connectors.reading import ReadBatch, Reader, SourceRequest
 from ouzel.errors import ConnectorError, QueryError
 from ouzel.session import load_text
 from tests.effort import examples

@@ -13,8 +13,9 @@ import pytest
 
 import ouzel
 from ouzel.connectors import CONNECTORS, check_options, open_sink
-from ouzel.connectors.base import SinkRequest, SinkWriter
+from ouzel.connectors.postgres import client
 from ouzel.connectors.postgres import table as tables
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError, QueryError
 from tests.servers.postgres import PostgresServer
 
@@ -166,6 +167,67 @@ def test_errors_say_where_and_why_and_no_secret(postgres: PostgresServer, monkey
         ConnectorError, match=r"no PostgreSQL server lets us in at 127.0.0.1:1/x: .*refused.*; is 'url' right"
     ):
         opened(postgres, "strict", ROWS, url="postgresql://127.0.0.1:1/x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "keeps"),
+    [
+        (pl.Datetime("us"), "date", False),
+        (pl.Datetime("us"), "timestamp(0)", False),
+        (pl.Datetime("us", "UTC"), "timestamptz", True),
+        (pl.Decimal(10, 4), "numeric(10, 2)", False),
+        (pl.Decimal(10, 2), "numeric(12, 4)", True),
+        (pl.Decimal(10, 2), "numeric", True),
+        (pl.Float64(), "real", False),
+        (pl.Float32(), "double precision", True),
+        (pl.Int64(), "double precision", False),
+        (pl.Int32(), "smallint", True),
+        (pl.String(), "varchar(3)", True),
+    ],
+)
+def test_a_column_that_would_round_is_refused(
+    postgres: PostgresServer, kind: pl.DataType, held: str, keeps: bool
+) -> None:
+    with postgres.connect() as connection:
+        connection.execute("DROP TABLE IF EXISTS narrow")
+        connection.execute(f"CREATE TABLE narrow (id bigint, v {held})")  # type: ignore[arg-type]
+    columns = {"id": pl.Int64(), "v": kind}
+    if keeps:
+        opened(postgres, "narrow", columns).close()
+        return
+    with pytest.raises(ConnectorError, match=r"column 'v' is .*, and PostgreSQL's is .*, which would round its values"):
+        opened(postgres, "narrow", columns)
+
+
+def test_what_no_index_can_hold_and_what_takes_too_long_are_told(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client calls these errors operational, as it does a connection that broke: they were tried again for ever."""
+    with postgres.connect() as connection:
+        connection.execute("CREATE TABLE indexed (id bigint, word text UNIQUE)")
+        connection.execute(
+            "CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(9); RETURN new; END'"
+        )
+        connection.execute("CREATE TABLE slow (id bigint, word text)")
+        connection.execute("CREATE TRIGGER slow BEFORE INSERT ON slow FOR EACH ROW EXECUTE FUNCTION take_long()")
+    words = "".join(chr(97 + number * number % 25) + str(number) for number in range(30_000))
+    sink = opened(postgres, "indexed", ROWS)
+    sink.write(1, rows((1, words)))
+    with pytest.raises(ConnectorError, match=r"index row (size|requires)"):
+        sink.flush()
+    sink.close()
+    monkeypatch.setattr(client, "_CANCELLED_MOST", 2)
+    with postgres.connect() as connection:
+        connection.execute("ALTER ROLE ouzel SET statement_timeout = 300")
+    try:
+        sink = opened(postgres, "slow", ROWS)
+        sink.write(2, rows((1, "a")))
+        with pytest.raises(ConnectorError, match="canceling statement due to statement timeout"):
+            sink.flush()
+    finally:
+        with postgres.connect() as connection:
+            connection.execute("ALTER ROLE ouzel RESET statement_timeout")
+    sink.close()
 
 
 def test_wrong_options_are_refused() -> None:

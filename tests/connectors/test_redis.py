@@ -15,9 +15,10 @@ import pytest
 
 import ouzel
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
-from ouzel.connectors.base import ItemReader, ReadBatch, ReadState, SinkRequest, Source, SourceRequest, Unreachable
 from ouzel.connectors.kept import KEPT
+from ouzel.connectors.reading import ItemReader, ReadBatch, ReadState, Source, SourceRequest, Unreachable
 from ouzel.connectors.redis.hands import Hands, StreamEntry
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
 from tests.servers.redis import RedisServer
 
@@ -106,6 +107,67 @@ def test_what_a_dead_consumer_had_is_claimed_by_another(redis: RedisServer) -> N
     while reader.read(10) is not ReadState.END:
         assert time.monotonic() < deadline
     assert pending(redis, "s2") == 0
+    source.close()
+
+
+def handle(reader: ItemReader, rows: int) -> list[ReadBatch]:
+    """Read so many rows and acknowledge them."""
+    batches = read(reader, rows)
+    for batch in batches:
+        reader.acknowledge(batch.start, batch.end)
+    return batches
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("left", [5, 0])
+def test_a_stream_whose_newest_entries_were_deleted_ends(redis: RedisServer, left: int) -> None:
+    fill(redis, f"deleted-{left}", 0, 5)
+    redis.client.xtrim(f"deleted-{left}", maxlen=left, approximate=False)
+    gone = redis.client.xadd(f"deleted-{left}", {"value": "gone"})
+    redis.client.xdel(f"deleted-{left}", gone)
+    source = open_source("redis", request_for(redis, f"deleted-{left}", end="empty"))
+    reader = reader_of(source)
+    assert ids(handle(reader, left)) == list(range(left))
+    deadline = time.monotonic() + 60
+    while reader.read(10) is not ReadState.END:
+        assert time.monotonic() < deadline
+    source.close()
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("what", ["group", "stream"])
+def test_a_group_that_is_removed_goes_on_where_it_was_and_that_is_told(redis: RedisServer, what: str) -> None:
+    key = f"removed-{what}"
+    fill(redis, key, 0, 5)
+    source = open_source("redis", request_for(redis, key))
+    reader = reader_of(source)
+    assert ids(handle(reader, 5)) == list(range(5))
+    if what == "group":
+        redis.client.xgroup_destroy(key, "ouzel-q")
+    else:
+        redis.client.delete(key)
+    fill(redis, key, 5, 8)
+    after = handle(reader, 3)
+    assert ids(after) == [5, 6, 7]
+    told = [note for batch in after for note in batch.notes]
+    assert re.search("its group 'ouzel-q' was removed while it was read, and goes on behind entry", "".join(told))
+    source.close()
+
+
+@pytest.mark.server
+def test_entries_that_are_trimmed_away_unhandled_are_told_of(redis: RedisServer) -> None:
+    fill(redis, "trimmed", 0, 5)
+    source = open_source("redis", request_for(redis, "trimmed"))
+    read(reader_of(source), 5)
+    source.close()
+    redis.client.xtrim("trimmed", maxlen=0)
+    fill(redis, "trimmed", 5, 6)
+    source = open_source("redis", request_for(redis, "trimmed", again=True))
+    (batch,) = read(reader_of(source), 1)
+    assert ids([batch]) == [5]
+    assert list(batch.notes) == [
+        "stream 'trimmed': entries were deleted or trimmed away before they were handled; their rows are missing"
+    ]
     source.close()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ouzel.connectors.base import ReadBatch, SourceRequest, Unreachable
+from ouzel.connectors.reading import ReadBatch, SourceRequest, Unreachable
 from ouzel.connectors.redis.table import RedisTable
 from ouzel.errors import ConnectorError, NotSupported, QueryError
 from ouzel.reconcile.holding import check_sources

@@ -218,7 +218,7 @@ def test_each_record_that_cannot_be_read_says_why_and_takes_no_other_with_it() -
     assert reasons[4] == "'y' does not fit column 'id' of type BIGINT"
     assert reasons[5] == "column 'id' may not be NULL"
     assert "is not JSON" in reasons[6]
-    assert reasons[7] == "it is not a JSON object but list"
+    assert reasons[7] == "it is not a JSON object but an array"
     assert reasons[8] == "its 'type' is 'upsert', and a change has INSERT, UPDATE, DELETE"
     assert "not JSON" in reasons[9]
     assert reasons[10] == "its 'type' is missing, and a change has INSERT, UPDATE, DELETE"

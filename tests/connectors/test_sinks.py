@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import CONNECTORS, open_sink, open_source
-from ouzel.connectors.base import ReadBatch, SinkRequest, SourceRequest
 from ouzel.connectors.formats import FORMATS
 from ouzel.connectors.memory import TABLES, MemoryTable
 from ouzel.connectors.options import list_options
+from ouzel.connectors.reading import ReadBatch, SourceRequest
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
 COLUMNS: dict[str, pl.DataType] = {"id": pl.Int64(), "word": pl.String()}
@@ -49,6 +50,15 @@ def test_memory_keeps_a_batch_that_comes_again_once() -> None:
     for _ in range(2):
         writer.write(7, CHANGES)
     assert TABLES["other"].result().rows() == CHANGES.rows()
+
+
+def test_a_folder_of_parts_takes_no_files_place(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("id,word\n")
+    with pytest.raises(
+        ConnectorError,
+        match=r"in\.csv: that is a file, and a table is written as parts in a folder; name another 'path'",
+    ):
+        sink("file", tmp_path, "append", path="in.csv", format="csv")
 
 
 def test_memory_names_a_table_that_is_not_there() -> None:

@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 from base64 import b64decode
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -67,6 +70,15 @@ def test_a_function_that_raises_points_at_its_line_and_shows_the_record(tmp_path
     letters = [json.loads(text) for text in (tmp_path / "letters.json").read_text().splitlines()]
     assert len(letters) == 2
     assert all("ZeroDivisionError" in letter["reason"] for letter in letters)
+
+
+def test_a_record_of_the_program_is_in_no_place() -> None:
+    with pytest.raises(
+        TopologyError, match=r"^bad record: map lambda n: 1 // \(n - 2\) raised ZeroDivisionError.*: 2\n"
+    ):
+        Source.of([1, 2]).map(lambda n: 1 // (n - 2)).table("memory")
+    with pytest.raises(TopologyError, match=r"^bad record: division by zero in 1 / n"):
+        ouzel.table("SELECT 1 / n AS x FROM (VALUES (0)) AS v (n);", engine="memory")
 
 
 def test_what_a_generator_gave_before_it_raised_is_not_kept() -> None:
@@ -155,12 +167,36 @@ def test_records_are_what_python_has() -> None:
     assert {(tuple(key.values()), value) for key, value in by_row.table("memory").rows()} == set(by_row.memory())
 
 
+@dataclass
+class Empty:
+    pass
+
+
+class Misspelt(NamedTuple):
+    nmae: str
+
+
+class Size(Enum):
+    LARGE = 1
+
+
+def later() -> Stream[int]:
+    stream = Source.of([1]).map(lambda n: helper(n))
+
+    def helper(n: int) -> int:
+        return n
+
+    return stream
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
         (lambda: Source.kafka("lines", bootstrap_servers="b:1").map(lambda line: (line, 1)),
          "it is not known which type map lambda line: (line, 1) gives: it has no annotation, and its source "
          "cannot be read before it runs; write map"),
+        (lambda: Source.file("sql_examples/data/airlines.parquet", Misspelt, format="parquet").map(lambda one: one.nmae),
+         "and its source cannot be read: "),
         (lambda: Source.of(LINES).map(lambda line: object()), "and no column holds values of the type object; write map"),
         (lambda: Source.of(LINES).map(lambda line: line.words), "on the first records it raises AttributeError: 'str' object has no"),
         (lambda: Source.of(LINES).map(len, returns=object), "no column holds values of the type object"),
@@ -187,6 +223,22 @@ def test_records_are_what_python_has() -> None:
         (lambda: Source.of([datetime(2026, 1, 1)]).event_time("value", 60), "the delay is a timedelta, and 60 is none"),  # type: ignore[arg-type]
         (lambda: words().name("a").keys().name("a").job(options={"a": StepOptions(2)}), "and 2 steps have this name"),
         (lambda: words().memory(lines=["a"]), "there is no source 'lines'; give records of records"),
+        (lambda: words().map(lambda key, value: key), "is given one record and nothing else, and as its arguments are (key, value)"),  # type: ignore[arg-type,misc]
+        (lambda: words().filter(lambda: True), "is given one record and nothing else"),  # type: ignore[arg-type]
+        (lambda: Source.of([1]).map(lambda _: ()), "tuple[] has no fields, so a record of it is no row"),
+        (lambda: Source.of([Empty()]), "Empty has no fields"),
+        (lambda: Source.of([namedtuple("Untyped", "a b")(1, 2)]), "the field 'a' of Untyped has no type; write class Untyped("),
+        (lambda: Source.of("abc"), "'abc' is one str, and its parts are no records; write Source.of(['abc'])"),
+        (lambda: Source.of({"a": 1}), "a mapping gives its keys alone; write Source.of(mapping.items())"),
+        (lambda: Source.of(pl.DataFrame({"a": [1]})), "a DataFrame gives its columns, and they are no records; write Source.of(frame.r"),
+        (lambda: Source.of(pl.DataFrame({"a": [1]}).to_pandas()), "write Source.of(frame.itertuples(index=False, name=None)"),
+        (lambda: Source.of(None), "None holds no records; write Source.of([…])"),  # type: ignore[arg-type]
+        (lambda: Source.of(LINES).map(lambda line: Size.LARGE), "no column holds values of the type Size: take its .value"),
+        (lambda: Source.of(LINES).map(lambda line: np.float32(len(line))), "values of the type float32: its .item() is Python's own"),
+        (lambda: Source.of([datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=UTC)]), "both datetime and datetime with a time zone"),
+        (lambda: Source.of([(datetime(2026, 1, 1), 1)]).event_time("key").sum_by_window(monoid.Sum(), timedelta(hours=-1)),
+         "both are to be longer than nothing"),
+        (lambda: later(), "uses 'helper', which is nothing yet; define helper above this step"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_refused_and_says_what_to_write(wrong: Callable[[], object], told: str) -> None:

@@ -7,18 +7,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from ouzel.connectors.base import (
-    Committed,
-    Connector,
-    OffsetRange,
-    Option,
-    Partition,
-    ReadBatch,
-    ReadState,
-    SourceRequest,
-    always,
-    before,
-)
+from ouzel.connectors.base import Connector, Option, always
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, ReadBatch, ReadState, SourceRequest, before
 from tests.extending import toy_connector
 
 assert toy_connector.CONNECTOR.reads is not None

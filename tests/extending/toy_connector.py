@@ -8,24 +8,18 @@ import polars as pl
 
 from ouzel.connectors.base import (
     BatchView,
-    Committed,
     Connector,
-    OffsetRange,
     Option,
-    Partition,
-    ReadBatch,
     Reads,
-    ReadState,
     Replay,
     SinkDelivery,
-    SinkRequest,
-    SourceRequest,
     Writers,
     Writes,
     always,
-    before,
     never,
 )
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, ReadBatch, ReadState, SourceRequest, before
+from ouzel.connectors.writing import SinkRequest
 
 CONNECTOR = Connector(
     "toy",

@@ -8,17 +8,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from ouzel.connectors.base import (
-    Committed,
-    Connector,
-    OffsetRange,
-    Option,
-    Partition,
-    ReadBatch,
-    ReadState,
-    Replay,
-    SourceRequest,
-)
+from ouzel.connectors.base import Connector, Option, Replay
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, ReadBatch, ReadState, SourceRequest
 from tests.extending import toy_connector
 
 assert toy_connector.CONNECTOR.reads is not None

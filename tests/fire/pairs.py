@@ -31,6 +31,9 @@ STALL_S = 120
 DISK = "64m"
 FULL = "No space left on device"
 
+_USUAL = tempfile.gettempdir()
+"""Servers of a second set of places must not lie on the small disk of the first, which is where temporary files are made meanwhile."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -72,7 +75,10 @@ class Grounds:
 @contextmanager
 def grounds() -> Iterator[Grounds]:
     """Places for any number of pairs; job directories and files are on a disk that can be filled, where we may mount one."""
-    with tempfile.TemporaryDirectory(prefix="fire-") as name, tempfile.TemporaryDirectory(prefix="fire-disk-") as disk:
+    with (
+        tempfile.TemporaryDirectory(prefix="fire-", dir=_USUAL) as name,
+        tempfile.TemporaryDirectory(prefix="fire-disk-", dir=_USUAL) as disk,
+    ):
         mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", disk]
         mounted = not subprocess.run(mount, capture_output=True, check=False).returncode
         made = Grounds(Path(name), Path(disk))

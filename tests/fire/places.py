@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from redis import Redis
 
-from ouzel.connectors.base import ReadBatch, SourceRequest
 from ouzel.connectors.items import KeptItems
+from ouzel.connectors.reading import ReadBatch, SourceRequest
 from tests.servers.kafka import KafkaBroker
 from tests.servers.kestrel import KestrelServer, Talk
 from tests.servers.process import ServerProcess

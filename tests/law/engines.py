@@ -15,7 +15,7 @@ from ouzel.errors import OuzelError
 from ouzel.planner.build import plan_topology
 from ouzel.planner.packing import pack
 from ouzel.runtime.run import Handle, RunState, Status
-from ouzel.runtime.simulator.faults import SURVIVABLE
+from ouzel.runtime.simulator.faults import SURVIVABLE, move_state
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job, connector_traits, load, start, with_settings
 from tests.law.cases import Case
@@ -24,6 +24,9 @@ from tests.law.compare import plain_fold
 Pairs = tuple[tuple[str, str], ...]
 
 RUN_LIMIT_S = 120
+
+MOVES = 6
+"""So often state is moved besides, under every fifth seed: amid other faults, and each time from what the times before have left."""
 
 NOT_PLANNED_BY = {"containers", "batch.rows"}
 """Settings that no plan depends on: tasks read them, or what packs the tasks."""
@@ -66,7 +69,7 @@ def memory_answer(case: Case, directory: Path, seed: int) -> Answer:
     random = Random(seed)
     pairs = random_shape(case, random)
     job = loaded(case, directory, pairs)
-    faults = random.choices(SURVIVABLE, k=random.randint(0, 4))
+    faults = random.choices(SURVIVABLE, k=random.randint(0, 4)) + [move_state] * (MOVES if seed % 5 == 1 else 0)
     run = simulate(job.topology, job.packing, directory, seed=seed, faults=faults)
     return Answer(folded(job, run.frames.values()), run.rows_late, f"{dict(pairs)}, faults: {run.faults}")
 

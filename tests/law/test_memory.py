@@ -97,15 +97,6 @@ def test_counts_that_die_with_their_task_show(inputs: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ON_TIME, ids=str)
-def test_state_that_moves_at_any_moment_is_what_it_was(case: Case, inputs: Path) -> None:
-    job = loaded(case, inputs, () if case.family == "hints" else (("parallelism", "2"),))
-    run = simulate(job.topology, job.packing, inputs, seed=1, faults=[move_state] * 12)
-    found = difference(oracle_answer(case, inputs), folded(job, run.frames.values()))
-    assert found == "", f"{found}\n{run.faults}"
-
-
-@pytest.mark.slow
 def test_state_does_move(inputs: Path) -> None:
     assert wrong_seed(inputs, [move_state] * 12) is None
     job = loaded(WINDOWS, inputs, (("parallelism", "2"),))

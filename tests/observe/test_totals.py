@@ -102,6 +102,36 @@ def test_an_event_says_what_the_sinks_had_surely_reached_before_it() -> None:
     assert (unknown.task, unknown.HasField("since_us")) == (4, False)
 
 
+def test_a_loss_is_told_when_all_spouts_have_said_what_they_had_read_by_then() -> None:
+    total = Totals(frozenset({SPOUT, 3}), frozenset({SINK}), frozenset({"rows-lost"}))
+    lost = TaskReport(task=SINK, incarnation=1, events=[Event(sequence=1, kind="rows-lost", text="x", count=1)])
+    total.take(TaskReport(task=SPOUT, plan=4, rows_in=5))
+    total.take(TaskReport(task=3, plan=4, rows_in=5))
+    total.take(lost)
+    total.take(lost)
+    assert total.holds
+    total.take(TaskReport(task=SPOUT, plan=9, rows_in=6))
+    assert total.holds, "nobody has said of which plan they are to hear"
+    total.hold_until(10)
+    assert not total.holds
+    total.take(TaskReport(task=SPOUT, plan=10, rows_in=7))
+    assert (list(total.status(0).events), total.told.events) == ([], 0), "the other may have read more, too"
+    total.take(TaskReport(task=3, plan=11, rows_in=9))
+    status = total.status(0)
+    assert ([event.kind for event in status.events], status.rows_in) == (["rows-lost"], 16)
+    total.take(lost)
+    assert not total.holds, "it is told once"
+
+
+def test_nothing_is_held_back_at_the_end() -> None:
+    total = Totals(frozenset({SPOUT}), frozenset({SINK}), frozenset({"rows-lost"}))
+    lost, other = (Event(sequence=number, kind=kind, text="x") for number, kind in enumerate(("rows-lost", "note"), 1))
+    total.take(TaskReport(task=SINK, events=[lost, other]))
+    assert [event.kind for event in total.status(0).events] == ["note"]
+    total.tell_all()
+    assert [event.kind for event in total.status(0).events] == ["note", "rows-lost"]
+
+
 def test_the_watermark_is_the_slowest_sinks_and_stays_when_time_has_ended() -> None:
     total = Totals(frozenset(), frozenset({1, 2}))
     assert not total.status(0).HasField("watermark_us")

@@ -19,6 +19,7 @@ from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.runtime.state.context import Snapshot, key_groups_of
 from tests.effort import examples, seeds
 from tests.operators.nodes import CHANGES, FINAL, call, chain, folded, group, one_stream, split, table
+from tests.operators.tasks import Tasks as SpreadTasks
 from tests.operators.test_laws import calls, oracle, rows, said, source, table_of
 
 SEED = 7
@@ -151,3 +152,12 @@ def test_recompute_and_difference_tells_what_changes(seed: int) -> None:
         assert folded(tasks.out, ["k", "v"]) == dict.fromkeys(best.items(), 1)
     kept = sum(made.states[0].snapshot().parts["keys"].height for made in tasks.chains)
     assert kept == len({key for (key, _), weight in held.items() if weight})
+
+
+def test_groups_move_from_tasks_of_which_some_have_had_no_rows() -> None:
+    node_source = table(k=VARCHAR)
+    tasks = SpreadTasks(group(node_source, ["k"], call("count", node_source, name="n")))
+    tasks.move(3)
+    tasks.process([(("a",), 1)])
+    tasks.move(2)
+    assert +tasks.out == {("a", 1): 1}

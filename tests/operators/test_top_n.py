@@ -115,6 +115,15 @@ def test_codes_never_fall_in_the_order_of_rows(kind: DataType, descending: bool,
     assert kind == VARCHAR or len(set(codes.tolist())) >= rows.height - 2, "only extremes and zeros may be alike"
 
 
+def check_batch(tasks: Tasks, node: TopN, held: Counter[Row], batch: list[tuple[Row, int]], said: str = "") -> None:
+    """Have a batch processed: what has left adds up to the first rows of what is `held` now."""
+    for row, weight in batch:
+        held[row] += weight
+    tasks.process(batch)
+    assert +tasks.out == first_rows(node, +held), said
+    assert not -tasks.out, f"{said}: rows were taken back that had not been told"
+
+
 def test_rows_of_one_code_are_compared_whole_where_it_matters() -> None:
     """Rows tie at the last place, some held and some new, and among them are equal ones."""
     source = table(False, k=VARCHAR, t=TIMESTAMP, v=BIGINT, s=VARCHAR)
@@ -122,7 +131,30 @@ def test_rows_of_one_code_are_compared_whole_where_it_matters() -> None:
         node = TopN(source, ("k",), (SortKey("v", True, True),), ("t", "s"), "row_number", 3, 0, name)
         tasks, held = Tasks(node), Counter[Row]()
         for letters in ("dd", "cf", "ba", "aa", "ab"):
-            rows: list[Row] = [("k", None, 7, letter) for letter in letters]
-            held.update(rows)
-            tasks.process([(row, 1) for row in rows])
-            assert +tasks.out == first_rows(node, held)
+            check_batch(tasks, node, held, [(("k", None, 7, letter), 1) for letter in letters])
+
+
+def test_places_that_are_taken_back_are_those_that_were_told() -> None:
+    """Rows that tie are held, and better ones push them all out: each goes from the place that it had."""
+    source = table(False, k=VARCHAR, t=TIMESTAMP, v=BIGINT, s=VARCHAR)
+    for name, skip in (("place", 0), ("place", 1), ("", 1)):
+        node = TopN(source, ("k",), (SortKey("v", True, True),), ("s", "t"), "row_number", 3, skip, name)
+        tasks, held = Tasks(node), Counter[Row]()
+        for value, letters in ((19, "cab"), (20, "c"), (20, "ab"), (21, "cba")):
+            check_batch(tasks, node, held, [(("k", None, value, letter), 1) for letter in letters])
+
+
+@pytest.mark.parametrize("retracts", [False, True], ids=["appends", "retracts"])
+def test_each_batch_leaves_the_first_rows_among_many_that_tie(retracts: bool) -> None:
+    for seed in seeds():
+        random = Random(seed)
+        node = drawn_node(random, retracts, random.choice([("k",), ()]))
+        tasks, held = Tasks(node), Counter[Row]()
+        for _ in range(12):
+            rows, now = list[tuple[Row, int]](), held.copy()
+            for _ in range(random.randint(1, 5)):
+                there = sorted(+now, key=repr) if retracts and random.random() < 0.4 else []
+                new = (random.choice("xy"), None, random.choice([None, 0, 1]), random.choice("abcd"))
+                rows.append((random.choice(there), -1) if there else (new, 1))
+                now[rows[-1][0]] += rows[-1][1]
+            check_batch(tasks, node, held, rows, f"seed {seed}")

@@ -39,8 +39,11 @@ from tests.process.topologies import (
 pytestmark = pytest.mark.server
 
 BATCHES = 300
-SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=10_000)
+SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=60_000)
 HANGS = replace(SETTINGS, hang_timeout_ms=1_500)
+QUIET = Settings(max_pending_rows=20_000, ack_timeout_ms=600_000, hang_timeout_ms=600_000)
+"""No limit of time strikes, however slow the machine."""
+
 LIMIT_S = 120
 
 
@@ -74,7 +77,7 @@ def assert_nothing_is_left(handle: HeronHandle) -> None:
 def test_a_quiet_run_loses_and_doubles_nothing(
     tmp_path: Path, started: list[HeronHandle], containers: int, tcp: bool
 ) -> None:
-    topology = numbers(tmp_path, 100, SETTINGS)
+    topology = numbers(tmp_path, 100, QUIET)
     started.append(handle := start_heron(topology, packed(topology, containers), tmp_path, tcp=tcp))
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
@@ -104,10 +107,9 @@ def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHand
     wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
     before = pid_of(handle, "1/instance-5")
     os.kill(pid_of(handle, victim), signal.SIGKILL)
-    if victim.endswith("executor"):
-        time.sleep(0.2)
-        assert pid_of(handle, "1/instance-5") == before, "what ran was not adopted"
     wait_until(lambda: handle.status().restarts >= 1)
+    if victim.endswith("executor"):
+        assert pid_of(handle, "1/instance-5") == before, "what ran was not adopted"
     let_end(tmp_path)
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
@@ -115,13 +117,12 @@ def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHand
     assert status.restarts >= 1
     if victim in ("1/instance-1", "2/instance-2"):
         assert sorted(event.kind for event in status.events) == ["replayed", "restarted"]
-    (told,) = {event.text for event in status.events if event.kind == "restarted"}
     container, name = victim.split("/")
-    assert told == (
+    assert {event.text for event in status.events if event.kind == "restarted"} == {
         f"the executor of container {container} ended and was started again"
         if name == "executor"
         else f"{name} of container {container} was started again: signal 9"
-    )
+    }
     assert_nothing_is_left(handle)
 
 
@@ -132,11 +133,12 @@ def test_a_process_that_hangs_is_noticed(tmp_path: Path, started: list[HeronHand
     wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
     os.kill(stopped := pid_of(handle, victim), signal.SIGSTOP)
     wait_until(lambda: not Path(f"/proc/{stopped}").exists())
+    name = victim.rpartition("/")[2]
+    wait_until(lambda: any(name in event.text for event in handle.status().events if event.kind == "restarted"))
     let_end(tmp_path)
     status = finish(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
-    assert any(victim.rpartition("/")[2] in event.text for event in status.events if event.kind == "restarted")
     assert_nothing_is_left(handle)
 
 
@@ -229,18 +231,18 @@ def test_a_detached_topology_outlives_its_client(tmp_path: Path) -> None:
         from tests.process.topologies import numbers, packed
         from ouzel.runtime.cluster.local import start_heron
         here = Path({str(tmp_path)!r})
-        topology = numbers(here, {BATCHES})
+        topology = numbers(here, {BATCHES}, lingers=True)
         handle = start_heron(topology, packed(topology), here, detached=True)
         print(handle._scheduler.pid, handle.job.home, flush=True)
-        import time
-        time.sleep(60)
+        input()
     """)
-    client = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    client = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert client.stdout is not None
     server, home = client.stdout.readline().split()
     wait_until(lambda: count_kept(tmp_path) > 0)
     client.kill()
     client.wait()
+    let_end(tmp_path)
     wait_until(lambda: set(kept(tmp_path)) == set(range(BATCHES * ROWS)))
     wait_until(lambda: not processes_of(int(server)) and not Path(home).exists())
 
@@ -266,7 +268,6 @@ def test_a_slow_bolt_holds_back_its_own_spout_only(tmp_path: Path, started: list
 @pytest.mark.parametrize("stopped", [False, True], ids=["", "the_server_is_stopped"])
 def test_the_topology_ends_with_its_client(tmp_path: Path, stopped: bool) -> None:
     script = textwrap.dedent(f"""
-        import sys, time
         from pathlib import Path
         from tests.process.topologies import numbers, packed
         from ouzel.runtime.cluster.local import start_heron
@@ -274,9 +275,9 @@ def test_the_topology_ends_with_its_client(tmp_path: Path, stopped: bool) -> Non
         topology = numbers(here, 10**6)
         handle = start_heron(topology, packed(topology), here)
         print(handle._scheduler.pid, handle.job.home, flush=True)
-        time.sleep(60)
+        input()
     """)
-    client = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    client = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert client.stdout is not None
     server, home = client.stdout.readline().split()
     wait_until(lambda: count_kept(tmp_path) > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 
 from ouzel.runtime.process.links import PeerLink, TaskLink
@@ -113,3 +114,12 @@ def test_what_nobody_fetches_is_dropped_beyond_a_limit() -> None:
         link.put(frame(number))
     assert link.dropped > 0
     assert link.waiting < 1100
+
+
+def test_what_is_never_replayed_is_never_dropped() -> None:
+    link = TaskLink(1, math.inf)
+    for paused in (False, True):
+        link.paused = paused
+        for number in range(100):
+            link.put(frame(number))
+    assert link.dropped == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.planner.api import Context, RowBolt, RowSpout, TopologyBuilder, schema
+from ouzel.planner.api import Context, Nothing, RowBolt, RowSpout, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
@@ -18,19 +18,24 @@ from tests.process.topologies import packed
 
 pytestmark = pytest.mark.server
 
-ROWS, HANG_MS = 6_000, 1_000
-SETTINGS = Settings(heartbeat_ms=100, hang_timeout_ms=HANG_MS, ack_timeout_ms=4_000)
+ROWS, HANG_MS = 9_000, 2_000
+SETTINGS = Settings(heartbeat_ms=100, hang_timeout_ms=HANG_MS, ack_timeout_ms=4 * HANG_MS)
 
 
 class Blocks(RowSpout):
-    """Reads quickly, but for one row that it waits for."""
+    """Reads quickly once its reader is there, whose start is not to be timed, but for one row that it waits for."""
 
     fields = ("n",)
+
+    def __init__(self, reader: Path) -> None:
+        self.reader = reader
 
     def open(self, context: Context) -> None:
         self.number = 0
 
-    def next_row(self) -> Sequence[int] | None:
+    def next_row(self) -> Sequence[int] | Nothing | None:
+        if self.number == 0 and not self.reader.exists():
+            return self.NOTHING_NOW
         if self.number == ROWS // 2:
             time.sleep(3.5 * HANG_MS / 1e3)
         self.number += 1
@@ -42,6 +47,12 @@ class Slow(RowBolt):
 
     fields = ("n",)
 
+    def __init__(self, reader: Path) -> None:
+        self.reader = reader
+
+    def open(self, context: Context) -> None:
+        self.reader.touch()
+
     def handle(self, n: int) -> list[tuple[int]]:
         time.sleep(0.001)
         return [(n,)]
@@ -50,8 +61,8 @@ class Slow(RowBolt):
 @pytest.fixture
 def handle(tmp_path: Path) -> Iterator[HeronHandle]:
     builder = TopologyBuilder("slow", SETTINGS)
-    builder.set_spout("blocks", Blocks(), schema(n=int))
-    builder.set_bolt("slow", Slow(), schema(n=int)).shuffle_grouping("blocks")
+    builder.set_spout("blocks", Blocks(tmp_path / "reader"), schema(n=int))
+    builder.set_bolt("slow", Slow(tmp_path / "reader"), schema(n=int)).shuffle_grouping("blocks")
     topology = builder.build()
     handle = start_heron(topology, packed(topology), tmp_path)
     yield handle

@@ -12,8 +12,8 @@ from threading import Event
 import polars as pl
 import pytest
 
-from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.blackhole import Blackhole
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.process.direct_sink import DirectSink
@@ -26,8 +26,8 @@ from tests.process.topologies import wait_until
 pytestmark = pytest.mark.server
 
 ROWS = 30_000
-HANG_MS = 1_000
-SETTINGS = (("hang.timeout.ms", str(HANG_MS)), ("heartbeat.ms", "100"), ("ack.timeout.ms", "2000"))
+HANG_MS, ACK_MS = 2_000, 5_000
+SETTINGS = (("hang.timeout.ms", str(HANG_MS)), ("heartbeat.ms", "100"), ("ack.timeout.ms", str(ACK_MS)))
 QUERY = f"""
 CREATE TABLE numbers (n BIGINT) WITH (
   'connector' = 'datagen', 'rows' = '{ROWS}', 'partitions' = '1', 'fields.n.kind' = 'sequence', 'fields.n.min' = '0');
@@ -56,12 +56,42 @@ def read_all(pipe: int, handle: HeronHandle) -> bytes:
     return text + os.read(pipe, 1 << 20)
 
 
+WIDE_ROWS, WIDE_BYTES = 40_000, 1_000
+WIDE = f"""
+CREATE TABLE wide (n BIGINT, pad VARCHAR) WITH ('connector' = 'datagen', 'rows' = '{WIDE_ROWS}', 'partitions' = '4',
+  'fields.n.kind' = 'sequence', 'fields.n.min' = '0', 'fields.pad.length' = '{WIDE_BYTES}');
+CREATE TABLE out (n BIGINT, pad VARCHAR) WITH ('connector' = 'print', 'path' = 'pipe');
+INSERT INTO out SELECT /*+ PARALLELISM('out'='1') */ n, pad FROM wide;
+"""
+"""A frame of a source, and there are four, is five megabytes: more than many times the high watermark below."""
+
+
+@pytest.mark.parametrize("delivery", ["at-most-once", "at-least-once"])
+def test_what_waits_for_a_slow_sink_is_not_dropped_though_it_is_more_than_a_watermark(
+    tmp_path: Path, pipe: int, delivery: str
+) -> None:
+    watermarks = (("high.watermark.bytes", "200000"), ("low.watermark.bytes", "50000"), ("batch.rows", "5000"))
+    settings = (*watermarks, ("parallelism", "4"), ("delivery", delivery))
+    handle = start(load_text(WIDE, tmp_path, "wide", settings))
+    assert isinstance(handle, HeronHandle)
+    try:
+        wait_until(lambda: handle.status().back_pressure)
+        text = read_all(pipe, handle)
+        status = handle.status()
+    finally:
+        handle._scheduler.on_kill()
+    assert (status.state, status.restarts) == (RunState.FINISHED, 0), status
+    found = {json.loads(line[1:])["n"] for line in text.splitlines()}
+    assert found == set(range(WIDE_ROWS))
+
+
 def test_a_sink_that_waits_is_no_hang(tmp_path: Path, pipe: int) -> None:
     handle = start(load_text(QUERY, tmp_path, "slow", SETTINGS))
     assert isinstance(handle, HeronHandle)
     try:
         wait_until(lambda: handle.status().rows_in >= 10_000)
-        time.sleep(6 * HANG_MS / 1e3)  # longer than it takes to notice a hang, and to tell of it
+        wait_until(lambda: [event for event in handle.status().events if event.kind == "note"])
+        time.sleep(2 * HANG_MS / 1e3)  # longer than it takes to notice a hang
         text = read_all(pipe, handle)
         status = handle.status()
     finally:

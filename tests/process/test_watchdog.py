@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.process.watchdog import Watchdog
 
 
@@ -13,7 +14,14 @@ def stuck_since(since: float) -> Watchdog:
 
 def test_a_call_that_uses_no_cpu_hangs() -> None:
     watchdog = stuck_since(100)
-    assert [watchdog.hangs(now, cpu_ms=7) for now in (100, 1_100, 1_101)] == [False, False, True]
+    assert [watchdog.hangs(now, cpu_ms=7) for now in (100, 600, 1_100, 1_101)] == [False, False, False, True]
+
+
+def test_time_in_which_nobody_asked_is_no_hang() -> None:
+    """The process was stopped, with the task's thread in the middle of a call: that goes on when the asking does."""
+    watchdog = stuck_since(100)
+    assert not watchdog.hangs(300, cpu_ms=7)
+    assert [watchdog.hangs(now, cpu_ms=7) for now in (60_000, 60_500, 60_501)] == [False, False, True]
 
 
 def test_a_long_computation_does_not_hang() -> None:
@@ -42,28 +50,29 @@ def test_a_long_computation_that_moves_on_does_not_hang() -> None:
 def test_a_deadlock_after_a_long_computation_is_found() -> None:
     watchdog = stuck_since(100)
     assert not any(watchdog.hangs(now, cpu_ms=now) for now in range(100, 2_100, 250))
-    assert [watchdog.hangs(now, cpu_ms=1_850) for now in (2_600, 2_900)] == [False, True]
+    assert [watchdog.hangs(now, cpu_ms=1_850) for now in (2_300, 2_600, 2_900)] == [False, False, True]
 
 
 def test_each_call_has_the_whole_time() -> None:
     watchdog = stuck_since(100)
-    assert not watchdog.hangs(900, cpu_ms=0)
+    assert not any(watchdog.hangs(now, cpu_ms=0) for now in (500, 900))
     watchdog.busy_since = 950
-    assert [watchdog.hangs(now, cpu_ms=0) for now in (1_900, 1_951)] == [False, True]
+    assert [watchdog.hangs(now, cpu_ms=0) for now in (1_400, 1_900, 1_951)] == [False, False, True]
 
 
 def test_to_wait_for_something_outside_is_no_hang() -> None:
     watchdog = Watchdog(1_000)
     watchdog.enter()
+    later = now_ms() + 1e9
     with watchdog.outside():
-        assert not watchdog.hangs(1e12, cpu_ms=0)
-    assert watchdog.hangs(1e12, cpu_ms=0)
+        assert not watchdog.hangs(later, cpu_ms=0)
+    assert [watchdog.hangs(later + more, cpu_ms=0) for more in (501, 1_000, 1_002)] == [False, False, True]
 
 
 def test_progress_gives_a_call_the_whole_time_again_and_begins_none() -> None:
     watchdog = Watchdog(1_000)
     watchdog.progress()
-    assert not watchdog.hangs(1e12, cpu_ms=0)
+    assert not any(watchdog.hangs(1e12 + more, cpu_ms=0) for more in (0, 500, 1_000, 1_500))
     watchdog.busy_since = 100
     watchdog.progress()
     assert watchdog.busy_since > 100

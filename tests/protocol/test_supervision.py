@@ -63,11 +63,22 @@ def test_one_that_never_stays_up_is_given_up() -> None:
 
 def test_a_silent_process_is_killed_but_not_one_that_has_just_started() -> None:
     supervision = started("a")
-    assert supervision.silent("a", 999, 5000) == []
+    for now in range(0, 5001, 500):
+        assert supervision.silent("a", 999 if now > 900 else 9e9, now) == []
     assert supervision.silent("a", 1001, 5000) == [Kill("a")]
-    assert supervision.silent("a", 9e9, 900) == []
     supervision.exited("a", 5000)
     assert supervision.silent("a", 9e9, 9000) == []
+
+
+def test_who_was_not_looked_after_is_given_time_to_show_life() -> None:
+    """The machine stood still for a minute, or the executor alone did: its processes come to their next beat when it looks."""
+    supervision = started("a", "b")
+    for now in (500, 1000):
+        assert supervision.silent("a", 10, now) == []
+    assert supervision.silent("a", 60_000, 61_000) == supervision.silent("b", 60_000, 61_000) == []
+    assert supervision.silent("a", 5, 61_500) == supervision.silent("b", 60_500, 61_500) == []
+    assert supervision.silent("a", 6, 61_501) == []
+    assert supervision.silent("b", 60_501, 61_501) == [Kill("b")]
 
 
 def test_an_executor_that_comes_up_anew_adopts_what_runs() -> None:

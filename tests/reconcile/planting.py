@@ -127,9 +127,9 @@ def drop_late(home: Path, rows: Sequence[Mapping[str, object]]) -> None:
     (home / LATE).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def found(job: Job, home: Path, spark: SparkSession, tolerance: float = 1e-9) -> Reconciliation:
+def found(job: Job, home: Path, spark: SparkSession, tolerance: float = 1e-9, table: str = "") -> Reconciliation:
     """The reconciliation, whose samples are as many as it counts."""
-    result = reconcile(job, home, spark, tolerance=tolerance)
+    result = reconcile(job, home, spark, tolerance=tolerance, table=table)
     assert all(len(result.samples[kind]) == min(100, count) for kind, count in result.counts.items())
     return result
 

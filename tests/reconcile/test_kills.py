@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,9 @@ from ouzel.planner.settings import Delivery
 from ouzel.reconcile import Class, Recorder, recordable
 from ouzel.runtime.run import Handle, RunState, Status
 from ouzel.session import Job, load
-from tests.law.test_kills import LIMIT_S, SETTINGS, TICKS, WINDOWS, Victim, aggregate, kill, source
+from tests.law.test_kills import GATE_ROWS, LIMIT_S, SETTINGS, TICKS, WINDOWS, Victim, aggregate, kill, source
 from tests.law.test_kills import ROWS as TICKED
+from tests.process.gates import Gate, through_gate
 from tests.reconcile.planting import found
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ PACE = """
 CREATE TABLE pace (n INT) WITH ('connector' = 'file', 'path' = 'pace', 'format' = 'parquet', 'flush.interval.ms' = '100');
 INSERT INTO pace SELECT 1 FROM {table};
 """
-"""No batch is acked before a file is flushed: a run lasts for twelve seconds and more, on an idle machine too, and most kills find a batch
-that is on its way."""
+"""No batch is acked before a file is flushed, so that most kills find a batch that is on its way, on an idle machine too."""
 
 VICTIMS: tuple[tuple[float, Victim], ...] = (
     (0.1, lambda job: "topology-master"),
@@ -42,6 +42,9 @@ VICTIMS: tuple[tuple[float, Victim], ...] = (
     (0.4, source),
 )
 """Who is killed when so much of the input is read; none of them keeps state. (A source counts anew, so it is the last.)"""
+
+GATE = 0.6
+"""So much of it is read before all have been killed and have come up again."""
 
 INPUTS: dict[str, tuple[str, ...]] = {
     "airport_traffic": ("flights.parquet",),
@@ -82,7 +85,7 @@ def at_home(name: str, data: Path, directory: Path) -> tuple[Path, int]:
     (table, *_) = [*(Path(each).stem for each in INPUTS[name]), name]
     tables, gap, asked = (EXAMPLES / query.name).read_text().rpartition("\n\n")
     pace = "" if asked.startswith("INSERT INTO") else PACE.format(table=table)  # which waits for files of its own
-    query.write_text(tables + gap + pace + asked)
+    query.write_text(tables + gap + pace + through_gate(table) + asked)
     (directory / "data").mkdir()
     for table in INPUTS[name]:
         (directory / "data" / table).symlink_to(data / table)
@@ -99,15 +102,21 @@ def records(path: Path) -> int:
     return int(read.select(pl.len()).collect().item())
 
 
-def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[float, Victim]]) -> Status:
+def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[float, Victim]], gate_rows: int) -> Status:
     """Run the job on processes, kill while rows flow, let it end, and keep its record in `home`."""
-    job = recordable(job, home, "heron")
+    with Gate(job.directory, gate_rows) as gate:
+        return _run_with_kills(recordable(job, home, "heron"), home, rows, victims, gate)
+
+
+def _run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[float, Victim]], gate: Gate) -> Status:
     handle = Recorder(session.start(job, "heron"), job, "heron", home, SETTINGS)
+    tracked = job.settings.delivery is Delivery.AT_LEAST_ONCE
     try:
         for share, victim in victims:
-            _until_handled(handle, int(share * rows), tracked=job.settings.delivery is Delivery.AT_LEAST_ONCE)
-            assert handle.status().state is RunState.RUNNING, f"it is over before the kill: {handle.status()}"
+            _until(handle, lambda status, least=int(share * rows): _is_handled(status, least, tracked))  # type: ignore[misc]
             kill(victim(job))
+        _until(handle, lambda status: status.restarts >= len(victims))
+        gate.open()
         deadline = time.monotonic() + LIMIT_S
         while not handle.wait(0.5):
             handle.results()
@@ -116,20 +125,21 @@ def run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[floa
     finally:
         status = handle.stop()
     assert status.state is RunState.FINISHED, status
-    assert status.restarts >= 1, status
     return status
 
 
-def _until_handled(handle: Handle, rows: int, *, tracked: bool) -> None:
-    """Until every task has handled its part of so many rows; where nothing is acked, until they are read and a sink has rows."""
+def _is_handled(status: Status, rows: int, tracked: bool) -> bool:
+    """Whether every task has handled its part of so many rows; where nothing is acked, whether they are read and a sink has rows."""
+    return status.rows_acked >= rows if tracked else status.rows_in >= rows and status.rows_out > 0
+
+
+def _until(handle: Handle, reached: Callable[[Status], bool]) -> None:
     deadline = time.monotonic() + LIMIT_S
-    status = handle.status()
-    while status.rows_acked < rows if tracked else status.rows_in < rows or not status.rows_out:
+    while not reached(status := handle.status()):
         assert status.state in (RunState.STARTING, RunState.RUNNING), f"it is over before the kill: {status}"
         assert time.monotonic() < deadline, status
         handle.wait(0.02)
         handle.results()
-        status = handle.status()
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))
@@ -137,8 +147,8 @@ def test_every_example_reconciles_after_kills(name: str, data: Path, tmp_path: P
     query, rows = at_home(name, data, tmp_path)
     size = str(rows // BATCHES)
     job = load(query, (*SETTINGS, ("batch.rows", size), ("max.pending.rows", size)))
-    run_with_kills(job, tmp_path / "record", rows, VICTIMS)
-    result = found(job, tmp_path / "record", spark)
+    run_with_kills(job, tmp_path / "record", rows, VICTIMS, int(GATE * rows))
+    result = found(job, tmp_path / "record", spark, table=job.program.sinks[-1].table)
     assert set(result.counts) <= {Class.FLOAT, Class.LATE}, (result.counts, result.record.events)
     assert result.matched > 0
 
@@ -151,9 +161,14 @@ def test_every_example_is_here() -> None:
 def test_what_died_with_an_instance_is_lost(delivery: str, tmp_path: Path, spark: SparkSession) -> None:
     (tmp_path / "query.sql").write_text(TICKS + WINDOWS)
     job = load(tmp_path / "query.sql", (*SETTINGS, ("delivery", delivery)))
-    run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)])
+    run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)], GATE_ROWS)
     result = found(job, tmp_path / "record", spark)
-    assert set(result.counts) == {Class.LOST}, (result.counts, result.record)
+    assert set(result.counts) == {Class.LOST}, (
+        result.counts,
+        result.record.losses,
+        result.record.times,
+        result.samples,
+    )
     assert result.explained
     assert 0 < result.counts[Class.LOST] < result.matched
 
@@ -162,7 +177,7 @@ def test_groups_that_begin_anew_are_lost(tmp_path: Path, spark: SparkSession) ->
     query = "SELECT id % 10 AS k, COUNT(*) AS n FROM ticks GROUP BY id % 10 EMIT CHANGES;"
     (tmp_path / "query.sql").write_text(TICKS + query)
     job = load(tmp_path / "query.sql", SETTINGS)
-    run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)])
+    run_with_kills(job, tmp_path / "record", TICKED, [(0.25, aggregate)], GATE_ROWS)
     result = found(job, tmp_path / "record", spark)
     assert set(result.counts) == {Class.LOST}, (result.counts, result.samples)
     assert any(row.batch is None for row in result.samples[Class.LOST]), "what was told before is still there"

@@ -272,7 +272,7 @@ class Talk:
     """A client by hand."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), 10)
+        self._socket = socket.create_connection(("127.0.0.1", port), 120)
         self._file = self._socket.makefile("rb")
 
     def say(self, command: str, body: bytes | None = None) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.servers.janino import compile_java
+
 SOURCE = """
 package ouzel;
 
@@ -27,7 +29,7 @@ public class LocalFiles extends LocalFileSystem {
     }
 }
 """
-"""Hadoop's own, which calls `chmod` where its native library is not there; Spark's compiler of generated code, Janino, takes it."""
+"""Hadoop's own, which calls `chmod` where its native library is not there."""
 
 NAME = "ouzel.LocalFiles"
 
@@ -35,11 +37,8 @@ NAME = "ouzel.LocalFiles"
 def use_light_files(session: Any) -> None:
     """Have all of the session's JVM read and write local files so: the checkpoint of a stream is many."""
     jvm = session._jvm
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(jvm.Thread.currentThread().getContextClassLoader())
-    compiler.cook(SOURCE)
     ours = jvm.org.apache.hadoop.conf.Configuration(session._jsc.hadoopConfiguration())
-    ours.setClassLoader(compiler.getClassLoader())
+    ours.setClassLoader(compile_java(jvm, SOURCE).getClassLoader())
     ours.set("fs.file.impl", NAME)
     files = jvm.org.apache.hadoop.fs.FileSystem
     files.closeAll()

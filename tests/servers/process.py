@@ -6,14 +6,22 @@ import socket
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from random import SystemRandom
+
+PORTS = range(20_000, 30_000)
+"""The kernel gives none of these to a client, as it would between a server's death and its next life, or before it has started at all: most
+give out ports from 32768 on. A client that asks again and again for a server that is away could even be connected to itself."""
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port that nobody listens on now, nor soon: tests beside these draw others."""
+    while True:
+        port = SystemRandom().choice(PORTS)
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 class ServerProcess:

@@ -16,7 +16,7 @@ class Proxy:
 
     def __init__(self, port: int = 0) -> None:
         self.port = port
-        self._delay_s, self._takes = 0.0, True
+        self._delay_s, self._takes, self._bytes_left = 0.0, True, 0
         self._writers: set[asyncio.StreamWriter] = set()
         self._loop = asyncio.new_event_loop()
         self._flows = asyncio.Event()
@@ -40,16 +40,21 @@ class Proxy:
         """Hold each piece back for so long."""
         self._delay_s = seconds
 
-    def hold_up(self) -> None:
-        """Pass nothing on until `mend`, and take in no more than fits into buffers."""
-        self._loop.call_soon_threadsafe(self._flows.clear)
+    def hold_up(self, after: int = 0) -> None:
+        """Pass nothing on until `mend`, and take in no more than fits into buffers; once so many bytes more have passed, about."""
+        self._loop.call_soon_threadsafe(self._hold_up, after)
+
+    def _hold_up(self, after: int) -> None:
+        self._bytes_left = after
+        if not after:
+            self._flows.clear()
 
     def mend(self, in_s: float = 0.0) -> None:
         """Pass on as before, soon or after so many seconds."""
         self._loop.call_soon_threadsafe(self._loop.call_later, in_s, self._mend)
 
     def _mend(self) -> None:
-        self._delay_s, self._takes = 0.0, True
+        self._delay_s, self._takes, self._bytes_left = 0.0, True, 0
         self._flows.set()
 
     def close(self) -> None:
@@ -64,7 +69,7 @@ class Proxy:
                 task.cancel()
             await asyncio.gather(*rest, return_exceptions=True)
 
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(end(), self._loop).result(120)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -92,6 +97,13 @@ class Proxy:
             self._writers.discard(writer)
             writer.transport.abort()
 
+    def _count(self, passed: int) -> None:
+        """Hold up if that was to be after bytes of which these are the last."""
+        if self._bytes_left and self._bytes_left > passed:
+            self._bytes_left -= passed
+        elif self._bytes_left:
+            self._hold_up(0)
+
     async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Until one side ends, which ends the other."""
         while data := await reader.read(_CHUNK):
@@ -99,5 +111,6 @@ class Proxy:
                 await asyncio.sleep(self._delay_s)
             await self._flows.wait()
             writer.write(data)
+            self._count(len(data))
             await writer.drain()
         raise ConnectionResetError

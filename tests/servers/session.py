@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.gateway import forget_many_at_once, make_short_lists, remember_members
+from tests.servers.closures import check_closures_once
 from tests.servers.local_files import use_light_files
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ HADOOP = ("fs.", "file.", "hadoop.", "io.", "parquet.")
 def start_session() -> SparkSession:
     """Two threads, and no code that is generated, which costs more than it saves on a few rows.
 
-    It writes checkpoints in the cheapest way and files without `chmod`, asks for memory by small pages, and does not note for each function
-    of a column, and for each step of a job, where it was called. Compiled, as users run them, jobs run in the tests that submit them.
+    It writes checkpoints in the cheapest way and files without `chmod`, asks for memory by small pages, checks each closure of Spark once,
+    and does not note for each function of a column, and for each step of a job, where it was called. Compiled, as users run them, jobs run
+    in the tests that submit them.
     """
     from pyspark.sql import SparkSession
 
@@ -74,6 +76,7 @@ def start_session() -> SparkSession:
     for name in [setting.getKey() for setting in hadoop.iterator()]:
         if not name.startswith(HADOOP):
             hadoop.unset(name)
+    check_closures_once(session)
     use_light_files(session)
     forget_many_at_once(session)
     return session

@@ -15,7 +15,7 @@ from tests.servers.jvm import JVM
 from tests.servers.process import free_port
 
 HOME = Path(pyspark.__file__).parent
-START_S = 60.0
+START_S = 240.0
 LOGGED = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -76,4 +76,4 @@ class StandaloneCluster:
         for process in reversed(self._processes):
             process.terminate()
         for process in self._processes:
-            process.wait(30)
+            process.wait(120)

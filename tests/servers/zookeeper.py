@@ -11,16 +11,9 @@ from pathlib import Path
 
 import pyspark
 
+from tests.servers.process import free_port
+
 _START_S = 120.0
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 @dataclass
@@ -32,7 +25,7 @@ class ZooKeeper:
     processes: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        ports = free_ports(3 * self.size)
+        ports = [free_port() for _ in range(3 * self.size)]
         self.ports, self._quorum, self._election = (
             ports[part * self.size : (part + 1) * self.size] for part in range(3)
         )
@@ -93,8 +86,14 @@ class ZooKeeper:
         self.processes[number].wait()
 
     def leader(self) -> int:
-        """The number of the server that leads (of several)."""
-        return next(number for number in range(self.size) if self.mode(number) in ("leader", "standalone"))
+        """The number of the server that leads (of several), once one does."""
+        deadline = time.monotonic() + _START_S
+        while True:
+            for number in range(self.size):
+                if self.mode(number) in ("leader", "standalone"):
+                    return number
+            assert time.monotonic() < deadline, "no ZooKeeper leads"
+            time.sleep(0.05)
 
     def mode(self, number: int, wait: bool = False) -> str:
         """What a server says it is: leader, follower, standalone; empty if it does not answer."""
@@ -113,7 +112,7 @@ class ZooKeeper:
 
     def _ask(self, number: int) -> str:
         try:
-            with socket.create_connection(("127.0.0.1", self.ports[number]), 1) as connection:
+            with socket.create_connection(("127.0.0.1", self.ports[number]), 10) as connection:
                 connection.sendall(b"srvr")
                 return b"".join(iter(lambda: connection.recv(4096), b"")).decode()
         except OSError:
@@ -122,8 +121,8 @@ class ZooKeeper:
     def _configuration(self, number: int, home: Path) -> str:
         lines = [
             "tickTime=500",
-            "initLimit=10",
-            "syncLimit=5",
+            "initLimit=120",
+            "syncLimit=40",
             f"dataDir={home / 'data'}",
             "clientPortAddress=127.0.0.1",
             f"clientPort={self.ports[number]}",

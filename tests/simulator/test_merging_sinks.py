@@ -14,7 +14,7 @@ import pytest
 import ouzel
 from ouzel import Source, Store, monoid
 from ouzel.connectors import CONNECTORS
-from ouzel.connectors.base import Connector, SinkDelivery, SinkRequest, SinkWriter, Writers, Writes
+from ouzel.connectors.base import Connector, SinkDelivery, Writers, Writes
 from ouzel.connectors.keyed import (
     MERGE_OPTION,
     GatheringWriter,
@@ -23,6 +23,7 @@ from ouzel.connectors.keyed import (
     merge_rows,
     merged_columns,
 )
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import NotSupported, QueryError
 from ouzel.runtime.simulator.faults import SURVIVABLE, kill_in_hand
 from ouzel.runtime.simulator.world import simulate

@@ -14,7 +14,8 @@ import pytest
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors import CONNECTORS, memory
-from ouzel.connectors.base import Committed, SourceRequest, always
+from ouzel.connectors.base import always
+from ouzel.connectors.reading import Committed, SourceRequest
 from ouzel.runtime.simulator.faults import kill_stateless_task, kill_stream_manager, lose_link, stall_task
 from ouzel.runtime.simulator.world import World
 from ouzel.session import Job, load_text

@@ -14,7 +14,8 @@ import pytest
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors import CONNECTORS
-from ouzel.connectors.base import Committed, Connector, Partition, ReadBatch, ReadState, SourceRequest, before
+from ouzel.connectors.base import Connector
+from ouzel.connectors.reading import Committed, Partition, ReadBatch, ReadState, SourceRequest, before
 from ouzel.connectors.shedding import Shedding
 from ouzel.reconcile.record import SHED
 from ouzel.reconcile.shed import describe_shed, leave_out, read_shed

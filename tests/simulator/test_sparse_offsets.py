@@ -9,7 +9,7 @@ import pytest
 
 from ouzel.compiler.plan import WEIGHT
 from ouzel.connectors import memory
-from ouzel.connectors.base import ReadBatch, ReadState
+from ouzel.connectors.reading import ReadBatch, ReadState
 from ouzel.runtime.protocol import pieces
 from ouzel.runtime.simulator.faults import kill_stateless_task, lose_link
 from ouzel.runtime.simulator.world import World, simulate

@@ -115,9 +115,12 @@ def test_a_window_that_a_watermark_closes_has_all_of_its_rows(tmp_path: Path) ->
         SEEN.clear()
         TIMES.clear()
         topology = windows(Settings(ack_timeout_ms=1_000))
-        simulate(topology, pack(topology), tmp_path, seed=seed, faults=[lose_link, stall_task] * (seed % 3))
+        run = simulate(topology, pack(topology), tmp_path, seed=seed, faults=[lose_link, stall_task] * (seed % 3))
         assert SEEN == EXACT, f"seed {seed}"
-        assert TIMES, f"seed {seed}: time passes while the spouts run"
+        lost = any("lost" in fault and "lost 0" not in fault for fault in run.faults)
+        assert TIMES or lost, (
+            f"seed {seed}: time passes while the spouts run, unless what they wait for comes again only at their end"
+        )
         assert sorted(TIMES) == TIMES
 
 

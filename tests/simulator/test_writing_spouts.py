@@ -8,7 +8,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from ouzel.connectors.base import SinkRequest
+from ouzel.connectors.writing import SinkRequest
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from ouzel.runtime.simulator.faults import fail_sink, kill_in_hand, kill_stateless_task, kill_stream_manager, stall_sink
 from ouzel.runtime.simulator.world import WALL_ZERO_US, World

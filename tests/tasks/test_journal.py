@@ -31,6 +31,12 @@ def test_a_cut_of_which_half_is_written_is_not_there(tmp_path: Path, monkeypatch
     assert FileJournal(tmp_path / "cuts-1").cuts() == [FIRST, THIRD]
 
 
+def test_a_name_with_a_line_end_is_one_name(tmp_path: Path) -> None:
+    cut = BatchBoundaries("logs/new\nline 1.json", 0, 10, 10)
+    FileJournal(tmp_path / "cuts-1").note(cut)
+    assert FileJournal(tmp_path / "cuts-1").cuts() == [cut]
+
+
 def test_what_cannot_be_rewritten_keeps_more_than_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = FileJournal(tmp_path / "cuts-1")
     journal.note(FIRST)

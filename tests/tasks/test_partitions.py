@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ouzel.connectors.base import Partition, ReadBatch, ReadState, before
+from ouzel.connectors.reading import Partition, ReadBatch, ReadState, before
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Task
 from ouzel.runtime.protocol.lag import Lag

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.plan import Sink
-from ouzel.connectors.base import Committed
+from ouzel.connectors.reading import Committed
 from ouzel.planner.api import Collector, Spout, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Component, Output, Task

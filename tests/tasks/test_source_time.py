@@ -10,7 +10,7 @@ import pytest
 
 from ouzel.compiler.plan import Watermark
 from ouzel.connectors.backlog import Backlog
-from ouzel.connectors.base import Committed, Partition, ReadBatch, ReadState, Unreachable
+from ouzel.connectors.reading import Committed, Partition, ReadBatch, ReadState, Unreachable
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
 from ouzel.runtime.operators.build import build_chain
@@ -99,8 +99,10 @@ def test_a_source_is_asked_no_more_when_its_partitions_have_ended(monkeypatch: p
 
 
 def times(machine: SourceSpout, now_ms: float) -> tuple[datetime, TimeStatus] | None:
-    """What the spout says of time now, after it has asked every partition."""
+    """What the spout says of time now, after it has asked every partition, and again and again until then."""
     said = None
+    for at_ms in range(int(machine.now_ms) + 1_000, int(now_ms), 1_000):
+        machine.poll(at_ms)
     for instruction in [*machine.poll(now_ms), *machine.poll(now_ms), *machine.tick(now_ms)]:
         message = getattr(instruction, "message", None)
         if isinstance(message, WatermarkMessage) and message.time_us > 0:
@@ -175,9 +177,9 @@ def test_a_partition_that_cannot_be_reached_holds_time_back_however_long() -> No
         said = times(machine, second * 1_000)
         assert said in (None, (NOON, TimeStatus.ACTIVE))
     source.away.clear()
-    assert times(machine, 3_600_000) in (None, (NOON, TimeStatus.ACTIVE)), "its silence begins anew"
+    assert times(machine, 3_510_000) in (None, (NOON, TimeStatus.ACTIVE)), "its silence begins anew"
     source.waiting["a"].append(NOON + timedelta(seconds=5))
-    assert times(machine, 3_605_000) == (NOON + timedelta(seconds=5), TimeStatus.ACTIVE), "nothing is late"
+    assert times(machine, 3_510_500) == (NOON + timedelta(seconds=5), TimeStatus.ACTIVE), "nothing is late"
 
 
 def test_while_what_has_all_partitions_is_away_the_wall_clock_closes_nothing() -> None:
@@ -241,7 +243,7 @@ def test_the_status_says_what_cannot_be_reached_and_that_the_past_waits() -> Non
     source = Hand("a", "b")
     machine = spout(source)
     source.away.update("ab")
-    assert waited_for(machine, 3_000) == [("a", 1, "broker away", 3, 0)]
+    assert waited_for(machine, 3_000) == [("a", 1, "broker away", 1, 0)]
     source.away.clear()
     times(machine, 4_000)
     assert waited_for(machine, 15_000) == [("a", 1, NOTHING_YET, 0, 0)]

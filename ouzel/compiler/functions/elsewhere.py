@@ -31,7 +31,7 @@ _NAMES = {
     "APPROX_COUNT_DISTINCT(value)": "hll_count",
     "COUNT_IF(condition)": "countif",
     "ARRAY_AGG(value)": "collect",
-    "ARRAY_AGG(DISTINCT value)": "collect_set",
+    "COLLECT_LIST(DISTINCT value)": "collect_set",
     "FIRST_VALUE(value ORDER BY time)": "first earliest_by_offset",
     "LAST_VALUE(value ORDER BY time)": "last latest_by_offset",
     "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY value)": "quantile",
@@ -57,11 +57,25 @@ _AGGREGATES = frozenset({"topk"})
 """Aggregates that we do not have."""
 
 
+_OVER = frozenset(
+    {"row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist", "lag", "lead", "nth_value"}
+)
+"""Functions that are called with OVER alone."""
+
+_WINDOWS = frozenset({"tumble", "hop", "cumulate", "session"})
+
+
 def unknown_function(name: str, known: tuple[str, ...]) -> QueryError:
     """The error for an unknown function, with what to write instead; `known` are the names of all functions."""
     if name.lower() in _AGGREGATES:
         problem = f"the aggregate {name.upper()} is not supported yet"
         return NotSupported(problem, instead="docs/functions.md lists those that are")
+    if name.lower() in _OVER:
+        problem = f"{name.upper()} is of a row among others, and lacks its OVER"
+        return QueryError(problem, instead=f"write {name.upper()}(...) OVER (ORDER BY column)")
+    if name.lower() in _WINDOWS:
+        advice = f"write FROM {name.upper()}(TABLE t, DESCRIPTOR(ts), ...), and group by window_start and window_end"
+        return QueryError(f"{name.upper()} stands in FROM, or as a key of GROUP BY alone", instead=advice)
     problem, ours = f"there is no function {name.upper()}", _HERE.get(name.lower())
     if ours:
         return QueryError(problem, instead=f"write {ours}")

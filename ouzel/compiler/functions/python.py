@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -180,19 +181,44 @@ def column_of(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
     """Values that the user's Python gave, as a column.
 
     Raises:
-        Exception: one of them is of another type, or too large for a FLOAT.
+        Exception: one of them is of another type, too large for a FLOAT, or a Decimal that is no number.
     """
     import polars as pl
 
     others = {type(value).__name__ for value in values} - _ROWS_OF_VALUES if isinstance(kind, pl.List) else ()
     if others and not _is_map(kind):
         raise TypeError(f"{', '.join(sorted(others))} is no {kind}")
+    if _holds_decimals(kind) and not all(map(_is_finite, values)):  # Polars panics
+        raise ValueError(f"Infinity or NaN is no {kind}")
     column = pl.Series(name, values, dtype=kind, strict=True)
     if kind == pl.Float32 and column.is_infinite().any():
         given = [values[row] for row in column.is_infinite().arg_true()]
         if not all(abs(value) == float("inf") for value in given):
             raise OverflowError(f"a value is too large for {kind}")
     return column
+
+
+def _holds_decimals(kind: Any) -> bool:
+    """Whether a type is DECIMAL, or has such a part."""
+    import polars as pl
+
+    match kind:
+        case pl.List():
+            return _holds_decimals(kind.inner)
+        case pl.Struct():
+            return any(_holds_decimals(field.dtype) for field in kind.fields)
+    return isinstance(kind, pl.Decimal)
+
+
+def _is_finite(value: Any) -> bool:
+    match value:
+        case Decimal():
+            return value.is_finite()
+        case dict():
+            return all(map(_is_finite, value.values()))
+        case list() | tuple():
+            return all(map(_is_finite, value))
+    return True
 
 
 def _is_map(kind: pl.DataType) -> bool:

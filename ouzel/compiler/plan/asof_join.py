@@ -39,6 +39,9 @@ class AsofJoin(Join, DropsLate):
         """Only what concerns the left: a filter on the right would let an earlier version be the latest."""
         return (predicate, None) if columns_of(predicate) <= frozenset(self.left.schema.names) else None
 
+    takes_conditions = False
+    """With one more an earlier version would be the latest that meets it."""
+
     waits = (True, True)
     drops_late = True
 

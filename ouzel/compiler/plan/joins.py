@@ -133,12 +133,24 @@ class Join(Node):
         left, right = self.left.unique_keys, self.right.unique_keys
         if self.kind in LEFT_ONLY:
             return left
-        found = {one | other for one in left for other in right}
+        found = {
+            one | other for one in left for other in right if self.kind is not JoinKind.FULL or self._tells(one, other)
+        }
         if any(key <= {name for _, name in self.keys} for key in right) and self.kind is not JoinKind.FULL:
             found |= left
         if any(key <= {name for name, _ in self.keys} for key in left) and self.kind is JoinKind.INNER:
             found |= right
         return frozenset(found)
+
+    def _tells(self, one: Names, other: Names) -> bool:
+        """Whether keys of both inputs tell a left row without a match from such a row of the right: else all may be NULL in both."""
+        both = ((self.left, one), (self.right, other))
+        return any(not node.schema[name].nullable for node, key in both for name in key)
+
+    @property
+    def takes_conditions(self) -> bool:
+        """Whether what a filter says of rows that are joined may be said by the join instead."""
+        return self.kind is JoinKind.INNER
 
     @property
     def state_bound(self) -> str:

@@ -37,6 +37,11 @@ class SideJoin(Join):
     distribution = (ANY, OWN)
 
     @property
+    def takes_conditions(self) -> bool:
+        """Not if it is asked: by the one key."""
+        return super().takes_conditions and not self.asked
+
+    @property
     def accepts(self) -> tuple[frozenset[Changelog], ...]:  # type: ignore[override]
         """What is asked again may be answered otherwise, so a row that is taken back would not be what it was."""
         return (APPENDS if self.asked else WEIGHTED, APPENDS)

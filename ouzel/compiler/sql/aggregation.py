@@ -29,7 +29,7 @@ from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.ttl import Forgetting
 from ouzel.compiler.sql.windows import WindowCall, assign_session, assign_window, is_window, read_window
-from ouzel.compiler.types import DataType
+from ouzel.compiler.types import BIGINT, DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -309,6 +309,8 @@ class _Grouping:
             self._call(renamed[f"{self.binder.hidden}{index}"], argument)
             for index, argument in enumerate(self.binder.arguments)
         )
+        if not (calls or self.keys.names):  # HAVING alone: one row, which must have a column
+            calls = (AggregateCall(f"{self.binder.hidden}0", "count", None, BIGINT),)
         emit = self.emission.rule(window is not None)
         node = self._aggregate(calls, emit, window)
         if having:
@@ -352,7 +354,9 @@ class _Grouping:
     def _make_ungrouped_error(self, column: Column) -> QueryError:
         node = next((node for written, node in self.binder.written if written is column), None)
         shown = node.name if node is not None else column.name
-        span = place(node) if node is not None else (0, 1)
+        star = next(filter(star_of, self.tree.expressions), None)
+        written = node if node is not None else star
+        span = place(written) if written is not None else (0, 1)
         called = {visible.column: visible.name for visible in self.relation.columns}
         grouped = ", ".join(called.get(name, name) for name in self.keys.names if not name.startswith(_HIDDEN))
         advice = f"add {shown} to GROUP BY {grouped}" if grouped else f"add GROUP BY {shown}"

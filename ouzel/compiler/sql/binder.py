@@ -9,9 +9,9 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
-from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, conjunction
+from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.sql import literals
+from ouzel.compiler.sql import literals, predicates
 from ouzel.compiler.sql.advice import of_function, of_operator
 from ouzel.compiler.sql.cuts import cut
 from ouzel.compiler.sql.places import call_name, consume, describe, instead_of, place
@@ -31,7 +31,6 @@ _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
     exp.NullSafeEQ: ("is_not_distinct_from", "IS NOT DISTINCT FROM"), exp.NullSafeNEQ: ("is_distinct_from", "IS DISTINCT FROM"),
 }  # fmt: skip
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
-_PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false", "unknown": "is_null"}
 _CLOCK_LIST = (
     "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
     "unix_timestamp current_watermark"
@@ -88,7 +87,9 @@ class Binder:
         function, sign = _BINARY[type(node)]
         self._check_bits(node)
         if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.this, exp.Tuple):
-            same = self._equal_tuple([self.bind(part) for part in node.this.expressions], node.expression)
+            same = predicates.bind_equal_tuple(
+                self, [self.bind(part) for part in node.this.expressions], node.expression
+            )
             return same if isinstance(node, exp.EQ) else self.resolve(node, "not", [same])
         left, right = self.bind(node.this), self.bind(node.expression)
         try:
@@ -183,84 +184,6 @@ class Binder:
             raise self.source.error(f"the field {name.text} of {operand} {problem}", name.span, near(name.text, fields))
         field, kind = operand.type.fields[found[0]]
         return GetField(kind, operand, field)
-
-    def test(self, node: exp.Expr) -> Expression:
-        """IS NULL, IS TRUE, IS FALSE, IS UNKNOWN."""
-        consume(self.source, node, "this", "expression")
-        kind = self._predicate(node.expression)
-        if kind not in _PREDICATES:
-            raise self.source.error(
-                "IS is followed by something else",
-                place(node),
-                "write IS NULL, IS TRUE, IS FALSE, IS UNKNOWN or IS DISTINCT FROM",
-            )
-        value = self.bind(node.this)
-        if kind == "unknown" and value.type not in (BOOLEAN, NULL):
-            raise self.source.error(f"IS UNKNOWN takes BOOLEAN, not {value.type}", place(node), "write IS NULL")
-        return self.resolve(node, _PREDICATES[kind], [value])
-
-    def _predicate(self, right: exp.Expr) -> str:
-        """What follows IS, in lower case."""
-        if isinstance(right, exp.Null):
-            return "null"
-        start, end = place(right)
-        return str(right.this).lower() if isinstance(right, exp.Boolean) else self.source.text[start:end].lower()
-
-    def between(self, node: exp.Expr) -> Expression:
-        """BETWEEN low AND high."""
-        consume(self.source, node, "this", "low", "high")
-        return self.resolve(node, "between", [self.bind(node.args[key]) for key in ("this", "low", "high")])
-
-    def member(self, node: exp.Expr) -> Expression:
-        """IN (list)."""
-        if node.args.get("query"):
-            raise self.source.error(
-                "IN (SELECT ...) is not supported here",
-                place(node.this),
-                "write it in WHERE",
-                NotSupported,
-            )
-        if node.args.get("field"):
-            raise self.source.error("IN is followed by a list", place(node), "put it in parentheses: IN ('a', 'b')")
-        consume(self.source, node, "this", "expressions")
-        if isinstance(node.this, exp.Tuple):
-            return self._tuple_member(node)
-        return self.resolve(node, "in", [self.bind(part) for part in (node.this, *node.expressions)])
-
-    def _tuple_member(self, node: exp.Expr) -> Expression:
-        """(a, b) IN ((1, 2), (3, 4)): whether all values of a tuple are equal, and unknown where that is."""
-        values = [self.bind(part) for part in node.this.expressions]
-        rows = [self._equal_tuple(values, row) for row in node.expressions]
-        while len(rows) > 1:
-            rows = [
-                self.resolve(node, "or", rows[at : at + 2]) if rows[at + 1 :] else rows[at]
-                for at in range(0, len(rows), 2)
-            ]
-        return rows[0]
-
-    def _equal_tuple(self, values: Sequence[Expression], row: exp.Expr) -> Expression:
-        """Whether each value is equal to that of a tuple in its place."""
-        parts = row.expressions if isinstance(row, exp.Tuple) else [row]
-        if len(parts) != len(values):
-            problem = f"{len(values)} values are compared, and this is {len(parts)}"
-            raise self.source.error(problem, place(row), "write as many in parentheses")
-        return conjunction(
-            [self.resolve(row, "eq", [value, self.bind(part)]) for value, part in zip(values, parts, strict=True)]
-        )
-
-    def like(self, node: exp.Expr, escape: exp.Expr | None = None) -> Expression:
-        """LIKE, ILIKE, with NOT and ESCAPE."""
-        consume(self.source, node, "this", "expression", "negate")
-        name = "ilike" if isinstance(node, exp.ILike) else "like"
-        arguments = [self.bind(part) for part in (node.this, node.expression, escape) if part is not None]
-        bound = self.resolve(node, name, arguments)
-        return self.resolve(node, "not", [bound]) if node.args.get("negate") else bound
-
-    def escaped(self, node: exp.Expr) -> Expression:
-        """LIKE ... ESCAPE."""
-        if not isinstance(node.this, exp.Like | exp.ILike):
-            raise self.source.error("ESCAPE belongs to LIKE", place(node))
-        return self.like(node.this, node.expression)
 
     def case(self, node: exp.Expr) -> Expression:
         """Both forms of CASE, all values brought to one type."""
@@ -479,12 +402,12 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
     exp.BitwiseNot: lambda binder, node: binder.resolve(node, "bitnot", [binder.bind(node.this)]),
     exp.Column: lambda binder, node: binder.column(node),
     exp.Dot: Binder.dot,
-    exp.Is: Binder.test,
-    exp.Between: Binder.between,
-    exp.In: Binder.member,
-    exp.Like: Binder.like,
-    exp.ILike: Binder.like,
-    exp.Escape: Binder.escaped,
+    exp.Is: predicates.bind_is,
+    exp.Between: predicates.bind_between,
+    exp.In: predicates.bind_in,
+    exp.Like: predicates.bind_like,
+    exp.ILike: predicates.bind_like,
+    exp.Escape: predicates.bind_escape,
     exp.Case: Binder.case,
     exp.Cast: Binder.postfix_cast,
     exp.Bracket: Binder.element,

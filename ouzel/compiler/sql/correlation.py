@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from sqlglot import exp
@@ -52,6 +54,24 @@ class Correlated(Binder):
             finally:
                 self.relation = inner
             raise
+
+
+@contextmanager
+def advising_of(outer: Relation) -> Iterator[None]:
+    """If a name that a subquery does not find is of the query around it, say where it may speak of that.
+
+    Raises:
+        QueryError: what binding the subquery raises.
+    """
+    try:
+        yield
+    except QueryError as error:
+        written = error.text[error.at :][: error.length] if error.at >= 0 else ""
+        known = {name.casefold() for column in outer.columns for name in (column.table, column.name)}
+        if error.problem.startswith("there is no") and written and written.casefold() in known:
+            error.problem = f"{written} is of the query around, and a subquery compares with that in its WHERE alone"
+            error.instead = "write the comparison there; of an array ARRAY_CONTAINS(array, value), or JOIN UNNEST in the query around"
+        raise
 
 
 def is_condition(part: exp.Expr) -> bool:

@@ -32,6 +32,25 @@ def has_aggregate(node: exp.Expr, functions: Functions) -> bool:
     return any(has_aggregate(child, functions) for child in node.iter_expressions())
 
 
+def drop_empty_keys(source: QueryText, tree: exp.Expr) -> None:
+    """Leave out the `()` of each GROUP BY, which is no key, and with the last of them the clause, where an aggregate says the same."""
+    for group in list(tree.find_all(exp.Group)):
+        keys = [key for key in group.expressions if not (isinstance(key, exp.Tuple) and not key.expressions)]
+        if len(keys) == len(group.expressions):
+            continue
+        select = group.parent
+        group.set("expressions", keys)
+        others = any(
+            value for name, value in group.args.items() if name != "expressions"
+        )  # ROLLUP, CUBE, GROUPING SETS
+        if (
+            isinstance(select, exp.Select)
+            and not (keys or others)
+            and is_grouped(_without_group(select), source.functions)
+        ):
+            select.set("group", None)
+
+
 def spell_group_by_all(source: QueryText, tree: exp.Expr) -> None:
     """Write the keys of each GROUP BY ALL of a query: the items of its select list that aggregate nothing, as in DuckDB and Spark.
 

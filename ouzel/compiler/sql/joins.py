@@ -128,8 +128,11 @@ def _with_conjunct(node: Node, part: Expression) -> Node | None:
     read = columns_of(part)
     for number, below in enumerate(node.inputs):
         if read <= set(below.schema.names):
-            lower = _with_conjunct(below, part)
+            moved = node.passes(part)
+            lower = None if moved is None or moved[number] is None else _with_conjunct(below, part)
             return lower and node.with_inputs((lower, node.right) if number == 0 else (node.left, lower))
+    if not node.takes_conditions:
+        return None
     if is_bound(part, node):
         return replace(node, condition=part if node.condition is None else conjunction([node.condition, part]))
     left, right, keys, rest = keyed(node.left, node.right, (part,))
@@ -168,7 +171,8 @@ def apart(relation: Relation, taken: Sequence[str]) -> Relation:
     """The relation with columns of the plan that have no name that is taken."""
     names: dict[str, str] = {}
     for name in relation.node.schema.names:
-        names[name] = fresh(name, [*taken, *names.values(), *(set(relation.node.schema.names) - {name})])
+        others = set(relation.node.schema.names) - {name}
+        names[name] = fresh(name, [*taken, *names.values(), *others], any_case=True)
     if all(old == new for old, new in names.items()):
         return relation
     items = tuple((names[column.name], column) for column in columns(relation.node.schema))

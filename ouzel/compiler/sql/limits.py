@@ -9,6 +9,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from ouzel.compiler.plan import SortKey, TopN
+from ouzel.compiler.sql.literals import row_count
 from ouzel.compiler.sql.output import OutputColumn, output_name, project, star_of
 from ouzel.compiler.sql.over_calls import break_ties, has_order
 from ouzel.compiler.sql.places import consume, place
@@ -182,6 +183,8 @@ class FirstRows:
         consume(self.source, distinct, "on")
         self.tree.args.pop("distinct")
         on = distinct.args["on"]
+        if isinstance(on, exp.Tuple) and not on.expressions:
+            raise self.source.error("DISTINCT ON names no column", place(self.tree), "write DISTINCT ON (column)")
         return list(on.expressions) if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
 
     def _listed(self, order: exp.Expr | None) -> list[exp.Expr]:
@@ -218,7 +221,7 @@ class FirstRows:
     def _number(self, node: exp.Expr, clause: str) -> int:
         if not isinstance(node, exp.Literal) or not node.name.isdigit():
             raise self.source.error(f"{clause} takes a whole number", place(node), f"write {clause} 10")
-        return int(node.name)
+        return row_count(self.source, node.name, place(node))
 
 
 def _written_names(item: exp.Expr, at: int) -> list[str]:

@@ -32,8 +32,24 @@ UNIT_US = {
     "WEEK": 7 * 86_400_000_000,
 }  # fmt: skip
 """Microseconds of each unit of a DAY TO SECOND interval."""
+MOST_US = 1 << 62
+"""Microseconds of the longest window, gap, lateness or life of a key: any time and such a span or two add up within 64 bits."""
+MOST_ROWS = (1 << 31) - 1
+"""So many rows are counted at most by LIMIT, a frame of ROWS, LAG and their like: as many as Spark counts."""
 _UNIT_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def row_count(source: QueryText, text: str, span: Span) -> int:
+    """A number of rows, as digits.
+
+    Raises:
+        QueryError: it is more than is counted.
+    """
+    if int(text) > MOST_ROWS:
+        problem = f"{text} rows are more than can be counted, {MOST_ROWS}"
+        raise source.error(problem, span, f"write {MOST_ROWS}, or leave the bound out")
+    return int(text)
 
 
 def number(text: str) -> Literal:
@@ -68,13 +84,17 @@ def parse_typed_literal(kind: str, text: str) -> Literal:
     """
     if kind == "date":
         return Literal(DATE, _parse(kind, text, date.fromisoformat, "DATE '2013-01-31'"))
-    local = kind not in ("timestamp", "timestamp_ntz", "timestamp without time zone")
+    if kind not in ("timestamp", "timestamp_ntz", "timestamp without time zone"):
+        return Literal(TIMESTAMP_LTZ, _parse(kind, text, _parse_instant, "TIMESTAMP_LTZ '2013-01-31 23:59:59+02:00'"))
     value = _parse(kind, text, datetime.fromisoformat, "TIMESTAMP '2013-01-31 23:59:59'")
-    if local:
-        return Literal(TIMESTAMP_LTZ, value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC))
     if value.tzinfo:
         raise QueryError(f"TIMESTAMP '{text}' names a time zone", instead=f"write TIMESTAMP_LTZ '{text}'")
     return Literal(TIMESTAMP, value)
+
+
+def _parse_instant(text: str) -> datetime:
+    value = datetime.fromisoformat(text)
+    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 def instant_us(text: str) -> int:
@@ -89,10 +109,10 @@ def instant_us(text: str) -> int:
 
 def _parse(kind: str, text: str, parse: Callable[[str], _Parsed], example: str) -> _Parsed:
     try:
-        if not re.match(r"\d{4}-\d\d-\d\d", text):
+        if not re.match(r"\d{4}-\d\d-\d\d([ T]|$)", text):
             raise ValueError
         return parse(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise QueryError(f"'{text}' is not a {kind.upper()}", instead=f"write it like {example}") from None
 
 
@@ -122,11 +142,9 @@ def _of_units(text: str, parts: list[tuple[str, str]]) -> Literal:
     if not all(re.fullmatch(r"\s*[+-]?\d+(\.\d+)?\s*", amount) for amount, _ in parts):
         raise _bad_interval(text)
     if all(unit in _UNIT_MONTHS for _, unit in parts) and all("." not in amount for amount, _ in parts):
-        return Literal(INTERVAL_MONTHS, sum(int(amount) * _UNIT_MONTHS[unit] for amount, unit in parts))
+        return _of_months(text, sum(int(amount) * _UNIT_MONTHS[unit] for amount, unit in parts))
     if all(unit in UNIT_US for _, unit in parts):
-        return Literal(
-            INTERVAL, timedelta(microseconds=int(sum(Decimal(amount) * UNIT_US[unit] for amount, unit in parts)))
-        )
+        return _of_us(text, int(sum(Decimal(amount) * UNIT_US[unit] for amount, unit in parts)))
     raise _bad_interval(text)
 
 
@@ -136,7 +154,7 @@ def _of_range(text: str, first: str, last: str) -> Literal:
         if not parts:
             raise _bad_interval(text)
         months = int(parts[2]) * 12 + int(parts[3])
-        return Literal(INTERVAL_MONTHS, -months if parts[1] == "-" else months)
+        return _of_months(text, -months if parts[1] == "-" else months)
     if first not in _FIELDS or last not in _FIELDS or _FIELDS.index(first) >= _FIELDS.index(last):
         raise _bad_interval(text)
     units = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
@@ -144,7 +162,19 @@ def _of_range(text: str, first: str, last: str) -> Literal:
     if len(amounts) != len(units) or not all(re.fullmatch(r"\d+(\.\d+)?", amount) for amount in amounts):
         raise _bad_interval(text)
     us = sum(Decimal(amount) * UNIT_US[unit] for amount, unit in zip(amounts, units, strict=True))
-    return Literal(INTERVAL, timedelta(microseconds=sign * int(us)))
+    return _of_us(text, sign * int(us))
+
+
+def _of_us(text: str, us: int) -> Literal:
+    if abs(us) >> 63:
+        raise QueryError(f"'{text}' is longer than an interval can be", instead="write at most 106751991 days")
+    return Literal(INTERVAL, timedelta(microseconds=us))
+
+
+def _of_months(text: str, months: int) -> Literal:
+    if abs(months) >> 31:
+        raise QueryError(f"'{text}' is longer than an interval can be", instead="write at most 178956970 years")
+    return Literal(INTERVAL_MONTHS, months)
 
 
 def _bad_interval(text: str) -> QueryError:
@@ -167,8 +197,20 @@ def interval_us(source: QueryText, tokens: Tokens, span: Span) -> int:
         except QueryError as error:
             raise error.located(source.text, span[0], span[1] - span[0]) from None
         if isinstance(literal.value, timedelta) and literal.value > timedelta(0):
-            return microseconds(literal.value)
+            return span_us(source, microseconds(literal.value), span)
     raise source.error("a positive interval is needed here", span, "write for example INTERVAL '5' SECOND")
+
+
+def span_us(source: QueryText, us: int, span: Span) -> int:
+    """Microseconds that are to be added to times.
+
+    Raises:
+        QueryError: they are more than can be.
+    """
+    if abs(us) > MOST_US:
+        days = MOST_US // UNIT_US["DAY"]
+        raise source.error("this is longer than what can be added to any time", span, f"write at most {days} days")
+    return us
 
 
 def microseconds(value: timedelta) -> int:

@@ -14,6 +14,7 @@ from ouzel.compiler.plan import FrameKind, Node, OverCall, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.sql.aggregate_calls import AggregateBinder
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.literals import row_count
 from ouzel.compiler.sql.over_tokens import FRAME, read_frame
 from ouzel.compiler.sql.places import call_name, consume, place
 from ouzel.compiler.sql.scope import matches, name_of, near
@@ -111,6 +112,10 @@ class CallReader:
         if not found:
             advice = near(name.text, [window.this.name for window in known], f"add WINDOW {name.text} AS (...)")
             raise self.source.error(f"there is no window {name.text}", name.span, advice)
+        if len(found) > 1:
+            raise self.source.error(
+                f"WINDOW names {name.text} twice", place(found[1].this), "give one of them another name"
+            )
         window: exp.Expr = found[0]
         consume(self.source, window, "this", "partition_by", "order", "alias")
         return window
@@ -187,7 +192,7 @@ class CallReader:
             raise self.source.error(
                 f"{name.upper()} takes a constant whole number from {least} on", place(node), f"write {_USAGE[name]}"
             )
-        return int(node.name)
+        return row_count(self.source, node.name, place(node))
 
     def _aggregate(
         self,

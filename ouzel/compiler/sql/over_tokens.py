@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.plan import FrameKind, WindowFrame
-from ouzel.compiler.sql.literals import interval_us
+from ouzel.compiler.sql.literals import interval_us, number, row_count
 from ouzel.compiler.sql.source import QueryText, Span, Tokens, depth_change, is_word, matching, span_of
+from ouzel.compiler.types import DecimalType
 from ouzel.errors import NotSupported
 
 FRAME = "frame "
@@ -155,6 +156,9 @@ def _frame(source: QueryText, tokens: Tokens, place: tuple[int, int], alone: boo
     if exclude is not None:
         raise source.error("EXCLUDE is not supported", span_of(tokens[exclude:end]), "leave it out", NotSupported)
     bounds = _bounds(source, tokens[start + 1 : end], span)
+    if not is_word(tokens[start], "RANGE"):
+        for bound in filter(None, bounds):
+            row_count(source, str(abs(bound)), span)
     timed = "time" if any(is_word(token, "INTERVAL") for token in tokens[start:end]) else "number"
     words = ("-" if bound is None else str(bound) for bound in bounds)
     word = f"{FRAME}{tokens[start].text.upper()} {' '.join(words)} {timed}"
@@ -205,6 +209,8 @@ def _read_bound(source: QueryText, tokens: Tokens, span: Span) -> tuple[int | No
 
 def _amount(source: QueryText, tokens: Tokens, span: Span) -> int:
     if len(tokens) == 1 and tokens[0].token_type is TokenType.NUMBER and tokens[0].text.isdigit():
+        if isinstance(number(tokens[0].text).type, DecimalType):
+            raise source.error("this bound is more than a BIGINT holds", span, "write UNBOUNDED")
         return int(tokens[0].text)
     if is_word(tokens[0], "INTERVAL"):
         if any(is_word(token, *_CALENDAR) for token in tokens):

@@ -59,6 +59,7 @@ _DESCRIPTIONS: dict[type[exp.Expr], str] = {
 _EACH_ELEMENT = "write CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed"
 _OF_JSON = "write JSON_VALUE(text, '$.path')"
 _INSTEAD: dict[type[exp.Expr], str] = {
+    exp.Tuple: "write ROW(a, b) for several values as one",
     exp.Array: "write ARRAY[1, 2]",
     exp.JSONExtract: _OF_JSON,
     exp.JSONExtractScalar: _OF_JSON,

@@ -121,7 +121,7 @@ class _Compiler:
         )
 
     def _refuse_own_names(self, tokens: Tokens) -> None:
-        """A column of such a name would be taken for how often a row is there, or for an error in it."""
+        """A column of such a name would be taken for what an engine puts beside a row: how often it is there, or an error in it."""
         for token in tokens:
             if token.token_type is TokenType.IDENTIFIER and _OWN_NAME.fullmatch(token.text):
                 problem = f"'{token.text}' is a name of Ouzel's own for what is beside a row"
@@ -309,7 +309,7 @@ class _Compiler:
             raise self.source.error(f"{name.text} is created twice", name.span, "choose another name")
 
 
-_OWN_NAME = re.compile(rf"{re.escape(plan.WEIGHT)}|\$error\d+")
+_OWN_NAME = re.compile(rf"\$(?:{'|'.join(sorted(plan.OWN_NAMES))})(?:_end|_time)?\d*")
 _STATEMENT_SETS = (("EXECUTE", "STATEMENT", "SET", "BEGIN"), ("BEGIN", "STATEMENT", "SET"))
 
 

@@ -144,16 +144,19 @@ def _only(
     raise source.error(f"there is no column {name.text}{where}", name.span, advice)
 
 
-def fresh(base: str, taken: Iterable[str]) -> str:
-    """`base`, or `base` with the first number that makes it new."""
-    names = set(taken)
-    if base not in names:
+def fresh(base: str, taken: Iterable[str], any_case: bool = False) -> str:
+    """`base`, or `base` with the first number that makes it new; with `any_case` new also to whom case does not count, as Spark."""
+    fold = str.casefold if any_case else str
+    names = set(map(fold, taken))
+    if fold(base) not in names:
         return base
-    return next(name for number in range(len(names) + 1) if (name := f"{base}{number}") not in names)
+    return next(name for number in range(len(names) + 1) if fold(name := f"{base}{number}") not in names)
 
 
 def unknown_table(source: QueryText, name: Name, known: Iterable[str]) -> QueryError:
     """The error for a table that nobody created."""
-    return source.error(
-        f"there is no table {name.text}", name.span, near(name.text, known, "write a CREATE TABLE for it first")
-    )
+    advice = near(name.text, known, "write a CREATE TABLE for it first")
+    if source.text[name.span[0]] in '"`' and set(name.text) & {".", "/"} and not advice.startswith("did you mean"):
+        shown = name.text.replace("'", "''")
+        advice = f"the path of a file stands in single quotes: '{shown}'"
+    return source.error(f"there is no table {name.text}", name.span, advice)

@@ -220,8 +220,10 @@ class QueryBinder:
         if isinstance(node.this, exp.Anonymous) or self.named.is_path(node.this):
             return self.named.relation(node.this, aliased)
         name = name_of(self.source, node.this)
-        if len([key for key in ("table", "db", "catalog") if node.args.get(key)]):
-            raise self.source.error("tables have no database or catalog", place(node), f"write {name.text}")
+        if above := [node.args[key].name for key in ("catalog", "db", "table") if node.args.get(key)]:
+            path = ".".join((*above, name.text))
+            advice = f"write {name.text}, or '{path}' if that is the path of a file"
+            raise self.source.error("tables have no database or catalog", place(node), advice)
         for known, relation in reversed(self.ctes):
             if matches(name, known):
                 return relation

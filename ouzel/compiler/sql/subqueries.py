@@ -21,6 +21,7 @@ from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.correlation import (
     Correlated,
     Queries,
+    advising_of,
     bind_alone,
     conjuncts_of,
     equal,
@@ -68,7 +69,8 @@ def bind_nested(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[e
         As `bind_condition` and `with_values`.
     """
     if is_condition(part):
-        return None, bind_condition(queries, part, relation)
+        with advising_of(relation):
+            return None, bind_condition(queries, part, relation)
     return with_values(queries, part, relation)
 
 
@@ -158,7 +160,8 @@ def with_values(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[e
     part = part.copy()
     _refuse_quantified(queries.source, part)
     while (node := _outermost(part)) is not None:
-        value, relation = _value_of(queries, node, relation)
+        with advising_of(relation):
+            value, relation = _value_of(queries, node, relation)
         name = fresh("$value", (shown.name for shown in relation.columns))
         column = fresh(name, relation.node.schema.names)
         items = (*((each.name, each) for each in columns(relation.node.schema)), (column, value))

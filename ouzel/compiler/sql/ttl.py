@@ -18,6 +18,7 @@ from ouzel.compiler.expressions import Column, Expression, Literal
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import Lifetime, Node, Over, OverCall, Project, SortKey, bounds_nothing
 from ouzel.compiler.plan.over import LIFE, UP_TO_PEERS
+from ouzel.compiler.sql.literals import span_us
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.scope import Relation, fresh
 from ouzel.compiler.sql.shells import read_hints
@@ -171,7 +172,7 @@ def duration_us(source: QueryText, pair: HintPair) -> int:
     if not found or not unit or not int(found[1]):
         advice = f"write '{pair.name or min(SETTINGS)}' = '1d', or h, min, s, ms"
         raise source.error(f"'{pair.value}' is no span of time", pair.span, advice)
-    return int(found[1]) * unit * 1000
+    return span_us(source, int(found[1]) * unit * 1000, pair.span)
 
 
 def setting_of(source: QueryText, pairs: Iterable[tuple[str, str, Span]]) -> HintPair | None:

@@ -13,7 +13,7 @@ from ouzel.compiler.plan import AssignSession, AssignWindow, Node, Project, Wind
 from ouzel.compiler.sql.binder import Binder
 from ouzel.compiler.sql.emission import Emission
 from ouzel.compiler.sql.intervals import is_time
-from ouzel.compiler.sql.literals import UNIT_US, microseconds
+from ouzel.compiler.sql.literals import UNIT_US, microseconds, span_us
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh
 from ouzel.compiler.sql.source import QueryText
@@ -192,7 +192,7 @@ def _time_column(binder: Binder, call: WindowCall, relation: Relation) -> str:
 def _span_us(binder: Binder, node: exp.Expr) -> int:
     bound = binder.bind(node)
     if isinstance(bound, Literal) and isinstance(bound.value, timedelta):
-        return microseconds(bound.value)
+        return span_us(binder.source, microseconds(bound.value), place(node))
     if not isinstance(bound, Literal):
         problem = "a window's length is a constant"
     elif isinstance(bound.type, IntervalType):

@@ -14,6 +14,9 @@ from ouzel.errors import ConnectorError
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 """By the end of a file's name. Spark goes by that too."""
 
+FOLLOWED_OPEN = 100
+"""So many of the files that a process follows stay open although they do not grow."""
+
 
 def is_packed(path: str) -> bool:
     """Whether the file's name says that it is packed."""
@@ -34,13 +37,13 @@ class Content(Protocol):
         """Close the file."""
 
 
-def open_content(path: str) -> Content:
-    """The content of a file.
+def open_content(path: str, follow: bool = False) -> Content:
+    """The content of a file; of one that is followed whoever asks behind its end hears when its name has gone to another.
 
     Raises:
         ConnectorError: it cannot be opened.
     """
-    return _Packed(path) if is_packed(path) else _Plain(path)
+    return _Packed(path) if is_packed(path) else _Followed(path) if follow else _Plain(path)
 
 
 class _Plain:
@@ -48,18 +51,17 @@ class _Plain:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        try:
-            self._file = os.open(path, os.O_RDONLY)
-        except OSError as error:
-            raise _unreadable(path, error) from None
+        self._file = _open(path)
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """What the file is, whatever its name becomes."""
+        told = os.fstat(self._file)
+        return told.st_dev, told.st_ino
 
     def read(self, at: int, size: int) -> bytes:
         try:
-            there = os.fstat(self._file).st_size
-            if there < at:
-                raise ConnectorError(
-                    f"{self._path} became shorter ({there} bytes) than what was read of it ({at} bytes)"
-                )
+            _check_length(self._path, os.fstat(self._file), at)
             data = os.pread(self._file, size, at)
         except OSError as error:
             raise _unreadable(self._path, error) from None
@@ -71,6 +73,63 @@ class _Plain:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+class _Followed:
+    """A file that may grow. Open while it does; where many are followed one that has nothing new is closed, and looked at by its name."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._open: _Plain | None = None
+        self._known = self._opened().identity
+
+    def _opened(self) -> _Plain:
+        if self._open is None:
+            self._open = _Plain(self._path)
+            _followed.add(self)
+        return self._open
+
+    def read(self, at: int, size: int) -> bytes:
+        if self._open is None and not self._has_grown(at):
+            return b""
+        data = self._opened().read(at, size)
+        if not data:
+            self._check_name()
+            if len(_followed) > FOLLOWED_OPEN:
+                self.close()
+        return data
+
+    def _has_grown(self, at: int) -> bool:
+        """Whether the file, which is closed, has more now."""
+        found = self._check_name()
+        if found is not None:
+            _check_length(self._path, found, at)
+        return found is not None and found.st_size > at
+
+    def _check_name(self) -> os.stat_result | None:
+        """What the name stands for now, None for nothing: a file that is gone is read to its end. After a log was rotated it is another."""
+        try:
+            found = os.stat(self._path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unreadable(self._path, error) from None
+        if (found.st_dev, found.st_ino) != self._known:
+            raise ConnectorError(
+                f"{self._path} is another file now than the one that was followed; where logs are rotated, give each file a name of its "
+                "own from the beginning, and follow all: 'path' = 'logs/*.json'"
+            )
+        return found
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+            _followed.discard(self)
+
+
+_followed: set[_Followed] = set()
+"""Those that are open in this process."""
 
 
 class _Packed:
@@ -94,6 +153,18 @@ class _Packed:
 
     def close(self) -> None:
         self._stream.close()
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _check_length(path: str, found: os.stat_result, read: int) -> None:
+    if found.st_size < read:
+        raise ConnectorError(f"{path} became shorter ({found.st_size} bytes) than what was read of it ({read} bytes)")
 
 
 def _unreadable(path: str, error: OSError) -> ConnectorError:

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from ouzel.connectors.base import FoundColumns
 from ouzel.connectors.file.array import ArrayContent, begins_array
 from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
@@ -23,6 +22,7 @@ from ouzel.connectors.formats.conversion import parse_column, sql_name
 from ouzel.connectors.formats.csv import CsvDecoder, Dialect
 from ouzel.connectors.formats.json import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
+from ouzel.connectors.reading import FoundColumns
 from ouzel.errors import ConnectorError
 
 SAMPLE_FILES, SAMPLE_BYTES = 8, 2 << 20
@@ -101,7 +101,8 @@ def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
         raise ConnectorError(f"{paths[0]} is empty, so it says no columns; declare them")
     sample = pl.concat(frames, how="diagonal")
     kinds = {column.name: _kind_of_text(column) for column in sample}
-    return FoundColumns(_arrow(kinds), found, tuple(_advice(sample, kinds, {**options, **found})))
+    told = (*_doubts(sample.columns, options), *_advice(sample, kinds, {**options, **found}))
+    return FoundColumns(_arrow(kinds), found, told)
 
 
 def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict[str, str]:
@@ -113,6 +114,8 @@ def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict
         counts = {sign: len(Dialect({**options, "csv.delimiter": sign}).fields(first)) for sign in _DELIMITERS}
         sign = max(counts, key=lambda sign: counts[sign])
         found |= {"csv.delimiter": sign.replace("\t", "\\t")} if counts[sign] > 1 else {}
+    if dialect.header and not data.splitlines()[0].strip():
+        raise ConnectorError(f"the first line of {path} is empty, where a header names the columns; take it out")
     fields = Dialect({**options, **found}).fields(first)
     if not dialect.header and not dialect.columns:
         found["csv.columns"] = ",".join(f"column{place}" for place in range(len(fields)))
@@ -149,6 +152,22 @@ def _are_values(texts: pl.Series, kind: pl.DataType) -> bool:
     if isinstance(kind, pl.Datetime) and kind.time_zone and not texts.str.contains(_ZONE).all():
         return False
     return not parse_column(kind)(texts).null_count()
+
+
+def _doubts(names: Sequence[str], options: Mapping[str, str]) -> Iterator[str]:
+    """A header that has numbers is likely the first row."""
+    dialect = Dialect(options)
+    numbers = [name for name in names if _is_number(name)]
+    if numbers and dialect.header and not dialect.columns:
+        yield f"the first line names the columns, {numbers[0]} among them; if it is a row, say so: 'csv.header' = 'false'"
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return not name.strip().isalpha()  # nan, inf
 
 
 def _advice(sample: pl.DataFrame, kinds: Mapping[str, pl.DataType], options: Mapping[str, str]) -> Iterator[str]:

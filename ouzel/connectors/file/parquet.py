@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, before
 from ouzel.connectors.formats.conversion import Change, convert_columns
 from ouzel.connectors.formats.widening import match_columns, widen
+from ouzel.connectors.reading import BadRow, ReadBatch, ReadState, SourceRequest, before
 from ouzel.errors import ConnectorError
 
 _PIECE_ROWS = 1 << 17
@@ -49,6 +51,7 @@ class ParquetReader:
 
     def __init__(self, request: SourceRequest, path: str, at: int, last: int) -> None:
         self._request, self._path, self._at, self._last = request, path, at, last
+        self._version = _version(path)
         self._piece = pl.DataFrame()
         self._numbers = np.empty(0, np.uint32)
         self._bad: list[tuple[int, str]] = []
@@ -93,10 +96,19 @@ class ParquetReader:
             query = query.filter(self._pushed)
         try:
             raw = query.select(*self._data, _ROW).collect()
-        except (OSError, pl.exceptions.PolarsError) as error:
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            self._check_same()
             raise ConnectorError(f"{self._path} cannot be read: {_first_line(error)}") from None
+        self._check_same()
+        if self._pushed is None and raw.height < end - start:
+            raise ConnectorError(f"{self._path} holds fewer rows than when it was found; start the topology again")
         self._piece_end = end
         self._fit(raw)
+
+    def _check_same(self) -> None:
+        """See that the file is still the one whose end was read: each piece opens it anew, at places that only that one has."""
+        if _version(self._path) != self._version:
+            raise ConnectorError(f"{self._path} was replaced or changed while it was read; start the topology again")
 
     def _fit(self, raw: pl.DataFrame) -> None:
         """Give the columns their types and order, and set aside rows that do not fit."""
@@ -117,6 +129,15 @@ class ParquetReader:
 
 def _change(held: pl.DataType, declared: pl.DataType) -> Change:
     return lambda values: values.to_frame().select(widen(pl.col(values.name), held, declared)).to_series()
+
+
+def _version(path: str) -> tuple[int, int]:
+    """What changes with a file's content. An inode is not in it: not every file system keeps to one."""
+    try:
+        told = os.stat(path)
+    except OSError as error:
+        raise ConnectorError(f"{path} cannot be read: {error.strerror}") from None
+    return told.st_size, told.st_mtime_ns
 
 
 def _first_line(error: Exception) -> str:

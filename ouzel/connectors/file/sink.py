@@ -8,12 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.file import CONNECTOR, parts_of
 from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.connectors.file.ledger import PartLedger, digits
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
 _OP = "op"
@@ -47,6 +47,11 @@ class FileSink:
 
     def _begin(self) -> PartLedger | None:
         """Make the directory, find out what a predecessor has written, and only then remove what it left half."""
+        if self._directory.exists() and not self._directory.is_dir():
+            raise ConnectorError(
+                f"table '{self._request.table}' cannot be written to {self._directory}: that is a file, and a table is written "
+                "as parts in a folder; name another 'path', of a table of its own if you read that file"
+            )
         self._directory.mkdir(parents=True, exist_ok=True)
         notes, half = self._request.notes, set(self._directory.glob(f".{self._prefix}*"))
         ledger = PartLedger(notes, lambda first: self._hidden(self._name(first)) not in half) if notes else None

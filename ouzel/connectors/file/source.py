@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ouzel.connectors.base import Committed, OffsetRange, Partition, Reader, SourceRequest
 from ouzel.connectors.file import CONNECTOR
 from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.text import TextReader
 from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, Reader, SourceRequest
 from ouzel.errors import ConnectorError
 
 

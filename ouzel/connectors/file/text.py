@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest
 from ouzel.connectors.file.array import ArrayContent
 from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.formats import open_decoder
@@ -18,10 +17,17 @@ from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv import CsvDecoder, Dialect
 from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest
 from ouzel.errors import ConnectorError
 
 _BLOCK_BYTES = 4 << 20
 _RECORD_BYTES_MAX = 16 << 20
+_BATCH_BYTES = 16 << 20
+"""With so much in whole records no more is read for a batch, however few they are: what waits is searched again with each block."""
+
+_LINE_BYTES_MAX = 256 << 20
+"""A line that is longer is none: it would have to be held whole."""
+
 _LF, _CR = 10, 13
 _BOM = b"\xef\xbb\xbf"
 
@@ -63,10 +69,10 @@ class TextReader:
         self._ended = False
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
-        """The next records: always the `rows` that follow, less only at what is the end of the file now."""
+        """The next records: the `rows` that follow, less at what is the end of the file now, or where they are long."""
         if not self._seek():
             return ReadState.WAIT if self._follow else ReadState.END
-        while len(self._block.ends) - self._taken < rows and self._more():
+        while not self._has(rows) and self._more():
             pass
         first, last = self._taken, min(self._taken + rows, len(self._block.ends))
         if until is not None and last > first:  # the first begins on this line, each other where the one before it ends
@@ -75,6 +81,11 @@ class TextReader:
         if first == last:
             return ReadState.WAIT if self._follow else ReadState.END
         return self._batch(first, last)
+
+    def _has(self, rows: int) -> bool:
+        """Whether enough for a batch has been read."""
+        block, waiting = self._block, len(self._block.ends) - self._taken
+        return waiting >= rows or (waiting > 0 and block.at + block.ends[-1] - self._start() >= _BATCH_BYTES)
 
     @property
     def line(self) -> int:
@@ -116,11 +127,19 @@ class TextReader:
         if self._ended:
             return False
         block, start = self._block, self._start()
-        fresh = self._read(block.at + len(block.data))
-        self._ended = not self._follow and len(fresh) < _BLOCK_BYTES
+        rest = block.data[start - block.at :]
+        size = _BLOCK_BYTES
+        if self._taken == len(block.ends):
+            size = max(size, len(rest))  # it is one record so far, which is searched again with each block
+            if len(rest) > _LINE_BYTES_MAX:
+                raise ConnectorError(
+                    f"{self._path}: line {self._line + 1} is longer than {_LINE_BYTES_MAX >> 20} MB; is this a file of lines?"
+                )
+        fresh = self._read(block.at + len(block.data), size)
+        self._ended = not self._follow and len(fresh) < size
         if self._ended:
             self.close()
-        data = block.data[start - block.at :] + fresh
+        data = rest + fresh
         if start == 0 and data.startswith(_BOM):
             data, start = data[len(_BOM) :], len(_BOM)
         if self._ended and data and not data.endswith(b"\n"):
@@ -132,11 +151,11 @@ class TextReader:
         block = self._block
         return block.at + (int(block.ends[self._taken - 1]) + 1 if self._taken else 0)
 
-    def _read(self, at: int) -> bytes:
+    def _read(self, at: int, size: int) -> bytes:
         if self._content is None:
-            content = open_content(self._path)
+            content = open_content(self._path, self._follow)
             self._content = ArrayContent(content, self._path) if self._array else content
-        return self._content.read(at, _BLOCK_BYTES)
+        return self._content.read(at, size)
 
     def _index(self, data: bytes, at: int) -> _Block:
         """Where the records of `data` end. Inside quotes a line end is part of a CSV field."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ouzel.connectors.base import Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.connectors.file import PACKED
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.source import FileSource
+from ouzel.connectors.reading import Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.errors import ConnectorError
 
 PartitionRanges = Mapping[str, tuple[int, int]]

@@ -27,7 +27,8 @@ SCHEMA, SCHEMA_FILE, REGISTRY = "avro.schema", "avro.schema-file", "schema-regis
 _TYPES = (
     "A union of null and a type is a column that may be NULL; record is ROW, array ARRAY, map MAP, enum VARCHAR, fixed BYTES; the logical "
     "types date, decimal and timestamp are DATE, DECIMAL and TIMESTAMP_LTZ (local ones TIMESTAMP), others are what they are made of. "
-    "Columns take wider types as from Parquet, and names match in any case. Any other union, and a type inside itself, is refused."
+    "Columns take wider types as from Parquet, and names match in any case. Any other union, a type inside itself, and an enum inside "
+    "another type is refused."
 )
 
 AVRO = Format(
@@ -182,6 +183,11 @@ class _Schema:
         self.names = list(held)
         own = match_columns(held, columns, where)
         self._given = list(columns)
+        self._beyond = [
+            pl.col(name).to_physical().abs() >= pl.lit(10**kind.precision, pl.Int128)
+            for name, kind in held.items()
+            if isinstance(kind, pl.Decimal)
+        ]
         self._columns = [
             (widen(self._column(own[name]), held[own[name]], kind) if name in own else pl.lit(None, kind)).alias(name)
             for name, kind in columns.items()
@@ -215,18 +221,20 @@ class _Schema:
         return frame, good, bad
 
     def _read(self, bodies: Sequence[bytes]) -> pl.DataFrame | None:
-        """All rows; None if one of the records is not of the schema."""
+        """All rows; None if one of the records is not of the schema, or has a value that is not of its field's type."""
         data = self._mark.join([*bodies, b""])
         file = b"".join((self._head, write_varint(len(bodies)), write_varint(len(data)), data, _SYNC))
         try:
             frame = pl.read_avro(io.BytesIO(file if bodies else self._head))
+            if frame.height != len(bodies) or not frame[self._mark_name].eq(pl.Series([self._mark])).all():
+                return None
+            if self._beyond and frame.select(pl.any_horizontal(self._beyond).any()).item():
+                return None
+            if not self._columns:
+                return pl.DataFrame(height=frame.height)
+            return frame.with_columns(self._columns).select(self._given)  # one NULL alone would be a frame of one row
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):  # the last where bytes are missing
             return None
-        if frame.height != len(bodies) or not frame[self._mark_name].eq(pl.Series([self._mark])).all():
-            return None
-        if not self._columns:
-            return pl.DataFrame(height=frame.height)
-        return frame.with_columns(self._columns).select(self._given)  # one NULL alone would be a frame of one row
 
     def _reason(self, body: bytes) -> str:
         try:

@@ -20,7 +20,8 @@ _LOGICAL = (
     "decimal",
 )
 _FIXED_SIZES = {"float": 4, "double": 8}
-_VARINT_BYTES = 10
+_VARINT_BYTES, _DECIMAL_BYTES = 10, 16
+_MILLIS_LARGEST = (2**63 - 1) // 1000
 
 
 def parse_schema(text: str, where: str) -> dict[str, Any]:
@@ -36,7 +37,41 @@ def parse_schema(text: str, where: str) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("type") != "record":
         raise ConnectorError(f"{where} is not the schema of a record; a row needs one, with its 'fields'")
     made: dict[str, Any] = _Expansion(where).expand(found, "")
+    for field in made["fields"]:
+        if odd := _unreadable(field["type"], False):
+            raise _refusal(where, f"{odd} in its field '{field['name']}'")
     return made
+
+
+def _refusal(where: str, what: str) -> ConnectorError:
+    return ConnectorError(f"{where} has {what}, which no column can take")
+
+
+def _unreadable(kind: Any, inside: bool) -> str:
+    """What Polars' reader cannot take of a type, if there is such a thing; it is inside another type or not."""
+    match kind:
+        case "null":
+            return "nothing but null"
+        case {"type": "enum"} if inside:
+            return "an enum inside another type"
+        case ["null", {"type": "enum"}] | [{"type": "enum"}, "null"] if inside or kind[0] != "null":
+            return "an enum that may be null inside another type, or with null behind it"
+        case {"type": "fixed", "size": 0}:
+            return "a fixed of no bytes"
+        case {"type": "fixed", "logicalType": "decimal", "size": size} if size > _DECIMAL_BYTES:
+            return f"a decimal of {size} bytes"
+        case {"type": "record", "fields": fields}:
+            parts = [field["type"] for field in fields]
+            return next(
+                filter(None, (_unreadable(part, True) for part in parts)), "" if parts else "a record of no fields"
+            )
+        case {"type": "array", "items": items}:
+            return _unreadable(items, True)
+        case {"type": inner}:
+            return _unreadable(inner, inside)
+        case [first, second]:
+            return _unreadable(second if first == "null" else first, inside)
+    return ""
 
 
 class _Expansion:
@@ -45,25 +80,14 @@ class _Expansion:
     def __init__(self, where: str) -> None:
         self._where = where
         self._known: dict[str, Any] = {}
-        self._depth = 0
 
     def expand(self, kind: Any, space: str) -> Any:
         """The type without names and maps; `space` is the namespace that it stands in."""
-        self._depth += isinstance(kind, dict)
-        made = self._expand(kind, space)
-        self._depth -= isinstance(kind, dict)
-        return made
-
-    def _expand(self, kind: Any, space: str) -> Any:
         match kind:
             case str():
                 return kind if kind in PRIMITIVES else self._find(kind, space)
             case [first, second] if "null" in (first, second):
-                made = [self.expand(first, space), self.expand(second, space)]
-                is_enum = any(isinstance(part, dict) and part["type"] == "enum" for part in made)
-                if is_enum and (self._depth > 1 or not symbols_of_nullable(made)):
-                    raise self._refuse("an enum that may be null inside another type, or with null behind it")
-                return made
+                return [self.expand(first, space), self.expand(second, space)]
             case list():
                 raise self._refuse("a union of other than null and one more type")
             case {"type": "map", "values": values}:
@@ -103,7 +127,7 @@ class _Expansion:
         raise self._refuse(f"the type '{name}', which it does not define")
 
     def _refuse(self, what: str) -> ConnectorError:
-        return ConnectorError(f"{self._where} has {what}, which no column can take")
+        return _refusal(self._where, what)
 
 
 def symbols_of_nullable(kind: Any) -> list[str]:
@@ -135,15 +159,32 @@ def _pass(kind: Any, data: bytes, at: int, field: str) -> int:
         case {"type": "array", "items": items}:
             return _pass_blocks(items, data, at, field)
         case {"type": "fixed", "size": size}:
-            return _advance(data, at, size, field)
+            end = _advance(data, at, size, field)
+            _check_logical(kind, data, at, end, field)
+            return end
         case {"type": "enum", "symbols": symbols}:
             return _pass_choice(len(symbols), data, at, field)[1]
         case {"type": inner}:
-            return _pass(inner, data, at, field)
+            end = _pass(inner, data, at, field)
+            _check_logical(kind, data, at, end, field)
+            return end
         case [_, _]:
             chosen, at = _pass_choice(2, data, at, field)
             return _pass(kind[chosen], data, at, field)
     return _pass_primitive(kind, data, at, field)
+
+
+def _check_logical(kind: dict[str, Any], data: bytes, at: int, end: int, field: str) -> None:
+    """See that what was passed is a value of its logical type, if it has one."""
+    match kind:
+        case {"logicalType": "decimal", "precision": precision}:
+            start = at if kind["type"] == "fixed" else _varint(data, at, field)[1]
+            is_long = end - start > _DECIMAL_BYTES
+            if is_long or abs(int.from_bytes(data[start:end], "big", signed=True)) >= 10**precision:
+                raise ValueError(f"its field '{field}' has more than {precision} digits")
+        case {"logicalType": "timestamp-millis" | "local-timestamp-millis"}:
+            if abs(_varint(data, at, field)[0]) > _MILLIS_LARGEST:
+                raise ValueError(f"its field '{field}' is a time that no TIMESTAMP can hold")
 
 
 def _pass_primitive(kind: str, data: bytes, at: int, field: str) -> int:
@@ -159,7 +200,10 @@ def _pass_primitive(kind: str, data: bytes, at: int, field: str) -> int:
     size, start = _varint(data, at, field)
     end = _advance(data, start, size, field)
     if kind == "string":
-        data[start:end].decode()
+        try:
+            data[start:end].decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"its field '{field}' is not text in UTF-8") from None
     return end
 
 

@@ -165,7 +165,8 @@ class CsvDecoder:
             )
         lacking = [name for name in self.columns if name not in self._keys]
         if lacking:
-            raise ConnectorError(f"{where} has no field '{lacking[0]}'; its header names {', '.join(found)}")
+            told = f"its header names {', '.join(found)}" if any(found) else "its first line, the header, is empty"
+            raise ConnectorError(f"{where} has no field '{lacking[0]}'; {told}")
 
     def decode(self, records: Records) -> Decoded:
         """Decode all of them: those that every reader takes alike at once, the others one by one."""

@@ -83,7 +83,7 @@ class DebeziumDecoder:
         read = self._decoder.decode(records)
         changes = read.frame[PAYLOAD].struct.unnest() if self._wrapped else read.frame
         places = np.arange(len(records)) if read.kept is None else read.kept
-        bad = dict(read.bad) | {int(places[row]): reason for row, reason in _odd(changes).items()}
+        bad = dict(read.bad) | {int(places[row]): reason for row, reason in _odd(changes, self._wrapped).items()}
         goes = changes[OPERATION].is_in(["u", "d"]).fill_null(False).to_numpy()
         comes = changes[OPERATION].is_in(["c", "r", "u"]).fill_null(False).to_numpy()
         rows = pl.concat([changes[BEFORE].filter(goes), changes[AFTER].filter(comes)])
@@ -124,9 +124,14 @@ class DebeziumEncoder:
 _COMES, _GOES = b'{"before":null,"after":%s,"op":"c"}', b'{"before":%s,"after":null,"op":"d"}'
 
 
-def _odd(changes: pl.DataFrame) -> dict[int, str]:
-    """The changes that cannot be read as such, and why."""
+def _odd(changes: pl.DataFrame, wrapped: bool) -> dict[int, str]:
+    """The changes that cannot be read as such, and why; whether they were looked for in the `payload` may be the reason."""
     found: dict[int, str] = {}
+    elsewhere = (
+        f"leave '{WRAPPED}' out if it is not in a 'payload'"
+        if wrapped
+        else f"if it is in a 'payload', write '{WRAPPED}' = 'true'"
+    )
     operation = pl.col(OPERATION)
     known = operation.is_in(["c", "r", "u", "d"]).fill_null(False)
     for row, given in changes.with_row_index("$row").filter(~known).select("$row", OPERATION).iter_rows():
@@ -134,6 +139,7 @@ def _odd(changes: pl.DataFrame) -> dict[int, str]:
             "the table was truncated, and a topology cannot take back rows that it does not know"
             if given == "t"
             else f"its 'op' is {'missing' if given is None else repr(given)}, and a change has c, r, u or d"
+            + f"; {elsewhere}" * (given is None)
         )
     for side, needed, advice in (
         (BEFORE, ["u", "d"], "the database logs no whole rows (Postgres: ALTER TABLE ... REPLICA IDENTITY FULL)"),

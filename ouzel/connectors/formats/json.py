@@ -135,6 +135,9 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
+_FORMS: dict[type, str] = {list: "an array", str: "text", bool: "true or false", type(None): "null"}
+
+
 def check_record(value: bytes, columns: Mapping[str, pl.DataType], exact: Collection[str] = ()) -> dict[str, object]:
     """One record's values by column: what every value means. A column that is not in `exact` finds its field whatever its case.
 
@@ -159,7 +162,7 @@ def _values(
             raise ValueError("it begins a JSON array, and a record is one object a line") from None
         raise ValueError(f"it is not JSON ({error})") from None
     if not isinstance(found, dict):
-        raise ValueError(f"it is not a JSON object but {type(found).__name__}")
+        raise ValueError(f"it is not a JSON object but {_FORMS.get(type(found), 'a number')}")
     values: dict[str, object] = {}
     fields = match_fields(found, columns, exact)
     for name, kind in columns.items():

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.formats import open_encoder
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from ouzel.connectors.base import ReadBatch, ReadState, Source, SourceRequest
 from ouzel.connectors.kafka.source import KafkaSource
 from ouzel.connectors.keyed import KeyedRequest
+from ouzel.connectors.reading import ReadBatch, ReadState, Source, SourceRequest
 from ouzel.errors import ConnectorError
 
 _ROWS = 50_000

@@ -9,7 +9,6 @@ from typing import Any, Protocol, cast
 import numpy as np
 import polars as pl
 
-from ouzel.connectors.base import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.connectors.formats.conversion import Change, convert_columns, parse_column
@@ -17,9 +16,15 @@ from ouzel.connectors.formats.csv import CsvDecoder
 from ouzel.connectors.formats.json_names import EXACT
 from ouzel.connectors.kafka.records import KafkaRecords, join, take_nothing, take_out, taken_beside
 from ouzel.connectors.options import TableOptions, replaces_by_key
+from ouzel.connectors.reading import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before
 from ouzel.errors import ConnectorError
 
 _QUEUE_ROWS_MAX = 100_000
+_QUEUE_BYTES_MAX = 256 << 20
+_BATCH_BYTES = 16 << 20
+"""Records that are long are read in batches of about so many bytes, and fetched until about so many of them wait."""
+
+_SAMPLE = 16
 
 
 class Fetches(Protocol):
@@ -55,6 +60,7 @@ class KafkaReader:
         self._at, self._end = start, end
         self._queue = deque[KafkaRecords]()
         self._queued = 0
+        self._record_bytes = 1  # about, of those that came last
         self._reached = start
         self._held = False
 
@@ -85,7 +91,8 @@ class KafkaReader:
             return
         self._queue.append(records)
         self._queued += len(records)
-        if self._queued > _QUEUE_ROWS_MAX and not self._held:
+        self._record_bytes = _estimate_bytes(records.values)
+        if self._queued > min(_QUEUE_ROWS_MAX, _QUEUE_BYTES_MAX // self._record_bytes) and not self._held:
             self._source.hold(self._place, True)
             self._held = True
 
@@ -100,6 +107,7 @@ class KafkaReader:
             return ReadState.END
         if self._queued < rows and not self._held:
             self._source.fetch()
+        rows = min(rows, max(1, _BATCH_BYTES // self._record_bytes))
         start, limit = self._at, min((end for end in (self._end, until) if end is not None), default=None)
         records = self._take_before(limit, rows)
         if self._held and self._queued < rows:
@@ -236,6 +244,12 @@ class _KeyDecoder:
         ((name, kind),) = self.columns.items()
         texts = pl.Series(name, keys, pl.Binary())
         return convert_columns(pl.DataFrame([texts]), self.columns, {name: _key_change(kind)}, self._required)
+
+
+def _estimate_bytes(values: Sequence[bytes | None]) -> int:
+    """About how long a record is, at least 1, from a few of them."""
+    some = values[:: -(-len(values) // _SAMPLE)]
+    return max(1, sum(len(value) for value in some if value) // len(some))
 
 
 def _with_tombstones(frame: pl.DataFrame, good: KafkaRecords, every: KafkaRecords) -> tuple[pl.DataFrame, KafkaRecords]:

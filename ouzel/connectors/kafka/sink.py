@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.formats.keys import KeyEncoder
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import LOG, Failure, configuration, refuse_unreachable, topics_of
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
 _DEFAULTS = {

@@ -11,7 +11,6 @@ from zlib import crc32
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from ouzel.connectors.base import Committed, OffsetRange, Partition, SourceRequest
 from ouzel.connectors.kafka import CONNECTOR, resumes
 from ouzel.connectors.kafka.client import FINAL, LOG, Failure, configuration, patiently, refuse_unreachable, topics_of
 from ouzel.connectors.kafka.discovery import Discovery
@@ -19,6 +18,7 @@ from ouzel.connectors.kafka.reachability import INTERVAL_MS, Reachability
 from ouzel.connectors.kafka.reader import KafkaReader, RecordDecoder
 from ouzel.connectors.kafka.records import runs_of_partitions, without_collection
 from ouzel.connectors.options import TableOptions, timestamp_us
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, SourceRequest
 from ouzel.errors import ConnectorError
 
 _CONSUME_ROWS = 10_000

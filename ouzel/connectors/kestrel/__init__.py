@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ouzel.connectors.base import (
-    Connector,
-    Option,
-    SinkDelivery,
-    Writers,
-    Writes,
-)
+from ouzel.connectors.base import Connector, Option, SinkDelivery, Writers, Writes
 from ouzel.connectors.kept import read_queue
 from ouzel.connectors.kestrel.servers import FILE, is_address, split
 from ouzel.errors import QueryError

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.kestrel import CONNECTOR
 from ouzel.connectors.kestrel.custody import Blacklist
 from ouzel.connectors.kestrel.protocol import Replies, set_command
 from ouzel.connectors.kestrel.servers import LOOK_AGAIN_S, Servers
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
 _PORTION = 500

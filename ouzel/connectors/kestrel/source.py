@@ -6,14 +6,6 @@ import time
 from collections.abc import Sequence
 
 from ouzel.connectors.backlog import Backlog
-from ouzel.connectors.base import (
-    Partition,
-    ReadBatch,
-    ReadState,
-    Source,
-    SourceRequest,
-    Unreachable,
-)
 from ouzel.connectors.items import ItemDecoder, ItemLog
 from ouzel.connectors.kestrel import CONNECTOR
 from ouzel.connectors.kestrel.client import Client, QueueReading, greet
@@ -21,6 +13,7 @@ from ouzel.connectors.kestrel.custody import Custody
 from ouzel.connectors.kestrel.servers import Servers
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.queues import QueueReader, QueueSource, open_kept
+from ouzel.connectors.reading import Partition, ReadBatch, ReadState, Source, SourceRequest, Unreachable
 from ouzel.errors import ConnectorError
 
 

@@ -33,7 +33,7 @@ CONNECTOR = Connector(
     "or, with `merge`, rows that are added to those of their keys. Each flush is one transaction, in which the ids of its batches are "
     "noted in the table `added.table`: so a batch that comes again after a crash is not written twice. The last "
     f"{REMEMBERED:,} of each task are remembered, for {LEDGER_DAYS} days. Each task has one connection. While the server is away "
-    "writing waits.",
+    "writing waits. A column that would round or cut what it is given is refused.",
     (
         Option("url", "The server and its database, `postgresql://host:5432/database`; without a password.", required=True),
         Option("table", "The table, `counts` or `schema.counts`; names are taken as they are written.", required=True),

@@ -16,13 +16,19 @@ from ouzel.connectors.options import TableOptions, resolve_secrets
 from ouzel.errors import ConnectorError
 
 AWAY = (psycopg.OperationalError, psycopg.InterfaceError)
-"""Errors that pass when the server is back."""
+"""Errors of the server and not of a statement. Many of them do not pass: a row that no index can hold, a disk that is full."""
 
 AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 """Errors of a transaction that need not come again."""
 
-FULL = (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded, errors.InsufficientPrivilege)
-"""Errors that are told, although some of them are called operational."""
+_PASSING = frozenset({"53300", "55006", "55P03", "57P01", "57P02", "57P03", "57P05"})
+"""Those that pass, by SQLSTATE: too many connections, something is locked, the server stops or starts."""
+
+_BROKEN = "08"
+"""How the SQLSTATE of a broken connection begins."""
+
+_CANCELLED_MOST = 10
+"""So often in a row a transaction may run into `statement_timeout`, or be cancelled, before that is told of."""
 
 _PORT = 5432
 _PAUSE_S = 0.1
@@ -65,13 +71,11 @@ class PostgresServer:
         """
         try:
             self._connected()
-        except FULL as error:
-            raise self.error(error) from None
-        except AWAY as error:
+        except psycopg.Error as error:
+            if not _passes(error):
+                raise self.error(error) from None
             reason = _one_line(error)
             raise ConnectorError(f"no PostgreSQL server lets us in at {self.name}: {reason}; is 'url' right?") from None
-        except psycopg.Error as error:
-            raise self.error(error) from None
 
     def run(self, work: Callable[[PostgresConnection], _Answer]) -> _Answer:
         """What comes of the work, done in one transaction that is safe on disk; it is done again as often as the connection breaks.
@@ -79,6 +83,7 @@ class PostgresServer:
         Raises:
             ConnectorError: the server refuses it.
         """
+        cancelled = 0
         while True:
             try:
                 connection = self._connected()
@@ -86,13 +91,15 @@ class PostgresServer:
                     return work(connection)
             except AGAIN:
                 continue
-            except FULL as error:
-                raise self.error(error) from None
-            except AWAY:
+            except errors.QueryCanceled as error:
+                cancelled += 1
+                if cancelled == _CANCELLED_MOST:
+                    raise self.error(error) from None
+            except psycopg.Error as error:
+                if not _passes(error):
+                    raise self.error(error) from None
                 self.close()
                 time.sleep(_PAUSE_S)
-            except psycopg.Error as error:
-                raise self.error(error) from None
 
     def _connected(self) -> PostgresConnection:
         if self._connection is None or self._connection.closed:
@@ -117,6 +124,12 @@ class PostgresServer:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _passes(error: psycopg.Error) -> bool:
+    """Whether the error is gone when the server is back. What has no SQLSTATE the connection says, and not the server."""
+    state = error.sqlstate
+    return isinstance(error, AWAY) and (state is None or state in _PASSING or state.startswith(_BROKEN))
 
 
 def _one_line(error: Exception) -> str:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import polars as pl
 
-from ouzel.connectors.base import SinkRequest, SinkWriter
 from ouzel.connectors.keyed import GatheringWriter, KeyedRequest, keyed_request, writer_of
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.postgres import CONNECTOR
 from ouzel.connectors.postgres.client import PostgresConnection
 from ouzel.connectors.postgres.table import PostgresTable
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError
 
 

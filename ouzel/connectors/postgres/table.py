@@ -16,6 +16,7 @@ from ouzel.connectors.keyed import LEDGER_DAYS, KeyedRequest, merge_rows
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.postgres import CONNECTOR
 from ouzel.connectors.postgres.client import PostgresConnection, PostgresServer
+from ouzel.connectors.postgres.types import check_kept, type_name
 from ouzel.errors import ConnectorError
 
 _ROWS = sql.Identifier("ouzel_rows")
@@ -31,6 +32,10 @@ _LEDGER = """CREATE TABLE IF NOT EXISTS {} (
     store text, writer text, batch text, place bigint GENERATED ALWAYS AS IDENTITY, at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (store, writer, batch)
 )"""
+_HELD = (
+    "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
+)
+_OWN_ROWS = ["pg_temp.ouzel_rows"]
 _TEMPORARY = "CREATE TEMPORARY TABLE {} ON COMMIT DELETE ROWS AS SELECT {} FROM {} WITH NO DATA"
 
 _ADDED = {
@@ -51,7 +56,7 @@ class PostgresTable:
         self._request = request
         self._name = sql.Identifier(*self._options.text("table").split("."))
         self._ledger = sql.Identifier(*self._options.text("added.table").split("."))
-        self._kinds = {name: _type_name(request.table, name, kind) for name, kind in request.columns.items()}
+        self._kinds = {name: type_name(request.table, name, kind) for name, kind in request.columns.items()}
         self._columns = sql.SQL(", ").join(map(sql.Identifier, request.columns))
         self._keys = sql.SQL(", ").join(map(sql.Identifier, request.keys))
         self._flushes = 0
@@ -74,6 +79,9 @@ class PostgresTable:
             connection.execute(_ONE_AT_A_TIME)
             connection.execute(sql.SQL(_LEDGER).format(self._ledger))
             connection.execute(sql.SQL(_TEMPORARY).format(_ROWS, self._columns, self._name))
+            check_kept(
+                self._request.table, self._request.columns, dict(connection.execute(_HELD, _OWN_ROWS).fetchall())
+            )
         self._check(connection)
 
     def _check(self, connection: PostgresConnection) -> None:
@@ -216,22 +224,3 @@ def _added(name: str, aggregate: str, table: sql.Identifier, kind: str) -> sql.C
     collated = ' COLLATE "C"' if kind == "text" else ""
     old, new = (sql.SQL("{}.{}").format(whose, sql.Identifier(name)) for whose in (table, sql.SQL("excluded")))
     return sql.SQL(_ADDED[aggregate]).format(old=old + sql.SQL(collated), new=new)
-
-
-_TYPES: Mapping[Any, str] = {
-    pl.Int8: "smallint", pl.Int16: "smallint", pl.Int32: "integer", pl.Int64: "bigint", pl.Float32: "real",
-    pl.Float64: "double precision", pl.String: "text", pl.Boolean: "boolean", pl.Binary: "bytea", pl.Date: "date", pl.Time: "time",
-}  # fmt: skip
-
-
-def _type_name(table: str, column: str, kind: pl.DataType) -> str:
-    if isinstance(kind, pl.Decimal):
-        return f"numeric({kind.precision}, {kind.scale})"
-    if isinstance(kind, pl.Datetime):
-        return "timestamptz" if kind.time_zone else "timestamp"
-    found = _TYPES.get(type(kind))
-    if found is None:
-        raise ConnectorError(
-            f"table '{table}': column '{column}' is {kind}, which PostgreSQL is not given; write TO_JSON of it, or leave it out"
-        )
-    return found

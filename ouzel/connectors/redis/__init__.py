@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from ouzel.connectors.base import (
-    Connector,
-    Option,
-    SinkDelivery,
-    Writers,
-    Writes,
-)
+from ouzel.connectors.base import Connector, Option, SinkDelivery, Writers, Writes
 from ouzel.connectors.kept import read_queue
 from ouzel.connectors.keyed import MERGE, MERGE_OPTION, merged_columns
 from ouzel.errors import QueryError

@@ -20,8 +20,8 @@ from redis.exceptions import (
 )
 from redis.retry import Retry
 
-from ouzel.connectors.base import Unreachable
 from ouzel.connectors.options import TableOptions, resolve_secrets
+from ouzel.connectors.reading import Unreachable
 from ouzel.errors import ConnectorError
 
 AWAY = (ConnectionError, TimeoutError, BusyLoadingError)

@@ -21,6 +21,8 @@ _WAIT_MS = 50
 _LOOK_S = 1.0
 _PAUSE_S = (0.1, 5.0)
 _FIRST = b"0"
+_GONE = ("NOGROUP", "no such key")
+"""How the errors begin that say that the group, or the stream with it, is gone."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,10 @@ class GroupReading:
 
 
 class Consumer:
-    """Fills `hands`, under `lock`. `failure` is an error that does not pass, `away` why the server cannot be asked now."""
+    """Fills `hands`, under `lock`. `failure` is an error that does not pass, `away` why the server cannot be asked now.
+
+    `notes` are sentences for the user, under the same lock.
+    """
 
     def __init__(self, server: Endpoint, reading: GroupReading, hands: Hands) -> None:
         self._server, self._client, self._reading, self._hands = server, server.client, reading, hands
@@ -48,6 +53,8 @@ class Consumer:
         self.away = ""
         self.lag: int | None = None
         self.is_empty = False
+        self.notes: dict[str, None] = {}
+        self._delivered = (0, 0)  # the newest entry that we know the group has handed out
         self._stopped = Event()
         self._takes = True
         self._look_at = 0.0
@@ -71,10 +78,13 @@ class Consumer:
                 self._stopped.wait(pause_s)
                 pause_s = min(2 * pause_s, _PAUSE_S[1])
             except RedisError as error:
-                if not str(error).startswith("NOGROUP"):
+                if not str(error).startswith(_GONE):
                     self.failure = self._server.error(error)
                     return
                 recovered = False
+            except Exception as error:  # nobody else would hear of it
+                self.failure = ConnectorError(f"reading Redis failed: {type(error).__name__}: {error}")
+                return
 
     def _recover(self) -> None:
         """Take in what is ours already: of a life before, or of an answer that was lost with the connection."""
@@ -85,13 +95,32 @@ class Consumer:
             last = entries[-1][0]
 
     def _create_group(self) -> None:
-        reading = self._reading
+        """Make the group, unless it is there. One that was removed while it was read goes on where it was, as far as we know."""
+        reading, was = self._reading, self._delivered
         first = "0" if reading.start == "earliest" else "$"
+        if was > (0, 0):
+            first = f"{was[0]}-{was[1]}" if self._last_id() >= was else "0"  # all of a stream that was made anew is new
         try:
             self._client.xgroup_create(reading.stream, reading.group, id=first, mkstream=True)
         except ResponseError as error:
             if not str(error).startswith("BUSYGROUP"):
                 raise
+        else:
+            if was > (0, 0):
+                self._note(
+                    f"its group '{reading.group}' was removed while it was read, and goes on behind entry {first}"
+                )
+
+    def _last_id(self) -> tuple[int, int]:
+        """The newest id that the stream has given; 0-0 if there is no stream."""
+        try:
+            return _parse(self._client.xinfo_stream(self._reading.stream)["last-generated-id"])
+        except ResponseError:
+            return 0, 0
+
+    def _note(self, text: str) -> None:
+        with self.lock:
+            self.notes[f"stream '{self._reading.stream}': {text}"] = None
 
     def _turn(self) -> None:
         self._acknowledge()
@@ -120,6 +149,8 @@ class Consumer:
         gone = [number for number, fields in entries if not fields]
         if gone:
             self._client.xack(self._reading.stream, self._reading.group, *gone)
+            self._note(_TRIMMED)
+        self._delivered = max([self._delivered, *(_parse(number) for number, _ in entries[-1:])])
         with self.lock:
             self._hands.take(self._entry(number, fields) for number, fields in entries if fields)
 
@@ -144,18 +175,24 @@ class Consumer:
     def _look(self) -> None:
         """How much waits, and whether somebody has died."""
         reading = self._reading
-        group = next(one for one in self._client.xinfo_groups(reading.stream) if one["name"].decode() == reading.group)
+        deleted = _parse(self._client.xinfo_stream(reading.stream).get("max-deleted-entry-id", b"0-0"))  # of Redis 7
+        groups = [one for one in self._client.xinfo_groups(reading.stream) if one["name"] == reading.group.encode()]
+        if not groups:
+            raise ResponseError("NOGROUP")
+        group, last = groups[0], _parse(groups[0]["last-delivered-id"])
+        if deleted > last > (0, 0):
+            self._note(_TRIMMED)
+        self._delivered = max(self._delivered, last)
         others = [one for one in self._client.xinfo_consumers(reading.stream, reading.group) if one["pending"]]
-        foreign = [one for one in others if one["name"].decode() not in reading.peers]
+        peers = {name.encode() for name in reading.peers}
+        foreign = [one for one in others if one["name"] not in peers]
         self.lag = group.get("lag")
-        self.is_empty = group["last-delivered-id"] == self._last_id() and not foreign
+        behind = b"(" + group["last-delivered-id"]
+        unread = self._client.xrange(reading.stream, min=behind, count=1)  # the newest entry may have been deleted
+        self.is_empty = not (unread or foreign)
         for one in others:
-            if one["name"].decode() != reading.consumer and one["idle"] >= reading.claim_idle_ms:
+            if one["name"] != reading.consumer.encode() and one["idle"] >= reading.claim_idle_ms:
                 self._claim(one["name"])
-
-    def _last_id(self) -> bytes:
-        last: bytes = self._client.xinfo_stream(self._reading.stream)["last-generated-id"]
-        return last
 
     def _claim(self, dead: bytes) -> None:
         for numbers in self._pending_of(dead):
@@ -168,7 +205,7 @@ class Consumer:
         """Ids that are pending with a consumer, as many at a time as there is room for; what was claimed is pending there no more."""
         while (room := min(_PORTION, self._reading.pending_most - self._hands.count)) > 0:
             found = self._client.xpending_range(
-                self._reading.stream, self._reading.group, "-", "+", room, consumername=dead.decode(),
+                self._reading.stream, self._reading.group, "-", "+", room, consumername=dead,
                 idle=self._reading.claim_idle_ms,
             )  # fmt: skip
             if not found:
@@ -186,3 +223,12 @@ class Consumer:
         with suppress(RedisError):  # what the server does not hear of is pending, and comes again
             self._acknowledge()
         self._client.close()
+
+
+_TRIMMED = "entries were deleted or trimmed away before they were handled; their rows are missing"
+
+
+def _parse(number: bytes) -> tuple[int, int]:
+    """An entry's id as numbers, by which ids are in order."""
+    milliseconds, _, sequence = number.partition(b"-")
+    return int(milliseconds), int(sequence)

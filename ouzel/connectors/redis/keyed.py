@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.connectors.base import SinkRequest
 from ouzel.connectors.file.ledger import REMEMBERED
 from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Records
@@ -21,6 +20,7 @@ from ouzel.connectors.keyed import LEDGER_DAYS, KeyedRequest, merge_rows
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.redis import CONNECTOR
 from ouzel.connectors.redis.client import Endpoint
+from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 
 _PORTION = 5_000

@@ -9,14 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.connectors.base import SinkRequest, SinkWriter, Unreachable
 from ouzel.connectors.formats import open_encoder
 from ouzel.connectors.formats.keys import KeyEncoder
 from ouzel.connectors.keyed import GatheringWriter, keyed_request
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import Unreachable
 from ouzel.connectors.redis import CONNECTOR
 from ouzel.connectors.redis.client import Endpoint
 from ouzel.connectors.redis.keyed import RedisHash
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError
 
 _PORTION = 1_000

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ouzel.connectors.base import (
-    BadRow,
-    Partition,
-    ReadBatch,
-    ReadState,
-    Source,
-    SourceRequest,
-    Unreachable,
-)
 from ouzel.connectors.items import ItemDecoder, ItemLog
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.queues import QueueReader, QueueSource, open_kept
+from ouzel.connectors.reading import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest, Unreachable
 from ouzel.connectors.redis import CONNECTOR
 from ouzel.connectors.redis.client import Endpoint
 from ouzel.connectors.redis.group import Consumer, GroupReading
@@ -95,13 +87,15 @@ class RedisReader(QueueReader):
         with self._consumer.lock:
             start, entries = self._hands.give_out(rows)
             ended = self._ends and self._consumer.is_empty and self._hands.is_empty
+            if entries:
+                notes, self._consumer.notes = self._consumer.notes, {}
         if not entries:
             away = self._consumer.away
             return ReadState.END if ended else Unreachable(away) if away else ReadState.WAIT
         good = [entry for entry in entries if not entry.fault]
         batch = self._decoder.decode([entry.data for entry in good], start, lambda row: self._place(good[row]))
         bad = [BadRow(self._place(entry), entry.fault, entry.data) for entry in entries if entry.fault]
-        return replace(batch, end=start + len(entries), bad=[*batch.bad, *bad])
+        return replace(batch, end=start + len(entries), bad=[*batch.bad, *bad], notes=[*batch.notes, *notes])
 
     def _place(self, entry: StreamEntry) -> str:
         return f"stream '{self._reading.stream}', entry {entry.number.decode()}"

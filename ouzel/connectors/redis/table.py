@@ -7,26 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.connectors.base import (
-    BatchView,
-    Committed,
-    Connector,
-    OffsetRange,
-    Option,
-    Partition,
-    Reads,
-    Replay,
-    SourceRequest,
-    Unreachable,
-    always,
-    never,
-)
+from ouzel.connectors.base import BatchView, Connector, Option, Reads, Replay, always, never
 from ouzel.connectors.beside import Beside
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.lookups import KEY, LOOKUP_OPTIONS, check_lookup
 from ouzel.connectors.memory import FrameReader
 from ouzel.connectors.options import TableOptions
+from ouzel.connectors.reading import Committed, OffsetRange, Partition, SourceRequest, Unreachable
 from ouzel.connectors.redis import CONNECTOR as QUEUE
 from ouzel.connectors.redis import check_url
 from ouzel.errors import ConnectorError

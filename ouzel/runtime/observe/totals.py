@@ -27,15 +27,23 @@ class ReportedUpTo(NamedTuple):
 
 
 class Totals:
-    """All tasks of a topology, those of former incarnations included."""
+    """All tasks of a topology, those of former incarnations included.
 
-    def __init__(self, spouts: frozenset[int], sinks: frozenset[int]) -> None:
-        self._spouts, self._sinks = spouts, sinks
+    Args:
+        spouts: tasks that read.
+        sinks: tasks that write.
+        held: kinds of events that are told only when all spouts have reported anew, for reports of two tasks may overtake each other:
+            whoever hears of a loss then knows how far had been read before it.
+    """
+
+    def __init__(self, spouts: frozenset[int], sinks: frozenset[int], held: frozenset[str] = frozenset()) -> None:
+        self._spouts, self._sinks, self._held_kinds = spouts, sinks, held
         self._reports: dict[tuple[int, int], wire_pb2.TaskReport] = {}
         self._former: dict[int, wire_pb2.TaskReport] = {}
         self._newest: dict[int, int] = {}
         self._spans = Spans()
         self._events: dict[tuple[int, int, int], wire_pb2.Event] = {}
+        self._held: dict[tuple[int, int, int], tuple[wire_pb2.Event, int | None]] = {}
         self._latencies: deque[tuple[float, dict[int, int]]] = deque()
         self._watermark_us: int | None = None
         self._reached: dict[int, tuple[int | None, int | None]] = {}
@@ -45,8 +53,7 @@ class Totals:
         key = (report.task, report.incarnation)
         self._newest[report.task] = max(report.incarnation, self._newest.get(report.task, 0))
         for event in report.events:
-            if len(self._events) < _EVENTS_KEPT and (*key, event.sequence) not in self._events:
-                self._events[*key, event.sequence] = self._place(event, report.task)
+            self._keep((*key, event.sequence), event)
         if report.task in self._spouts:
             for span in report.ranges:
                 self._spans.take(span)
@@ -55,6 +62,35 @@ class Totals:
         self._move_watermark()
         _, before = self._reached.get(report.task, (None, None))
         self._reached[report.task] = before, self._watermark_us
+        if self._held:
+            heard = self.heard_of(self._spouts)
+            self._tell_held([key for key, (_, plan) in self._held.items() if plan is not None and heard >= plan])
+
+    @property
+    def holds(self) -> bool:
+        """Whether an event waits for a plan of which all spouts are to hear, and nobody has said of which."""
+        return any(plan is None for _, plan in self._held.values())
+
+    def hold_until(self, plan: int) -> None:
+        """Tell these events when all spouts, as they run now, have reported after they heard of this version of the plan."""
+        self._held = {key: (event, plan if known is None else known) for key, (event, known) in self._held.items()}
+
+    def tell_all(self) -> None:
+        """There will be no more reports: hold nothing back."""
+        self._tell_held(list(self._held))
+
+    def _keep(self, key: tuple[int, int, int], event: wire_pb2.Event) -> None:
+        if key in self._events or key in self._held or len(self._events) + len(self._held) >= _EVENTS_KEPT:
+            return
+        placed = self._place(event, key[0])
+        if event.kind in self._held_kinds:
+            self._held[key] = placed, None
+        else:
+            self._events[key] = placed
+
+    def _tell_held(self, keys: Iterable[tuple[int, int, int]]) -> None:
+        for key in keys:
+            self._events[key], _ = self._held.pop(key)
 
     def note(self, task: int, kind: str, text: str) -> None:
         """Keep an event of a task that the listener has seen, and the task could not tell."""

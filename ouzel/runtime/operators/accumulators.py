@@ -65,6 +65,8 @@ class Accumulators:
     types: Mapping[str, npt.DTypeLike]
     subtracts = False
     """Whether its accumulators are whole numbers, of which those of some rows can be subtracted from those of more."""
+    rounds = True
+    """Whether the last digits of its result may depend on which rows are merged first."""
 
     def __init__(self, call: AggregateCall) -> None:
         self.call = call
@@ -108,7 +110,7 @@ class Accumulators:
 class Tally(Accumulators):
     """COUNT and COUNT_IF: the caller's weights have left out what does not count."""
 
-    subtracts = True
+    subtracts, rounds = True, False
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
@@ -131,7 +133,7 @@ class _Limbs(Accumulators):
     """Exact totals of integers and decimals, in digits of LIMB_BITS."""
 
     digits: int
-    subtracts = True
+    subtracts, rounds = True, False
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
@@ -287,6 +289,8 @@ class FloatTotal(Accumulators):
 
 class Extreme(Accumulators):
     """MIN and MAX of what is held as a number, of rows that are never taken back."""
+
+    rounds = False
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)

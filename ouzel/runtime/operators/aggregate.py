@@ -307,7 +307,9 @@ class ChangingAggregation(Aggregation):
             changed |= old_values.differ(new_values)
         gone = before.there & changed & ~here if self.upserts else before.there & changed
         minus, plus = np.flatnonzero(gone), np.flatnonzero(here & changed)
-        self._shown.value = True
+        # A group with keys says by itself whether it is there, and its tasks' values would differ.
+        if not self._groups.keys:
+            self._shown.value = True
         if self._retracting and self._groups.keys:
             self._groups.remove(self._groups.vanished(slots))
         return self._changelog(before, minus, plus, new) if minus.size + plus.size else None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, PartialTopN, SortKey, TopN
+from ouzel.compiler.plan import WEIGHT, Over, PartialTopN, SortKey, TopN
 from ouzel.compiler.types import BIGINT
 from ouzel.runtime.operators import order_kernels
 from ouzel.runtime.operators.base import Operator
@@ -25,7 +25,7 @@ WORTH = 0.9
 """A batch of which more than that would be left goes on as it is."""
 
 
-def order_codes(node: TopN, rows: pl.DataFrame) -> Ints:
+def order_codes(node: TopN | Over, rows: pl.DataFrame) -> Ints:
     """A whole number for each row that never falls in their order within a partition; where it is equal nothing is known of the order."""
     key = node.sorted_by[0] if node.sorted_by else None
     if key is None or not has_numbers(node.input.schema[key.column].type):
@@ -64,10 +64,10 @@ def in_order(node: TopN, held: Ints, held_ends: Ints, groups: Ints, codes: Ints)
     return InOrder(numbers[:size], ordered[:size], ends)
 
 
-def settle_ties(node: TopN, order: InOrder, placed: bool, rows_of: Callable[[Ints], pl.DataFrame]) -> None:
+def settle_ties(node: TopN, order: InOrder, held: int, placed: bool, rows_of: Callable[[Ints], pl.DataFrame]) -> None:
     """Put rows of equal codes in order where that matters: see `find_ties`. `rows_of` gives the rows of these numbers."""
     places, runs = np.empty((2, len(order.numbers)), np.int64)
-    size = order_kernels.find_ties(order.ends, order.codes, node.most, placed, places, runs)
+    size = order_kernels.find_ties(order.ends, order.numbers, order.codes, held, node.most, placed, places, runs)
     if size:
         tied = order.numbers[places[:size]]
         rows = rows_of(tied).with_columns(pl.Series(_RUN, runs[:size]), pl.Series(_NUMBER, tied))
@@ -90,7 +90,7 @@ class PartialTop(Operator):
         if left > WORTH * frame.height:
             return frame
         order = in_order(top, groups[:0], np.zeros(number + 1, np.int64), groups, order_codes(top, frame))
-        settle_ties(top, order, False, lambda rows: pick_rows(frame, frame.columns, rows))
+        settle_ties(top, order, 0, False, lambda rows: pick_rows(frame, frame.columns, rows))
         places = np.arange(len(order.numbers)) - np.repeat(order.ends[:-1], np.diff(order.ends))
         return pick_rows(frame, frame.columns, np.sort(order.numbers[places < top.most]))
 
@@ -103,23 +103,31 @@ class _Held(NamedTuple):
     ends: Ints
 
 
-class NumberedTop(RecomputeAndDifference):
-    """Of rows that are never taken back it keeps those that are among the first by number, for the others never will be."""
+class RowsByCode(RecomputeAndDifference):
+    """Base: keeps with each row the number by which rows are put in order. `called` is the first word of the operator's stable name."""
 
-    def __init__(self, node: TopN, seed: int) -> None:
-        super().__init__(f"top {node.stable_id}", node.input.schema.polars(), node.partition, seed)
-        self._node, self._lifetimes = node, lifetimes_of(node, self._table)
-        self._placed = bool(node.name) or node.skip > 0
+    def __init__(self, called: str, node: TopN | Over, seed: int) -> None:
+        super().__init__(f"{called} {node.stable_id}", node.input.schema.polars(), node.partition, seed)
+        self._ordered, self._lifetimes = node, lifetimes_of(node, self._table)
         self._codes = self._rows.columns("codes", {"code": np.int64}, derived=True)
-
-    def fresh(self) -> Operator:
-        return type(self)(self._node, self._seed)
 
     def restored(self) -> None:
         """Find the codes of the rows."""
         slots = self._rows.index.slots()
         if slots.size:
-            self._codes["code"][slots] = order_codes(self._node, self._rows.frame(slots))
+            self._codes["code"][slots] = order_codes(self._ordered, self._rows.frame(slots))
+
+
+class NumberedTop(RowsByCode):
+    """Of rows that are never taken back it keeps those that are among the first by number, for the others never will be."""
+
+    def __init__(self, node: TopN, seed: int) -> None:
+        super().__init__("top", node, seed)
+        self._node = node
+        self._placed = bool(node.name) or node.skip > 0
+
+    def fresh(self) -> Operator:
+        return type(self)(self._node, self._seed)
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What changes about the first rows of the batch's partitions."""
@@ -130,8 +138,9 @@ class NumberedTop(RecomputeAndDifference):
             self._lifetimes.renew(owners, frame)
         codes, held = order_codes(self._node, frame), self._held(touched)
         order = in_order(self._node, held.codes, held.ends, groups, codes)
-        settle_ties(self._node, order, self._placed, lambda rows: self._gather(rows, held, frame))
-        changes = _Changes(self._node, order, len(held.slots))
+        size = len(held.slots)
+        settle_ties(self._node, order, size, self._placed, lambda rows: self._gather(rows, held, frame))
+        changes = _Changes(self._node, order, size)
         if not changes.entering.size:
             return None
         made = self._show(changes, held, frame)

@@ -18,6 +18,8 @@ from ouzel.runtime.state.table import SlotTable
 class KeptRow(Accumulators):
     """Base: the best value so far of each group, of rows that are never taken back."""
 
+    rounds = False
+
     def __init__(self, call: AggregateCall, kind: DataType) -> None:
         super().__init__(call)
         self._kind = kind

@@ -9,8 +9,9 @@ from ouzel.compiler.plan import Over
 from ouzel.compiler.plan.over import LIFE
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, Values, concatenate_picked, numbers
+from ouzel.runtime.operators.changing_over import ChangingOver
 from ouzel.runtime.operators.frames import Layout
-from ouzel.runtime.operators.over import ChangingOver, PassingOver
+from ouzel.runtime.operators.over import PassingOver
 
 
 class AssigningLives(PassingOver):

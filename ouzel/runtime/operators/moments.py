@@ -103,6 +103,8 @@ class SpreadOfBag(OfBag):
 class Bits(Accumulators):
     """BIT_AND, BIT_OR and BIT_XOR of rows that are never taken back."""
 
+    rounds = False
+
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.types = {"bits": np.int64, "count": np.int64}

@@ -46,22 +46,24 @@ def order_groups(held_ends, held, groups, codes, most, ends, numbers, ordered): 
     return ends[number]
 
 
-@kernel(types.int64(INT, INT, types.int64, types.boolean, INT_OUT, INT_OUT))
-def find_ties(ends, ordered, most, placed, places, runs):  # type: ignore[no-untyped-def]
+@kernel(types.int64(INT, INT, INT, types.int64, types.int64, types.boolean, INT_OUT, INT_OUT))
+def find_ties(ends, numbers, ordered, held, most, placed, places, runs):  # type: ignore[no-untyped-def]
     """Fill `places` with where rows of equal codes stand whose order matters, and `runs` with which belong together; returns how many.
 
-    It matters if some of them are among the first `most` and some are not, or if all `placed` are told apart.
+    It matters if some of them are among the first `most` and some are not, or if all `placed` are told apart: then also behind the first
+    `most` where several are held, as the places that these had are said again.
     """
     number = run = 0
     for group in range(ends.size - 1):
         first, end = ends[group], ends[group + 1]
         last = min(end, first + most)
         start = first
-        while start < last:
-            stop = start + 1
+        while start < (end if placed else last):
+            stop, before = start + 1, numbers[start] < held
             while stop < end and ordered[stop] == ordered[start]:
+                before += numbers[stop] < held
                 stop += 1
-            if stop > start + 1 and (placed or stop > last):
+            if stop > start + 1 and (stop > last > start or (placed and (start < last or before > 1))):
                 for place in range(start, stop):
                     places[number], runs[number] = place, run
                     number += 1

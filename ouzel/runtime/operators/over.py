@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ouzel.compiler.plan import WEIGHT, AggregateCall, Over, OverCall, WindowFrame
+from ouzel.compiler.plan import AggregateCall, Over, OverCall, WindowFrame
 from ouzel.compiler.plan.over import RANKS, SHIFTS
 from ouzel.compiler.types import BIGINT, DOUBLE, DataType
 from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
@@ -25,20 +25,18 @@ from ouzel.runtime.operators.buffers import (
     Values,
     concatenate_picked,
     numbers,
-    to_series,
     valid_rows,
 )
-from ouzel.runtime.operators.consolidate import consolidate
-from ouzel.runtime.operators.frames import FrameTotals, Layout, sort_rows
+from ouzel.runtime.operators.frame_totals import FrameTotals
+from ouzel.runtime.operators.frames import Layout, find_changes, sort_rows
 from ouzel.runtime.operators.groups import CallWeights, accumulators_of, row_weights
 from ouzel.runtime.operators.lifetimes import lifetimes_of
-from ouzel.runtime.operators.recompute import RecomputeAndDifference
 from ouzel.runtime.operators.rowwise import refuse_rows, us_of
 from ouzel.runtime.operators.settling import Schedule
 from ouzel.runtime.state.context import StateContext
 from ouzel.runtime.state.hashing import Words
 from ouzel.runtime.state.index import Slots
-from ouzel.runtime.state.positions import filter_rows, take_rows, take_values
+from ouzel.runtime.state.positions import filter_rows, take_rows, take_values, take_values_with_gaps
 
 _LAST = (1 << 63) - 1
 
@@ -66,11 +64,12 @@ class Calls:
         for call in node.calls:
             if call.aggregate is not None:
                 by_frame.setdefault(call.frame, []).append(call.aggregate)
-        self._totals = {frame: (calls, FrameTotals(calls, kinds, seed)) for frame, calls in by_frame.items()}
+        repeats = node.closes is None
+        self._totals = {frame: (calls, FrameTotals(calls, kinds, seed, repeats)) for frame, calls in by_frame.items()}
 
     def results(self, layout: Layout, past: Earlier | None, wanted: Ints) -> dict[str, Values]:
         """The value of each call for the rows at the places `wanted`."""
-        past = past or Earlier(layout.begin, *np.zeros((2, len(layout.places)), np.int64))
+        past = past or _begin(layout)
         made: dict[str, Values] = {}
         for frame in self._totals:
             made |= self._aggregates(frame, layout, past, wanted)
@@ -78,6 +77,22 @@ class Calls:
             if call.aggregate is None:
                 made[call.name] = _compute(call, layout, past, wanted)
         return made
+
+    def find_other(self, before: Layout, after: Layout, stays: Mask) -> Mask:
+        """Which rows have another value after than before, or may have. Of rows that are not in both, and do not stay, nothing is said."""
+        places = [np.flatnonzero(stays[layout.at]) for layout in (before, after)]
+        other = np.zeros(len(places[0]), np.bool_)
+        number = np.append(0, np.cumsum(~stays))
+        for call in self._node.calls:
+            was, now = (_what_decides(call, *each) for each in zip((before, after), places, strict=True))
+            for one, two in zip(was, now, strict=True):
+                other |= one != two
+            if call.aggregate is not None:
+                begin, end = was
+                other |= number[begin] != number[end]
+        rows = np.zeros(len(stays), np.bool_)
+        rows[stays] = other
+        return rows
 
     def _aggregates(self, frame: WindowFrame, layout: Layout, past: Earlier, wanted: Ints) -> dict[str, Values]:
         """Frames that are the same, as those of peers, are computed once."""
@@ -91,8 +106,25 @@ class Calls:
         calls, totals = self._totals[frame]
         if so_far is not None:
             so_far = take_rows(so_far, wanted[firsts])
-        results = totals.results(layout.rows, lows[firsts], highs[firsts], so_far)
+        results = totals.results(*layout.covered(totals.reads, lows[firsts], highs[firsts]), so_far)
         return {call.name: _repeat(values, number) for call, values in zip(calls, results, strict=True)}
+
+
+def _what_decides(call: OverCall, layout: Layout, wanted: Ints) -> list[Array]:
+    """What decides about a call's value at these places, as numbers: the value itself, the row of which it is, or what rows it is of."""
+    if call.function in RANKS:
+        return [_RANKS[call.function](call, layout, _begin(layout))[wanted]]
+    if call.aggregate is None:
+        return [_find_rows(call, layout)[wanted]]
+    lows, highs = (places[wanted] for places in layout.frame(call.frame))
+    some = lows < highs
+    begin, end = layout.at[np.minimum(lows, len(layout.at) - 1)], layout.at[highs - 1] + 1
+    return [np.where(some, begin, 0), np.where(some, end, 0)]
+
+
+def _begin(layout: Layout) -> Earlier:
+    """Nothing is known from before."""
+    return Earlier(layout.begin, *np.zeros((2, len(layout.places)), np.int64))
 
 
 def _repeat(values: Values, number: Ints) -> Values:
@@ -108,29 +140,36 @@ def _compute(call: OverCall, layout: Layout, past: Earlier, wanted: Ints) -> Val
     if call.function in RANKS:
         rank = _RANKS[call.function](call, layout, past)[wanted]
         return Values(DOUBLE if rank.dtype.kind == "f" else BIGINT, rank)
+    return _values_at(call, layout, _find_rows(call, layout)[wanted], wanted)
+
+
+def _find_rows(call: OverCall, layout: Layout) -> Ints:
+    """The row whose value each place is given; -1 if there is none."""
     if call.function in SHIFTS:
         places = layout.places + (call.number if call.function == "lead" else -call.number)
         there = (places >= layout.begin) & (places < layout.end)
-        return _values_at(call, layout, places[wanted], there[wanted], wanted)
-    lows, highs = layout.frame(call.frame)
-    match call.function:
-        case "first_value":
-            places = lows
-        case "last_value":
-            places = highs - 1
-        case _:
-            places = lows + call.number - 1
-    return _values_at(call, layout, places[wanted], ((places >= lows) & (places < highs))[wanted], wanted)
+    else:
+        lows, highs = layout.frame(call.frame)
+        match call.function:
+            case "first_value":
+                places = lows
+            case "last_value":
+                places = highs - 1
+            case _:
+                places = lows + call.number - 1
+        there = (places >= lows) & (places < highs)
+    rows = np.full(len(places), -1)
+    rows[there] = layout.at[places[there]]
+    return rows
 
 
-def _values_at(call: OverCall, layout: Layout, places: Ints, there: Mask, wanted: Ints) -> Values:
-    """The argument at these places, and elsewhere the default, or NULL."""
+def _values_at(call: OverCall, layout: Layout, rows: Ints, wanted: Ints) -> Values:
+    """The argument in these rows, and elsewhere the default, or NULL."""
     assert call.argument is not None
-    index = to_series("", BIGINT, np.where(there, places, 0), there).cast(pl.UInt32)
-    values = layout.rows.select(pl.col(call.argument).gather(index)).to_series()
+    values = take_values_with_gaps(layout.rows[call.argument], rows)
     if call.default is not None:
-        default = layout.rows[call.default][pl.Series(wanted.astype(np.uint32))]
-        both = pl.DataFrame({"there": there, "value": values, "default": default})
+        default = take_values(layout.rows[call.default], layout.at[wanted])
+        both = pl.DataFrame({"there": rows >= 0, "value": values, "default": default})
         values = both.select(pl.when("there").then("value").otherwise("default")).to_series()
     return Values(call.type, values)
 
@@ -172,67 +211,17 @@ _RANKS: dict[str, Callable[[OverCall, Layout, Earlier], Array]] = {
 }  # fmt: skip
 
 
-def _with_results(node: Over, rows: pl.DataFrame, results: dict[str, Values]) -> pl.DataFrame:
+def with_results(node: Over, rows: pl.DataFrame, results: dict[str, Values]) -> pl.DataFrame:
     """The rows' columns, and the results beside them."""
     every = np.arange(rows.height)
     made = [concatenate_picked([(results[call.name], every)], call.name) for call in node.calls]
     return rows[list(node.input.schema.names)].hstack(made)
 
 
-def _overflows(node: Over, results: dict[str, Values]) -> list[tuple[AggregateCall, Mask]]:
+def find_overflows(node: Over, results: dict[str, Values]) -> list[tuple[AggregateCall, Mask]]:
     """The calls whose value cannot be had for some rows, and for which."""
     found = ((call.aggregate, results[call.name].refused) for call in node.calls)
     return [(call, refused) for call, refused in found if call is not None and refused is not None and refused.any()]
-
-
-class ChangingOver(RecomputeAndDifference):
-    """Rows leave at once, and what changes by others that come later is taken back.
-
-    A batch costs the sorting of all rows of the partitions that it touches.
-    """
-
-    def __init__(self, node: Over, seed: int) -> None:
-        super().__init__(f"over {node.stable_id}", node.input.schema.polars(), node.partition, seed)
-        self._node, self._calls = node, Calls(node, seed)
-        self._lifetimes = lifetimes_of(node, self._table)
-        self._said_no: list[tuple[pl.DataFrame, AggregateCall]] = []
-        self._sign = 1
-
-    def fresh(self) -> Operator:
-        return ChangingOver(self._node, self._seed)
-
-    def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
-        """What changes; and rows that cannot be computed any more are refused."""
-        self._said_no.clear()
-        self._sign = -1
-        changes = super().process(frame, port)
-        for call in dict.fromkeys(call for _, call in self._said_no):
-            bad = consolidate(pl.concat([rows for rows, of in self._said_no if of == call]))
-            refuse_rows(self, bad.drop(WEIGHT), bad[WEIGHT].to_numpy() > 0, *overflow_of(call))
-        return changes
-
-    def _say(self, owners: Slots) -> pl.DataFrame:
-        """Asked before and after."""
-        said = super()._say(owners)
-        self._sign = 1
-        return said
-
-    def compute(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """All rows of some partitions with their results."""
-        node = self._node
-        rows = sort_rows(rows, node.partition, node.sorted_by)
-        layout = Layout(rows, node.partition, node.order)
-        results = self._calls.results(layout, None, layout.places)
-        made = _with_results(node, rows, results)
-        return self._without_bad(made, _overflows(node, results))
-
-    def _without_bad(self, made: pl.DataFrame, bad: list[tuple[AggregateCall, Mask]]) -> pl.DataFrame:
-        keep = np.ones(made.height, np.bool_)
-        for call, mask in bad:
-            rows = made.filter(keep & mask).select(self._names)
-            self._said_no.append((rows.with_columns(pl.lit(self._sign, pl.Int64).alias(WEIGHT)), call))
-            keep &= ~mask
-        return filter_rows(made, keep)
 
 
 class PassingOver(Operator):
@@ -338,7 +327,7 @@ class PassingOver(Operator):
         if self._node.in_time_order:
             rows = pl.concat([self._past_of(touched), rows])
         rows = sort_rows(rows, ["$owner"], self._node.sorted_by)
-        layout = Layout(rows, ["$owner"], self._node.order)
+        layout = Layout(rows, find_changes(rows, ["$owner"]), self._node.order)
         made = self._answer(layout)
         self._waiting.remove(due)
         if self._lifetimes is not None:
@@ -366,8 +355,8 @@ class PassingOver(Operator):
         )
         results = self._calls.results(layout, past, wanted)
         rows = filter_rows(layout.rows, new)
-        made, keep = _with_results(self._node, rows, results), np.ones(len(wanted), np.bool_)
-        for call, bad in _overflows(self._node, results):
+        made, keep = with_results(self._node, rows, results), np.ones(len(wanted), np.bool_)
+        for call, bad in find_overflows(self._node, results):
             refuse_rows(self, rows.select(list(self._row)), keep & bad, *overflow_of(call))
             keep &= ~bad
         return made if keep.all() else made.filter(keep)

@@ -10,15 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Form, RecordType, taking
 
 Lists = list[list[Any]]
 
-OnFailure = Callable[[Exception, dict[str, Any]], None]
+OnFailure = Callable[[BaseException, dict[str, Any]], None]
 """Told of a record that a step cannot take, with the variables of the loop."""
 
 FILE = "<the steps in Python>"
+
+FAILURES = (Exception, SystemExit, pl.exceptions.PanicException)
+"""What loses the record at which a function raises it: also exit(), and a panic of Polars, which are no Exceptions."""
 
 
 class Called(NamedTuple):
@@ -84,7 +89,7 @@ class _Writer:
     def loop(self) -> Loop:
         """Write it and compile it."""
         names: dict[str, Any] = {f"f{number}": step.function for number, step in enumerate(self.steps)}
-        names |= {"make": self.takes.made, "take": taking(self.gives)}
+        names |= {"make": self.takes.made, "take": taking(self.gives), "failures": FAILURES}
         self._head()
         for number, step in enumerate(self.steps):
             self._step(number, step)
@@ -137,7 +142,7 @@ class _Writer:
         """End the turns of the innermost loop."""
         self.text.depth = self.tries.pop()
         level, add = len(self.tries), self.text.add
-        add("except Exception as error:", opens=True)
+        add("except failures as error:", opens=True)
         add("failed(error, locals())")
         if self.branches > level:
             for place in self.makes:

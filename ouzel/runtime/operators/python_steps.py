@@ -23,7 +23,7 @@ from ouzel.planner.metrics import counting
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
 from ouzel.runtime.operators.python_columns import ColumnMaker
-from ouzel.runtime.operators.python_loop import FILE, Loop, write_loop
+from ouzel.runtime.operators.python_loop import FAILURES, FILE, Loop, write_loop
 from ouzel.runtime.operators.rowwise import weight_of
 
 NOT_THEIRS = (
@@ -95,7 +95,7 @@ class PythonSteps(Operator):
         order = (*self._names, *stay[len(self._kept) :])
         return pl.DataFrame([columns[name] for name in order])
 
-    def _refuse(self, error: Exception, variables: dict[str, Any], loop: Loop) -> None:
+    def _refuse(self, error: BaseException, variables: dict[str, Any], loop: Loop) -> None:
         frames = traceback.extract_tb(error.__traceback__)
         called = [loop.lines[one.lineno] for one in frames if one.filename == FILE and one.lineno in loop.lines]
         step, names = called[0] if called else (self.node.steps[0], ())
@@ -147,8 +147,8 @@ def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Se
     """
     try:
         made = step.function(*given)
-    except Exception as error:
-        where = _users_line(traceback.extract_tb(error.__traceback__)) or step.place
+    except FAILURES as error:
+        where = users_line_in(traceback.extract_tb(error.__traceback__)) or step.place
         raise TopologyError(f"{step.called} raised {type(error).__name__}: {error} (at {where})") from error
     series = list(made) if isinstance(made, tuple) else made.get_columns() if isinstance(made, pl.DataFrame) else [made]
     if not all(isinstance(one, pl.Series) and len(one) == rows for one in series):
@@ -160,17 +160,18 @@ def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Se
 
 
 def describe_failure(
-    step: PythonStep, error: Exception, frames: traceback.StackSummary, record: object
+    step: PythonStep, error: BaseException, frames: traceback.StackSummary, record: object
 ) -> tuple[str, str, str]:
     """Why a record is refused, the record as JSON, and the user's line."""
-    where = _users_line(frames) or step.place
+    where = users_line_in(frames) or step.place
     path, _, number = where.rpartition(":")
     line = linecache.getline(path, int(number)).strip() if number.isdigit() else ""
     reason = f"{step.called} raised {type(error).__name__}: {error} (at {where})"
     return reason, _json(record), f"  {line}" if line else ""
 
 
-def _users_line(frames: traceback.StackSummary) -> str:
+def users_line_in(frames: traceback.StackSummary) -> str:
+    """File and line of the last call that is the user's; empty if none is."""
     theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]
     return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else ""
 

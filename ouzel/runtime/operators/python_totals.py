@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,9 +17,12 @@ import polars as pl
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import row_of
 from ouzel.compiler.types import ArrayType, DataType, MapType, RowType
+from ouzel.errors import TopologyError
 from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
 from ouzel.runtime.operators.python_columns import ColumnMaker
+from ouzel.runtime.operators.python_loop import FAILURES
+from ouzel.runtime.operators.python_steps import users_line_in
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_values
 from ouzel.runtime.state.table import SlotTable
@@ -71,7 +77,9 @@ class PythonTotals(Accumulators):
         return [self._totals.take_with_gaps(slots).to_series().alias(f"{self.call.name}$total")]
 
     def result(self, slots: Slots) -> Values:
-        column, bad = column_of_totals(list(map(self._monoid.present, self._read(slots))), self.call.type)
+        with self._blaming():
+            seen = list(map(self._monoid.present, self._read(slots)))
+        column, bad = column_of_totals(seen, self.call.type)
         return Values(self.call.type, column, refused=bad)
 
     def empty(self, slots: Slots) -> Mask:
@@ -83,15 +91,33 @@ class PythonTotals(Accumulators):
             yield self._monoid.zero if packed is None else pickle.loads(packed)
 
     def _add(self, slots: Slots, parts: Iterable[Any], weights: list[int]) -> None:
-        """Add each part as often as its weight says, and take it back where that is negative."""
+        """Add each part as often as its weight says, and take it back where that is negative.
+
+        Raises:
+            TopologyError: a function of the user's has raised.
+        """
         if not slots.size:
             return
+        with self._blaming():
+            self._add_each(slots, parts, weights)
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        try:
+            yield
+        except FAILURES as error:
+            where = users_line_in(traceback.extract_tb(error.__traceback__))
+            told = f"the monoid {self.call.name if self.call.row is None else self.call.row.name} raised {type(error).__name__}: {error}"
+            raise TopologyError(f"{told} (at {where})" if where else told) from error
+
+    def _add_each(self, slots: Slots, parts: Iterable[Any], weights: list[int]) -> None:
         plus, inverse = self._monoid.plus, self._monoid.inverse
         touched = np.unique(slots)
         totals = dict(zip(touched.tolist(), self._read(touched), strict=True))
         added: dict[int, list[Any]] = {slot: [] for slot in totals}
         for slot, part, weight in zip(slots.tolist(), parts, weights, strict=True):
-            added[slot] += [inverse(part) if weight < 0 else part] * abs(weight)
+            one = inverse(part) if weight < 0 else part
+            added[slot] += [one, *(deepcopy(one) for _ in range(abs(weight) - 1))]  # `plus` may change what it is given
         for slot, of_slot in added.items():
             if of_slot:
                 totals[slot] = plus(totals[slot], _sum_neighbours(plus, of_slot))

@@ -10,7 +10,7 @@ from ouzel.compiler.types import BIGINT
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.buffers import Ints, to_series
 from ouzel.runtime.operators.first_rows import NumberedTop
-from ouzel.runtime.operators.frames import Layout, sort_rows
+from ouzel.runtime.operators.frames import Layout, find_changes, sort_rows
 from ouzel.runtime.operators.lifetimes import lifetimes_of
 from ouzel.runtime.operators.recompute import RecomputeAndDifference, difference
 from ouzel.runtime.state.positions import filter_rows, take_rows
@@ -37,7 +37,7 @@ class ChangingTop(RecomputeAndDifference):
         """The rows in order, and the place of each."""
         node = self._node
         rows = sort_rows(rows, node.partition, node.sorted_by)
-        layout = Layout(rows, node.partition, node.order)
+        layout = Layout(rows, find_changes(rows, node.partition), node.order)
         match node.function:
             case "row_number":
                 return rows, layout.places - layout.begin + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ouzel.connectors.base import SinkWriter
+from ouzel.connectors.writing import SinkWriter
 from ouzel.runtime.protocol.messages import Flush, Write
 
 

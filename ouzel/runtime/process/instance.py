@@ -43,7 +43,7 @@ from ouzel.runtime.protocol.messages import (
     Send,
     Write,
 )
-from ouzel.runtime.run import STATE_LOST
+from ouzel.runtime.run import ROWS_LOST, STATE_LOST
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import MESSAGES, Codec
 from ouzel.runtime.wire.stream import Frame
@@ -223,7 +223,7 @@ class Instance:
     def _tell_of_restart(self, machine: TaskMachine) -> None:
         name = f"'{self._task.component}' (task {self._task.id})"
         if not machine.tracked:
-            self._reporter.event(Event("rows-lost", f"{name} was started again: what was on its way to it is lost"))
+            self._reporter.event(Event(ROWS_LOST, f"{name} was started again: what was on its way to it is lost"))
         if machine.stateful:
             self._reporter.event(Event(STATE_LOST, f"{name} was started again: what it kept in memory is lost"))
         if self._is_spout:

@@ -17,7 +17,7 @@ _ROWS = (wire_pb2.DATA, wire_pb2.WATERMARK)
 class Link:
     """What waits for one task or container. `key` is the task's id, or minus the container's."""
 
-    def __init__(self, key: int, limit: int) -> None:
+    def __init__(self, key: int, limit: float) -> None:
         self.key, self._limit = key, limit
         self.outbound = Outbound()
         self.connection: socket.socket | None = None
@@ -30,7 +30,7 @@ class Link:
         return self.outbound.bytes
 
     def put(self, frame: Frame) -> None:
-        """Add a frame; dropped when nobody has come for so long that too much waits (it is replayed, if it was tracked)."""
+        """Add a frame; dropped when nobody has come for so long that too much waits (it is replayed, for with this limit it is tracked)."""
         if self.waiting > self._limit:
             self.dropped += 1
             return
@@ -57,7 +57,7 @@ class Link:
 class TaskLink(Link):
     """The link to a local task. While the task pauses, rows and watermarks stay here, and only the rest passes."""
 
-    def __init__(self, key: int, limit: int) -> None:
+    def __init__(self, key: int, limit: float) -> None:
         super().__init__(key, limit)
         self._held: deque[Frame] = deque()
         self._held_bytes = 0
@@ -85,7 +85,7 @@ class TaskLink(Link):
 class PeerLink(Link):
     """The link to another stream manager. What has left is kept until the peer says that it has arrived, and sent again otherwise."""
 
-    def __init__(self, key: int, limit: int) -> None:
+    def __init__(self, key: int, limit: float) -> None:
         super().__init__(key, limit)
         self._unseen: deque[memoryview] = deque()
         self._seen = 0

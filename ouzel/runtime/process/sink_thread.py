@@ -7,7 +7,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Condition, Thread
 
-from ouzel.connectors.base import SinkWriter
+from ouzel.connectors.writing import SinkWriter
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.protocol.messages import Flush, Write

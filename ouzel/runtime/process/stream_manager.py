@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import hmac
+import math
 import os
 import secrets
 import socket
 from collections import deque
 from collections.abc import Iterable
 
+from ouzel.planner.settings import Delivery
 from ouzel.runtime.process.hub import Connection, Hub
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
@@ -29,7 +31,10 @@ from ouzel.runtime.wire.stream import Closed, Frame, pack_header
 TICK_MS = 50.0
 REPORT_MS = 200.0
 _LINK_LIMIT = 4
-"""A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source."""
+"""A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source.
+
+At most once nothing is replayed, neither what is dropped nor what is late: then what waits is bounded by back-pressure alone.
+"""
 _ACKNOWLEDGE_EVERY = 64
 _DIAL_S = 0.2
 _SMALL_BYTES = 16 << 10
@@ -41,7 +46,8 @@ class StreamManager:
     def __init__(self, job: RunDescription, container: int, life: Life, incarnation: int) -> None:
         settings = job.topology.settings
         self._job, self._container, self._life, self._incarnation = job, container, life, incarnation
-        limit = _LINK_LIMIT * settings.high_watermark_bytes
+        tracked = settings.delivery is Delivery.AT_LEAST_ONCE
+        limit = _LINK_LIMIT * settings.high_watermark_bytes if tracked else math.inf
         self._tasks = {task.id: TaskLink(task.id, limit) for task in job.tasks_in(container)}
         self._peers = {one.id: PeerLink(-one.id, limit) for one in job.packing.containers if one.id != container}
         remote = {task: self._peers[place] for task, place in job.places().items() if place != container}

@@ -20,6 +20,7 @@ from typing import Any
 import grpc
 
 from ouzel.errors import TopologyError
+from ouzel.planner.settings import Delivery
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.ending import Ending
 from ouzel.runtime.observe.reports import status_parts
@@ -29,7 +30,7 @@ from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.protocol.membership import Member, Membership
-from ouzel.runtime.run import RunState
+from ouzel.runtime.run import LOSSES, RunState
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterServicer, add_TopologyMasterServicer_to_server
 
@@ -53,7 +54,8 @@ class TopologyMaster(TopologyMasterServicer):
         tasks = job.topology.tasks()
         self._everyone, self._sinks = frozenset(task.id for task in tasks), job.sinks()
         self._spouts = frozenset(task.id for task in tasks if job.topology.component(task.component).is_spout)
-        self._totals = Totals(self._spouts, self._sinks)
+        untracked = job.topology.settings.delivery is Delivery.AT_MOST_ONCE
+        self._totals = Totals(self._spouts, self._sinks, frozenset(LOSSES if untracked else ()))
         self._ending = Ending(self._sinks, self._everyone, job.topology.settings.hang_timeout_ms)
         self._containers: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _recall_request(state.get(f"/executionstate/{job.id}") or b"")
@@ -89,6 +91,8 @@ class TopologyMaster(TopologyMasterServicer):
                 self._totals.take(report)
             del request.tasks[:]
             self._containers[request.container] = request
+            if self._totals.holds:
+                self._totals.hold_until(self._announce().version)
             self._move_on()
             if self._news() != before:
                 self._changed.notify_all()
@@ -135,6 +139,8 @@ class TopologyMaster(TopologyMasterServicer):
 
     def status(self, known: ReportedUpTo = ReportedUpTo()) -> wire_pb2.TopologyStatus:
         """How the topology stands; of ranges and events what is not known."""
+        if self.has_ended:
+            self._totals.tell_all()
         status = self._totals.status(now_ms(), known)
         status.state, status.reason = self.state.value, self.reason
         status.plan = self._totals.heard_of(self._everyone)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ouzel.runtime.process.life import now_ms
+from ouzel.runtime.protocol.supervision import LATE
 
 COMPUTES = 0.01
 """A process that uses less than this part of a core computes nothing."""
@@ -24,7 +25,7 @@ class Watchdog:
         self.limit_ms = limit_ms
         self.busy_since: float | None = None
         self._call: float | None = None
-        self._alive_ms = self._cpu_ms = self._began_cpu_ms = 0.0
+        self._alive_ms = self._cpu_ms = self._began_cpu_ms = self._asked_ms = 0.0
 
     def enter(self) -> None:
         """A call begins."""
@@ -49,14 +50,17 @@ class Watchdog:
     def hangs(self, now: float, cpu_ms: float) -> bool:
         """Whether there has been no life for longer than the limit, or a computation has no end.
 
-        `cpu_ms` is what the process has used but for the asking thread: time in which others had the machine counts for nobody.
+        `cpu_ms` is what the process has used but for the asking thread: time in which others had the machine counts for nobody. Nor does
+        time in which nobody asked, for then this process did not run at all, or its machine stood still.
         """
-        since = self.busy_since
+        since, asked_ms, self._asked_ms = self.busy_since, self._asked_ms, now
         if since is None:
             return False
         if since != self._call:
             self._call, self._alive_ms, self._cpu_ms, self._began_cpu_ms = since, since, cpu_ms, cpu_ms
         elif cpu_ms - self._cpu_ms > COMPUTES * self.limit_ms:
             self._alive_ms, self._cpu_ms = now, cpu_ms
+        if now - asked_ms > LATE * self.limit_ms:
+            self._alive_ms = max(self._alive_ms, now - LATE * self.limit_ms)
         endless = min(now - since, cpu_ms - self._began_cpu_ms) > ENDLESS * self.limit_ms
         return endless or now - self._alive_ms > self.limit_ms

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ASKED_MS = 1_000
-"""Who was not asked for so long may have rows."""
+"""Who was not asked for so long may have rows; longer than that no silence between two questions counts.
+
+A process that was held up did not ask, and what fetches rows for it was held up too: the first answer after that says little.
+"""
 
 
 @dataclass(slots=True)
@@ -24,6 +27,7 @@ class Silence:
         """It was asked and had nothing, or could not be asked. When it can be asked again, its silence begins anew."""
         if self.since_ms is None or bool(unreachable) != bool(self.unreachable):
             self.since_ms = now_ms
+        self.since_ms += max(0.0, now_ms - self._asked_ms - ASKED_MS) if self.since_ms < now_ms else 0.0
         self.unreachable, self._asked_ms = unreachable, now_ms
 
     def slept(self, lasted_ms: float) -> None:

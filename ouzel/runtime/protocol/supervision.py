@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 
 FIRST_WAIT_MS = 100.0
 LONGEST_WAIT_MS = 5_000.0
 HEALTHY_AFTER_MS = 10_000.0
 DEATHS_IN_A_ROW_MAX = 12
+
+LATE = 0.5
+"""Whoever looks after processes or calls, and has not done so for this part of their limit, was held up, and they may have been too: this
+part of it is left to them."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ class Supervision:
     def __init__(self, names: Iterable[str], hang_timeout_ms: float) -> None:
         self._processes = {name: _Process() for name in names}
         self._hang_timeout_ms = hang_timeout_ms
+        self._looked_ms: float | None = None
+        self._late_ms = -inf
 
     def adopt(self, name: str, incarnation: int, running: bool, now_ms: float) -> None:
         """A former executor started this process `incarnation` times again; it may still run."""
@@ -72,13 +79,18 @@ class Supervision:
         process.due_ms = now_ms + (0.0 if process.deaths_in_a_row == 1 else min(doubled, LONGEST_WAIT_MS))
 
     def silent(self, name: str, age_ms: float, now_ms: float) -> list[SupervisionInstruction]:
-        """The last sign of life of a running process is `age_ms` old."""
+        """The last sign of life of a running process is `age_ms` old.
+
+        After a time in which nobody looked, a part of the limit is left to show one: where a machine stood still, all look dead at first.
+        """
+        self._look(now_ms)
         process = self._processes[name]
-        since = min(age_ms, now_ms - process.started_ms)
+        since = min(age_ms, now_ms - process.started_ms, now_ms - self._late_ms + LATE * self._hang_timeout_ms)
         return [Kill(name)] if process.running and since > self._hang_timeout_ms else []
 
     def tick(self, now_ms: float) -> list[SupervisionInstruction]:
         """What is due."""
+        self._look(now_ms)
         instructions: list[SupervisionInstruction] = []
         for name, process in self._processes.items():
             if process.running or process.given_up or process.due_ms > now_ms:
@@ -91,6 +103,11 @@ class Supervision:
             process.running, process.started_ms = True, now_ms
             instructions.append(Start(name, process.incarnation))
         return instructions
+
+    def _look(self, now_ms: float) -> None:
+        if self._looked_ms is not None and now_ms - self._looked_ms > LATE * self._hang_timeout_ms:
+            self._late_ms = now_ms
+        self._looked_ms = now_ms
 
     def next_ms(self) -> float | None:
         """When `tick` has something to do again; None if nothing waits."""

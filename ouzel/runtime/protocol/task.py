@@ -40,7 +40,7 @@ from ouzel.runtime.protocol.watermarks import Gate, InputClock, WatermarkStatus
 
 if TYPE_CHECKING:
     from ouzel.connectors.backlog import Backlog
-    from ouzel.connectors.base import SinkWriter
+    from ouzel.connectors.writing import SinkWriter
 
 REPEAT_MS = 500
 """A watermark may be lost with a connection, so the last one is sent again so often."""

@@ -186,7 +186,7 @@ class MemoryHandle(RowIteration):
             self._end(RunState.FAILED if self._world.failed else self._ended, self._world.failed)
         except OuzelError as error:
             self._end(RunState.FAILED, str(error))
-        except Exception as error:  # a bug, or an engineer's spout or bolt: the run fails, the caller does not
+        except BaseException as error:  # a bug, or an engineer's code, be it by exit(): the run fails, not the caller
             self._end(RunState.FAILED, f"{type(error).__name__}: {error}")
         finally:
             for host in self._world.hosts.values():

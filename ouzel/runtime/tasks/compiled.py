@@ -11,8 +11,9 @@ import polars as pl
 from ouzel.compiler.functions.kernel import lower
 from ouzel.compiler.plan import WEIGHT, Node, Scan, Sink, SinkMode, Watermark, streamed
 from ouzel.connectors import open_sink, open_source, reads_of
-from ouzel.connectors.base import SinkRequest, SinkWriter, SourceRequest
+from ouzel.connectors.reading import SourceRequest
 from ouzel.connectors.shedding import Shedding
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.planner.settings import BadRecordPolicy, Delivery
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.operators.build import build_chain

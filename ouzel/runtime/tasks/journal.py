@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import struct
 from collections.abc import Mapping
@@ -124,10 +125,11 @@ class FileJournal(MemoryJournal):
 
 
 def _line(cut: BatchBoundaries) -> bytes:
-    return f"{cut.start} {cut.end} {cut.rows} {cut.partition}\n".encode()
+    """A line, also where the partition is a file with a line end in its name."""
+    return f"{cut.start} {cut.end} {cut.rows} {json.dumps(cut.partition)}\n".encode()
 
 
 def _read(path: Path) -> list[BatchBoundaries]:
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     fields = (line.decode().split(" ", 3) for line in lines)
-    return [BatchBoundaries(partition, int(start), int(end), int(rows)) for start, end, rows, partition in fields]
+    return [BatchBoundaries(json.loads(name), int(start), int(end), int(rows)) for start, end, rows, name in fields]

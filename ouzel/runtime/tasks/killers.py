@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from ouzel.connectors.base import ReadBatch
 from ouzel.connectors.dead_letters import RefusedRecord, rows_as_json
+from ouzel.connectors.reading import ReadBatch
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.tasks.origins import place_of
 from ouzel.runtime.tasks.refusals import GO_ON

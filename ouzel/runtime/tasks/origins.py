@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from ouzel.connectors.base import ReadBatch
 from ouzel.connectors.dead_letters import RefusedRecord
+from ouzel.connectors.reading import ReadBatch
 from ouzel.runtime.operators.base import RefusedRow
 from ouzel.runtime.operators.chain import Chain
 

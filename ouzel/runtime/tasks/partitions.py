@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
-from ouzel.connectors.base import Partition, ReadBatch, Reader, ReadState, Source, Unreachable
+from ouzel.connectors.reading import Partition, ReadBatch, Reader, ReadState, Source, Unreachable
 from ouzel.connectors.shedding import SkippingReader
 from ouzel.errors import ConnectorError
 from ouzel.planner.keeping import NOTHING, Keeps

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from ouzel.connectors.base import ItemReader
+from ouzel.connectors.reading import ItemReader
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Task

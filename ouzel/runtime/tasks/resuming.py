@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from ouzel.connectors.base import Committed
+from ouzel.connectors.reading import Committed
 from ouzel.planner.keeping import Keeps
 from ouzel.planner.topology import Component, Topology
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME

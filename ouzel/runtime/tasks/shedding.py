@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
-from ouzel.connectors.base import Reader
 from ouzel.connectors.dead_letters import append_lines
+from ouzel.connectors.reading import Reader
 from ouzel.connectors.shedding import Shedding, SkippingReader
 
 SHED = -1

@@ -15,8 +15,8 @@ from ouzel.compiler.plan import Node, Scan, Served, SideJoin, Union, walk
 from ouzel.compiler.records import reader, writer
 from ouzel.compiler.types import to_polars
 from ouzel.connectors import load_function, open_source, reads_of
-from ouzel.connectors.base import ReadBatch, Reader, ReadState, SourceRequest, Unreachable
 from ouzel.connectors.lookups import AskedTable, timeout_ms_of
+from ouzel.connectors.reading import ReadBatch, Reader, ReadState, SourceRequest, Unreachable
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Digests, Topology
 from ouzel.runtime.operators.base import Operator

@@ -10,8 +10,8 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from ouzel.connectors.backlog import Backlog, largest
-from ouzel.connectors.base import ReadBatch, ReadState, Unreachable
 from ouzel.connectors.dead_letters import RefusedRecord
+from ouzel.connectors.reading import ReadBatch, ReadState, Unreachable
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task

@@ -14,6 +14,7 @@ import ouzel
 from ouzel.compiler.types import Schema
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Component, Task
+from ouzel.runtime.operators.python_loop import FAILURES
 
 _NOT_THEIRS = (
     str(Path(ouzel.__file__).parent),
@@ -32,13 +33,13 @@ def blame_component(task: Task) -> Iterator[None]:
         yield
     except OuzelError:
         raise
-    except Exception as error:
+    except FAILURES as error:
         traceback.print_exc()
         where = f"'{task.component}' (task {task.id})"
         raise TopologyError(f"{where} failed: {type(error).__name__}: {error}{_place(error)}") from error
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ouzel.compiler.plan import Node, Program, Scan, walk
 from ouzel.connectors import load_function, reads_of
-from ouzel.connectors.base import SourceRequest
+from ouzel.connectors.reading import SourceRequest
 from ouzel.errors import OuzelError
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology

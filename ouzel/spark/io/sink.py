@@ -13,7 +13,8 @@ import polars as pl
 import pyarrow as pa
 
 from ouzel.connectors import open_sink, writes_of
-from ouzel.connectors.base import SinkRequest, SinkWriter, Writers
+from ouzel.connectors.base import Writers
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.spark.io.arrow import polars_types
 from ouzel.spark.io.changelog import WEIGHT

@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ouzel.connectors import open_source, reads_of
-from ouzel.connectors.base import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.connectors.dead_letters import RefusedRecord
+from ouzel.connectors.reading import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
 from ouzel.errors import BadRecord, OuzelError
 from ouzel.spark.io.arrow import polars_types, record_batches
 from ouzel.spark.io.bounds import batch_options

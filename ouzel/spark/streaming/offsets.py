@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ouzel.connectors.base import Partition, Source
+from ouzel.connectors.reading import Partition, Source
 
 LISTED_EVERY_S = 5.0
 """How often a source without an end is asked for partitions that are new."""

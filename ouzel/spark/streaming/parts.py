@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ouzel.connectors import open_sink
-from ouzel.connectors.base import SinkRequest
+from ouzel.connectors.writing import SinkRequest
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, SinkMode
 from ouzel.connectors import open_sink
-from ouzel.connectors.base import SinkRequest, SinkWriter
+from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.tasks.compiled import sink_request

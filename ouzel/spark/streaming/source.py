@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 
 from ouzel.connectors import open_source, reads_of
-from ouzel.connectors.base import Committed, Source, SourceRequest
+from ouzel.connectors.reading import Committed, Source, SourceRequest
 from ouzel.spark.io.arrow import polars_types
 from ouzel.spark.io.source import TableReader, TableRequest, TaskRange
 from ouzel.spark.streaming.offsets import Position, Surveyor

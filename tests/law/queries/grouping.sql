@@ -105,3 +105,21 @@ FROM events GROUP BY flag;
 SELECT flag, COUNT(DISTINCT price) AS n, SUM(DISTINCT price) AS total, AVG(DISTINCT quantity) AS mean, MIN(DISTINCT kind) AS low, MAX(DISTINCT kind) AS high,
   BOOL_AND(quantity > 3) AS every_one, BOOL_OR(quantity > 3) AS any_one, COUNT(DISTINCT CASE WHEN quantity > 3 THEN 1 END) AS few
 FROM events GROUP BY flag;
+
+-- query: having_alone
+SELECT 'all' AS which FROM events HAVING TRUE;
+
+-- query: group_by_nothing
+SELECT COUNT(*) AS n, 'none' AS which FROM nothing GROUP BY ();
+-- duckdb:
+SELECT 0 AS n, 'none' AS which;
+
+-- query: nothing_and_rollup
+SELECT kind, COUNT(*) AS n FROM events GROUP BY (), ROLLUP (kind);
+-- duckdb:
+SELECT kind, COUNT(*) AS n FROM events GROUP BY ROLLUP (kind);
+
+-- query: group_by_a_key_and_nothing
+SELECT kind, COUNT(*) AS n FROM events GROUP BY kind, ();
+-- duckdb:
+SELECT kind, COUNT(*) AS n FROM events GROUP BY kind;

@@ -14,6 +14,13 @@ SELECT e.id, o.order_id, o.customer FROM events e RIGHT OUTER JOIN orders o ON e
 -- query: join_full
 SELECT e.id, e.user_id, o.order_id, o.customer FROM (SELECT * FROM events WHERE quantity > 14) AS e FULL JOIN orders o ON e.user_id = o.order_id;
 
+-- query: join_full_of_groups_in_order
+SELECT l.k AS one, r.k AS other, l.n AS lefts, r.n AS rights, ROW_NUMBER() OVER (ORDER BY l.k, r.k) AS place
+FROM (SELECT kind AS k, COUNT(*) AS n FROM events GROUP BY kind) AS l FULL JOIN (SELECT customer AS k, COUNT(*) AS n FROM orders GROUP BY customer) AS r ON l.k = r.k;
+-- duckdb:
+SELECT l.k AS one, r.k AS other, l.n AS lefts, r.n AS rights, ROW_NUMBER() OVER (ORDER BY l.k NULLS FIRST, r.k NULLS FIRST, l.n NULLS FIRST) AS place
+FROM (SELECT kind AS k, COUNT(*) AS n FROM events GROUP BY kind) AS l FULL JOIN (SELECT customer AS k, COUNT(*) AS n FROM orders GROUP BY customer) AS r ON l.k = r.k;
+
 -- query: join_condition_decides_who_is_alone
 SELECT a.id AS one, b.id AS other FROM (SELECT id, user_id FROM events WHERE quantity = 3) a
 LEFT JOIN (SELECT id, user_id FROM events WHERE quantity = 4) b ON a.user_id = b.user_id AND a.id < b.id;
@@ -114,3 +121,10 @@ JOIN (SELECT n, COUNT(*) AS users FROM (SELECT user_id, COUNT(*) AS n FROM event
 SELECT x.kind AS k, x.n AS n, y.n AS other
 FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS x JOIN (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS y ON x.n < y.n
 WHERE x.kind <> 'buy' AND y.n > 3;
+
+-- query: join_of_names_in_another_case
+SELECT e."Kind", w."kind", w."N", e.n FROM (SELECT kind AS "Kind", COUNT(*) AS n FROM events GROUP BY kind) AS e
+FULL JOIN (SELECT word AS "kind", COUNT(*) AS "N" FROM words GROUP BY word) AS w ON e."Kind" = w."kind" AND e.n < w."N";
+-- duckdb:
+SELECT e.kind AS "Kind", w.word AS "kind", w.many AS "N", e.n FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS e
+FULL JOIN (SELECT word, COUNT(*) AS many FROM words GROUP BY word) AS w ON e.kind = w.word AND e.n < w.many;

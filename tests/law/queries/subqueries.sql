@@ -69,6 +69,11 @@ LEFT JOIN LATERAL (SELECT q.id, q.points FROM profiles AS q WHERE q.owner = o.cu
 SELECT o.order_id, s.n, s.total, s.most + o.order_id AS most
 FROM orders AS o CROSS JOIN LATERAL (SELECT COUNT(*) AS n, SUM(p.points) AS total, MAX(p.points) AS most FROM profiles AS p WHERE p.owner = o.customer AND p.points > 40) AS s;
 
+-- query: lateral_aggregate_by_nothing
+SELECT o.order_id, s.n FROM orders AS o CROSS JOIN LATERAL (SELECT COUNT(*) AS n FROM profiles AS p WHERE p.owner = o.customer AND p.points > 40 GROUP BY ()) AS s;
+-- duckdb:
+SELECT o.order_id, s.n FROM orders AS o CROSS JOIN LATERAL (SELECT COUNT(*) AS n FROM profiles AS p WHERE p.owner = o.customer AND p.points > 40) AS s;
+
 -- query: lateral_rows
 SELECT e.id, m.* FROM events AS e
 LEFT JOIN LATERAL (SELECT p.twice, p.points - e.quantity AS gap, 1 AS mark FROM profiles AS p WHERE p.id = e.user_id AND p.points < e.quantity AND p.owner <> 'bob') AS m ON TRUE

@@ -62,6 +62,13 @@ SELECT e.id, x.id AS before FROM events e ASOF LEFT JOIN events x ON e.kind = x.
 SELECT e.id, MAX(x.id) AS before FROM events e LEFT JOIN events x ON e.kind = x.kind AND x.ts = (SELECT MAX(y.ts) FROM events y WHERE y.kind = e.kind AND y.ts < e.ts)
 GROUP BY e.id;
 
+-- query: asof_join_then_equality
+SELECT e.id, r.quantity FROM events e ASOF JOIN events r ON e.user_id = r.user_id AND e.ts > r.ts WHERE e.quantity = r.quantity;
+-- duckdb:
+SELECT id, last.quantity FROM (
+  SELECT e.id, e.quantity, (SELECT arg_max(r, (r.ts, r.id)) FROM events r WHERE r.user_id = e.user_id AND r.ts < e.ts) AS last FROM events e
+) WHERE quantity = last.quantity;
+
 -- query: asof_match_condition
 SELECT e.id, o.customer FROM events e ASOF JOIN orders o MATCH_CONDITION (e.ts >= o.ts) ON e.user_id = o.order_id;
 -- duckdb:

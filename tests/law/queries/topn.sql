@@ -5,6 +5,10 @@ SELECT id, kind, price, place FROM (
 SELECT id, kind, price, place FROM (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY price DESC NULLS LAST, id) AS place FROM events) AS e WHERE place <= 3 AND quantity > 2;
 
+-- query: top_of_each_among_ties
+SELECT * FROM (
+  SELECT id, kind, quantity, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY quantity DESC NULLS LAST, id) AS place FROM events) AS e WHERE place <= 3;
+
 -- query: top_ranks
 SELECT word, n FROM words QUALIFY RANK() OVER (PARTITION BY word ORDER BY n) <= 4;
 

@@ -2,17 +2,20 @@
 
     spark-submit drive.py JOBS.json
 
-What a job shows goes to a folder instead, and its session stays for the next one. What each told is written beside JOBS.json.
+The first makes the session as it stands, and prints what it shows. What any job shows goes to a folder, and the session stays for the
+next one. What each told is written beside JOBS.json.
 """
 
 import io
 import json
+import os
 import runpy
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 
 def run(job: dict[str, object]) -> dict[str, object]:
@@ -29,17 +32,37 @@ def run(job: dict[str, object]) -> dict[str, object]:
     return {"error": error, "said": said.getvalue(), "ouzel": "ouzel" in sys.modules}
 
 
+def keeping(folder: str, printed: Callable[..., None] | None) -> Callable[..., None]:
+    """What stands for `DataFrame.show`: the whole frame goes to the folder, and is `printed` besides, if it is to be."""
+
+    def show(frame: DataFrame, *rows: int, **how: bool) -> None:
+        frame.write.parquet(folder)
+        if printed:
+            printed(frame, *rows, **how)
+
+    return show
+
+
+def classes() -> tuple[type, type]:
+    """Those of the sessions and frames that jobs will have, whichever there are."""
+    if "SPARK_REMOTE" in os.environ:
+        from pyspark.sql.connect import dataframe, session
+    else:
+        from pyspark.sql import session
+        from pyspark.sql.classic import dataframe
+    return session.SparkSession, dataframe.DataFrame
+
+
 def main(jobs: Path) -> None:
     """Run them all."""
-    spark = SparkSession.builder.getOrCreate()
-    frames, sessions, stop = type(spark.range(1)), type(spark), type(spark).stop
-    told = {}
+    sessions, frames = classes()
+    show, stop, told = frames.show, sessions.stop, {}
     sessions.stop = lambda session: None
     for job in json.loads(jobs.read_text()):
-        frames.show = lambda frame, *rows, into=job["shown"], **how: frame.write.parquet(into)
+        frames.show = keeping(job["shown"], printed=None if told else show)
         told[job["name"]] = run(job)
         jobs.with_name("told.json").write_text(json.dumps(told))
-    stop(spark)
+    stop(SparkSession.builder.getOrCreate())
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""Jobs on a standalone cluster whose workers have Spark and no Ouzel, and in Spark Connect: how they are started there.
+"""Jobs on a standalone cluster whose workers have Spark and no Ouzel: how they are started there.
 
-What each kind of job answers in both, and which Spark Connect refuses: test_jobs.py.
+What each kind of job answers there and in Spark Connect, and which Spark Connect refuses: test_jobs.py.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +21,6 @@ from tests.spark.batch.plain import INTERPRETED, LIMIT_S, PlainPython
 
 pytestmark = [pytest.mark.spark, pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(LIMIT_S)]
 
-WORDS = """CREATE TABLE lines (line VARCHAR) WITH ('connector' = 'file', 'path' = 'lines.txt', 'format' = 'raw');
-SELECT word, COUNT(*) AS n FROM lines CROSS JOIN UNNEST(SPLIT(line, ' ')) AS w (word) GROUP BY word;
-"""
 NUMBERS = """CREATE TABLE t (a INT, k VARCHAR) WITH ('connector' = 'file', 'path' = 't.csv', 'format' = 'csv', 'bad.record' = 'skip');
 SELECT k, SUM(a) AS total FROM t GROUP BY k;
 """
@@ -33,9 +29,7 @@ SETTINGS = ("--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "lines.txt").write_text("a b a\nb a\n")
     (tmp_path / "t.csv").write_text("a,k\n1,x\noops,x\n2,y\n3,x\n")
-    (tmp_path / "words.sql").write_text(WORDS)
     (tmp_path / "numbers.sql").write_text(NUMBERS)
     return tmp_path
 
@@ -63,22 +57,6 @@ def test_a_submitted_job_on_a_cluster(plain: PlainPython, cluster: StandaloneClu
     cold = ("--conf", f"spark.pyspark.python={plain.python}")  # workers that start by themselves, as users have them
     printed = plain.submit(job, "--py-files", str(plain.wheel), *cold, *INTERPRETED, master=cluster.url)
     assert all(row in printed.replace(" ", "") for row in ("|x|4|", "|y|2|")), printed
-
-
-def test_a_job_over_files_runs_in_spark_connect(folder: Path) -> None:
-    job = folder / "words_job.py"
-    job.write_text(batch_run(load(folder / "words.sql")).text())
-    remote = {"SPARK_REMOTE": "local[2]", "SPARK_LOCAL_IP": "127.0.0.1"}
-    settings = {"PYSPARK_SUBMIT_ARGS": shlex.join([*SETTINGS, "pyspark-shell"])}
-    done = subprocess.run(
-        [sys.executable, str(job)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **remote, **settings},
-        check=False,
-        timeout=LIMIT_S,
-    )
-    assert "|a   |3  |" in done.stdout, done.stderr
 
 
 DAYS = """CREATE TABLE t (ts TIMESTAMP(3), k VARCHAR, WATERMARK FOR ts AS ts)

@@ -40,12 +40,15 @@ CREATE TABLE kept (n BIGINT) WITH ('connector' = 'file', 'path' = 'kept', 'forma
 INSERT INTO kept SELECT n FROM numbers;
 """
 ARGUMENTS = ["--engine", "spark", "--master", "local[2]", "--set", "trigger.rows=400", "--set", "checkpoint.path=state"]
+SLOWLY = ("--set", "trigger.ms=10000")
+"""A micro-batch each ten seconds, so that there are more to come when it is seen that the first have written."""
+
 WAIT_S = 200
 
 
-def begun(folder: Path, workers: Path = Path(sys.executable)) -> subprocess.Popen[bytes]:
+def begun(folder: Path, *more: str, workers: Path = Path(sys.executable)) -> subprocess.Popen[bytes]:
     """The run, in a session of its own; `workers` is the Python that Spark starts."""
-    command = [sys.executable, "-m", "ouzel", "run", str(folder / "numbers.sql"), *ARGUMENTS]
+    command = [sys.executable, "-m", "ouzel", "run", str(folder / "numbers.sql"), *ARGUMENTS, *more]
     return subprocess.Popen(
         [*command, "--conf", "spark.ui.enabled=false", *INTERPRETED],
         start_new_session=True,
@@ -68,7 +71,7 @@ def parts(folder: Path) -> list[Path]:
 
 def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, warm_workers: WarmWorkers) -> None:
     (tmp_path / "numbers.sql").write_text(NUMBERS)
-    first = begun(tmp_path)
+    first = begun(tmp_path, *SLOWLY)
     until = time.monotonic() + WAIT_S
     while len(parts(tmp_path)) < 4 and time.monotonic() < until and first.poll() is None:
         time.sleep(0.01)
@@ -76,7 +79,7 @@ def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, w
     first.wait()
     before = parts(tmp_path)
     assert len(before) >= 4, "it was killed before it had written anything"
-    again = begun(tmp_path, warm_workers.python)
+    again = begun(tmp_path, workers=warm_workers.python)
     _, said = again.communicate(timeout=WAIT_S)
     assert again.returncode == 0, said.decode()
     numbers = Counter(json.loads(line)["n"] for part in parts(tmp_path) for line in part.read_text().splitlines())

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import open_source
-from ouzel.connectors.base import OffsetRange, Partition, ReadBatch, Source, SourceRequest
+from ouzel.connectors.reading import OffsetRange, Partition, ReadBatch, Source, SourceRequest
 from ouzel.spark.streaming.offsets import Position, Surveyor
 
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from pyspark.cloudpickle import dumps
 
-from ouzel.connectors.base import SinkRequest
+from ouzel.connectors.writing import SinkRequest
 from ouzel.spark.session import translate_error
 from ouzel.spark.streaming.sinks import ByTasks
 from ouzel.spark.streaming.source import OuzelStream, StreamReader

@@ -1,0 +1,213 @@
+"""What a source is, and what the runtime asks of it.
+
+A source is cut into partitions; each partition has offsets, whole numbers that grow. Reading from the same offset again gives the same
+rows: that is what replay after a crash rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A part of a source that is read in order: a file or a range of its row groups, a topic's partition, a generator's share.
+
+    Where partitions may be added, `turn` modulo the number of tasks says which task reads it; None goes by a hash of the id.
+    """
+
+    id: str
+    bounded: bool
+    turn: int | None = None
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A record that could not be read: where it is, why, and its raw bytes as far as they are known."""
+
+    where: str
+    reason: str
+    raw: bytes = b""
+
+
+@dataclass(slots=True)
+class ReadBatch:
+    """Rows [start, end) of a partition, in offset order; `bad` are records in that range that could not be read.
+
+    The frame of a changelog, as the connector's row says, ends with an Int64 column named as the request's `weight`: +1 for a row that
+    comes, -1 for one that goes. `place` says in words where the record of a row of `frame` is; it is only asked about a row that cannot
+    be computed. `notes` are sentences about the data for the user, each said once.
+    """
+
+    frame: pl.DataFrame
+    start: int
+    end: int
+    bad: Sequence[BadRow] = ()
+    place: Callable[[int], str] | None = None
+    notes: Sequence[str] = ()
+
+
+def before(until: int | None, end: int) -> int:
+    """The end of a read that may not pass `until`."""
+    return end if until is None else min(end, until)
+
+
+class ReadState(Enum):
+    """What a reader returns when it has no batch."""
+
+    WAIT = "nothing now"
+    END = "nothing ever again"
+
+
+@dataclass(frozen=True)
+class Unreachable:
+    """What a reader returns when it could not ask, which differs from having nothing. `reason` names what is away ("broker …: …")."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class OffsetRange:
+    """How far a read would come now: offsets [start, end) of a partition; `last` says that nothing will ever come after `end`."""
+
+    start: int
+    end: int
+    last: bool
+
+
+class Reader(Protocol):
+    """Reads one partition.
+
+    One that can tell may have a `lag()`: how many records wait in the source behind what it has read, None if it does not know now. If
+    these lie in several places it is backlog.Backlogged. One that was opened where the options say, which may be elsewhere tomorrow
+    ("latest"), says in `pinned` at which offset that is.
+    """
+
+    def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
+        """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.
+
+        Fewer say that no more are there now: a reader that goes on giving few is asked again only after the setting `batch.linger.ms`.
+        With `until` no row that begins at that offset or after it. Offsets may have gaps: when it is certain that nothing more comes
+        before `until` the batch ends there, even if it holds no row.
+
+        Raises:
+            ConnectorError: the source is gone or unreadable, after the connector's own retries.
+        """
+
+    def close(self) -> None:
+        """Let go of files and sockets."""
+
+
+class ItemReader(Reader, Protocol):
+    """Reads a queue, whose row says `Replay.TOKEN`: its offsets number the items that it has been handed, from 0 on.
+
+    It starts with the first item that it is handed, and is never read with `until`. It holds each item until that is acknowledged or given
+    back; an item that is handed out again is a new one with a new number. It says END only when it holds no item.
+    """
+
+    def acknowledge(self, start: int, end: int) -> int:
+        """These items are wholly handled: close them at the server, soon. How many it had taken back before, so that they come again.
+
+        Raises:
+            ConnectorError: what was handled is to be kept, and cannot be.
+        """
+
+    def give_back(self, start: int, end: int) -> None:
+        """Have the server hand these items out again."""
+
+    def held(self, start: int, end: int) -> int:
+        """How many of these items the server has not taken back."""
+
+    def kept(self) -> tuple[int, int] | None:
+        """Under which offsets of this partition a batch reads what was acknowledged since this reader began; None if nothing keeps it."""
+
+
+@dataclass(frozen=True)
+class SourceRequest:
+    """What the plan asks of a source.
+
+    `columns` are all columns to deliver, in order, with their Polars types; those that `metadata` maps to a metadata key come from the
+    connector, the others from the data. `required` may not be NULL: a record that lacks one is bad. `predicate` is a boolean Polars
+    expression over the columns (or None): a source that declares `filters` must apply it, and only it. `directory` is where relative
+    paths start. `name` is the topology's, for a consumer group. `again` says that the task has been started before in this run, so that
+    what cannot be reached has been there: it is waited for. `weight` is what a changelog calls the column of its weights. Unless it is
+    `tracked` nothing is ever acknowledged: a queue takes each item for good.
+    """
+
+    table: str
+    options: Mapping[str, str]
+    columns: Mapping[str, pl.DataType]
+    directory: Path
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    predicate: pl.Expr | None = None
+    name: str = ""
+    tasks: int = 1
+    again: bool = False
+    weight: str = "$weight"
+    tracked: bool = True
+
+
+@dataclass(frozen=True)
+class FoundColumns:
+    """What a table holds that declares no columns: its columns, as Arrow has their types, in order.
+
+    `options` are some that WITH lacks, without which the data would be read otherwise than it was looked at. `notes` are sentences for the
+    user.
+    """
+
+    columns: Mapping[str, pa.DataType]
+    options: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+class Committed(NamedTuple):
+    """Where the next run starts in a partition, and a note of at most 1,000 characters for it."""
+
+    offset: int
+    note: str = ""
+
+
+class Source(Protocol):
+    """An opened source. One per task; all of them see the same partitions. What it can do is said by its connector's row, `Reads`."""
+
+    def partitions(self) -> Sequence[Partition]:
+        """All partitions, in a stable order; task i of n reads those whose position modulo n is i.
+
+        A source that never ends may be asked again, every few seconds: what has appeared meanwhile comes after what was listed before.
+
+        Raises:
+            ConnectorError: nothing is there, or it cannot be reached.
+        """
+
+    def reader(self, partition: Partition, offset: int | None) -> Reader:
+        """Start reading at `offset`; None is where the options say the first reading starts. Of a queue it is an ItemReader."""
+
+    def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
+        """How far a reading of at most `rows` rows from `offset` on would come now, without decoding; None is where the options say.
+
+        One caller asks again and again, each time from where it was told that the last reading ends; a rate counts from the first time.
+
+        Raises:
+            ConnectorError: the source is gone or unreadable.
+        """
+
+    def commit(self, places: Mapping[str, Committed]) -> str:
+        """Begin to keep, partition by partition, where the next run starts; why an earlier call did not succeed, told once, else ''.
+
+        What did not succeed is part of the next call's work, and of `close`'s, which waits.
+        """
+
+    def committed(self) -> Mapping[str, Committed]:
+        """What was committed, for a source that keeps it and starts there; else empty."""
+
+    def close(self) -> None:
+        """Let go of everything."""

@@ -1,0 +1,63 @@
+"""What a sink is, and what the runtime asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class SinkRequest:
+    """What the plan asks of a sink: frames have `columns`, then an Int64 column named `weight` unless `mode` is append or merge.
+
+    In mode merge rows are to be added to those of their `keys`. In mode retract weights are +1 and -1 (or sums of such). In mode upsert
+    the runtime has consolidated the frame: for a key there is
+    one +1 (the new row), or one -1 (the key is gone), or nothing. `run` tells one run from others that write to the same place.
+    `again` says that the task has been started before in this run.
+    """
+
+    table: str
+    options: Mapping[str, str]
+    columns: Mapping[str, pl.DataType]
+    mode: str
+    directory: Path
+    keys: Sequence[str] = ()
+    weight: str = "$weight"
+    name: str = ""
+    task: int = 0
+    run: str = ""
+    again: bool = False
+    notes: Path | None = None
+
+
+class SinkWriter(Protocol):
+    """An opened sink, one per task. A thread of its own calls it, which may wait for as long as the world behind the sink takes.
+
+    One that keeps batches apart may have a `withdraw(batch_id)`: it removes what an unfinished writing of a batch left, whichever tasks
+    wrote it. One that waits for nothing, for it asks neither a disk nor a network, may have `instant = True`: it needs no thread then, and
+    the task calls it itself.
+    """
+
+    flush_interval_ms: int
+    """Inputs are acked when `flush` returns; it is called so often while anything is written, and 0 means after every write."""
+
+    flush_rows: int
+    """It is also called when so many rows have been written since the last."""
+
+    def write(self, batch_id: int, frame: pl.DataFrame) -> None:
+        """Take a batch. The id is the same when the same batch comes again after a crash, so that a sink can write it once.
+
+        Raises:
+            ConnectorError: with the sink's name and the reason.
+        """
+
+    def flush(self) -> None:
+        """Return when everything written so far is safe."""
+
+    def close(self) -> None:
+        """The last flush has happened; let go of everything."""
