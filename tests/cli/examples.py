@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,15 @@ from typing import Any
 import duckdb
 
 from tests.house.source import ROOT
+from tests.law.oracle import ROUNDED
 
 INPUTS = ("flights.parquet", "weather.parquet", "announcements.txt")
 
 ORACLE = {
     "flight_delays": """
         SELECT CAST(time_bucket(INTERVAL 1 DAY, ts) AS DATE)::VARCHAR AS departure_day, origin, count(*) AS flights,
-          count(*) - count(dep_delay) AS cancelled, round(avg(dep_delay), 1) AS avg_delay, max(dep_delay) AS max_delay,
-          round(1e2 * count(*) FILTER (dep_delay > 15) / count(*), 1) AS late_percent
+          count(*) - count(dep_delay) AS cancelled, rounded(sum(dep_delay), count(dep_delay), 1) AS avg_delay, max(dep_delay) AS max_delay,
+          rounded(100 * count(*) FILTER (dep_delay > 15), count(*), 1) AS late_percent
         FROM 'data/flights.parquet' GROUP BY ALL""",
     "word_count": """
         SELECT word, count(*) AS occurrences
@@ -29,7 +30,7 @@ ORACLE = {
         GROUP BY ALL""",
     "storms": """
         SELECT strftime(w, '%Y-%m-%dT%H:%M:%S') AS window_start, strftime(w + INTERVAL 6 HOUR, '%Y-%m-%dT%H:%M:%S') AS window_end, origin,
-          max(mph) AS strongest_mph, round(sum(precip), 2) AS rain_inches, min(visib) AS sight_miles,
+          max(mph) AS strongest_mph, rounded(sum((precip * 100)::BIGINT), 100, 2) AS rain_inches, min(visib) AS sight_miles,
           CASE WHEN min(visib) < 1 THEN 'blind' WHEN sum(precip) > 1 THEN 'wet' ELSE 'windy' END AS kind
         FROM (SELECT origin, coalesce(wind_gust, wind_speed) AS mph, precip, visib,
                 unnest(range(time_bucket(INTERVAL 1 HOUR, ts) - INTERVAL 5 HOUR, ts + INTERVAL 1 MICROSECOND, INTERVAL 1 HOUR)) AS w
@@ -43,11 +44,11 @@ ORACLE = {
     "worst_routes": """
         SELECT w::DATE::VARCHAR AS week, place, origin, dest, avg_delay
         FROM (SELECT *, rank() OVER (PARTITION BY w ORDER BY avg_delay DESC) AS place
-              FROM (SELECT time_bucket(INTERVAL 7 DAY, ts, TIMESTAMP '1970-01-01') AS w, origin, dest, round(avg(arr_delay), 1) AS avg_delay
+              FROM (SELECT time_bucket(INTERVAL 7 DAY, ts, TIMESTAMP '1970-01-01') AS w, origin, dest, rounded(sum(arr_delay), count(arr_delay), 1) AS avg_delay
                     FROM 'data/flights.parquet' GROUP BY ALL HAVING count(arr_delay) >= 20))
         WHERE place <= 3""",
     "wind_and_delays": """
-        SELECT f.origin, floor(w.wind_speed / 5)::INT * 5 AS mph_or_more, count(*) AS flights, round(avg(f.dep_delay), 1) AS avg_delay
+        SELECT f.origin, floor(w.wind_speed / 5)::INT * 5 AS mph_or_more, count(*) AS flights, rounded(sum(f.dep_delay), count(f.dep_delay), 1) AS avg_delay
         FROM 'data/flights.parquet' AS f
         ASOF LEFT JOIN (SELECT ts, origin, max(wind_speed) AS wind_speed FROM 'data/weather.parquet' GROUP BY ALL) AS w
         ON f.origin = w.origin AND f.ts >= w.ts GROUP BY ALL""",
@@ -76,7 +77,7 @@ def stage(directory: Path) -> Path:
 def asked(name: str, directory: Path, text: str = "") -> list[dict[str, Any]]:
     """DuckDB's answer, or that to another question, in the directory of the examples."""
     with duckdb.connect() as connection:
-        connection.execute(f"SET file_search_path = '{directory}'")
+        connection.execute(f"{ROUNDED} SET file_search_path = '{directory}'")
         result = connection.execute(text or ORACLE[name])
         names = [column[0] for column in result.description]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
@@ -97,7 +98,8 @@ def claims(directory: Path) -> list[dict[str, Any]]:
 
 def same(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
     """Both are the same table, in any order of rows; numbers to nine digits."""
-    assert sorted(map(_line, left)) == sorted(map(_line, right))
+    one, other = Counter(map(_line, left)), Counter(map(_line, right))
+    assert one == other, f"only left: {[*one - other][:8]}; only right: {[*other - one][:8]}"
 
 
 def _line(row: dict[str, Any]) -> str:

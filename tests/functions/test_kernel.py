@@ -200,3 +200,9 @@ def test_it_is_known_which_groups_take_part_in_every_match(pattern: str, certain
     matches = [found for text in texts if (found := re.search(regex.python, text))]
     assert matches
     assert {group for group in range(regex.groups + 1) if all(found[group] is not None for found in matches)} == certain
+
+
+def test_what_is_rounded_to_zero_has_no_sign() -> None:
+    frame = pl.DataFrame({"x": [-0.04, -0.0, 0.04, -0.04999999999999999]})
+    out, _ = evaluate(frame, [("x", lower(call("round", Column(DOUBLE, "x"), number(1))))])
+    assert [str(value) for value in out["x"]] == ["0.0"] * 4

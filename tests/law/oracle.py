@@ -10,13 +10,16 @@ import polars as pl
 
 from tests.law.cases import HERE, Case
 
+ROUNDED = (HERE / "rounded.duckdb.sql").read_text(encoding="utf-8")
+"""The macro by which an oracle rounds: the rule of the language rounds the number that is written, DuckDB's ROUND the one in binary."""
+
 
 @cache
 def connected(directory: Path) -> duckdb.DuckDBPyConnection:
     """DuckDB with the law's tables of this folder."""
     connection = duckdb.connect(config={"threads": 1})
     connection.execute(f"SET file_search_path = '{directory}'; SET TimeZone = 'UTC'")
-    connection.execute((HERE / "prelude.duckdb.sql").read_text(encoding="utf-8"))
+    connection.execute(ROUNDED + (HERE / "prelude.duckdb.sql").read_text(encoding="utf-8"))
     return connection
 
 

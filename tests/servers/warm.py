@@ -1,6 +1,6 @@
 """One warm process for all topologies of a run of tests, and for commands: each start forks it, instead of importing all anew.
 
-Commands and servers that start by themselves, as users have them, are what `tests/law/test_examples.py` runs, and some others.
+Commands and servers that start by themselves, as users have them, are what `tests/cli/test_processes.py` runs, and some others.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def _round_floats(rows: pl.DataFrame) -> pl.Series:
     tie = ((moved - moved.floor()) - 0.5).abs() < 1e-4
     quick = (digits.is_between(0, 22) & (moved < 2.0**40) & ~tie & (value.dtype == pl.Float64)).fill_null(False)
     near = apply_ufunc("divide", (moved + 0.5).floor(), scale) * wide.sign()
-    near = near.zip_with((near != 0) | (wide != 0), wide)
+    near = near.set(near == 0, 0.0)  # Java's BigDecimal has no -0.0
     if quick.all():
         return near.cast(value.dtype)
     wide_rows = pl.DataFrame([wide.alias("0"), digits.alias("1")])

@@ -21,7 +21,7 @@ SELECT id, kind, amount, price, tags FROM single;
 -- query: single_row_grouped
 SELECT kind, COUNT(*) AS n, SUM(amount) AS total, AVG(price) AS mean FROM single GROUP BY kind;
 -- duckdb:
-SELECT kind, COUNT(*) AS n, SUM(amount) AS total, CAST(round(AVG(price), 6) AS DECIMAL(14, 6)) AS mean FROM single GROUP BY kind;
+SELECT kind, COUNT(*) AS n, SUM(amount) AS total, CAST(rounded((SUM(price) * 100)::HUGEINT, 100 * COUNT(price), 6) AS DECIMAL(14, 6)) AS mean FROM single GROUP BY kind;
 
 -- query: single_row_in_window
 SELECT window_start, window_end, COUNT(*) AS n

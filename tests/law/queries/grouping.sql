@@ -25,7 +25,7 @@ SELECT kind, SUM(price) AS total, MIN(price) AS low, MAX(price) AS high FROM eve
 -- query: decimal_average
 SELECT kind, AVG(price) AS mean FROM events GROUP BY kind;
 -- duckdb:
-SELECT kind, CAST(round(AVG(price), 6) AS DECIMAL(14, 6)) AS mean FROM events GROUP BY kind;
+SELECT kind, CAST(rounded((SUM(price) * 100)::HUGEINT, 100 * COUNT(price), 6) AS DECIMAL(14, 6)) AS mean FROM events GROUP BY kind;
 
 -- query: integer_average
 SELECT kind, AVG(quantity) AS mean, AVG(id) AS middle FROM events GROUP BY kind;
