@@ -1,11 +1,16 @@
-# Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when pyproject.toml changes.
+# Everything below sets itself up: it makes .venv and installs Ouzel into it, once, and again when a lock or pyproject.toml changes.
+# locks/ says which version of each package that is, to the byte; `make lock` renews it.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run run-words word-count-kestrel word-count-kafka redis postgres kestrel-wire reconcile test test-servers test-spark test-jobs test-others quick quick-drawn quick-others attack fire law faults check format docs wire data clean jdk
 
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
+READY := $(VENV)/.ready
 INSTALLED := $(VENV)/.installed
+LOOPS := $(VENV)/.loops
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+LOCKED := install --require-hashes --no-deps --no-build-isolation
 DATA := sql_examples/data/.made
 CLASSES := $(VENV)/.classes
 unexport PYTHONDONTWRITEBYTECODE  # else each of a thousand processes compiles Ouzel anew
@@ -14,10 +19,10 @@ PROTOS = $(shell find ouzel -name '*.proto')
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(INSTALLED) $(DATA) ## Answer a question over the 336,776 flights that left New York in 2013, live
+run: set-up ## Answer a question over the 336,776 flights that left New York in 2013, live
 	@$(BIN)/ouzel run sql_examples/flight_delays.sql
 
-run-words: $(INSTALLED) $(DATA) ## Count the words of the same year's announcements, live
+run-words: set-up ## Count the words of the same year's announcements, live
 	@$(BIN)/ouzel run sql_examples/word_count.sql
 
 word-count-kestrel: $(INSTALLED) $(DATA) jdk ## Count words from a Kestrel queue: start a server, fill it, run, compare with Spark, stop it
@@ -110,21 +115,50 @@ wire: $(INSTALLED) ## Compile the .proto files; what comes out is committed
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. --grpc_python_out=. $(PROTOS)
 	@grep -L '^service' $(PROTOS) | sed 's/\.proto$$/_pb2_grpc.py/' | xargs -r rm -f
 
+lock: $(BIN)/python ## Write locks/ anew: the newest versions that pyproject.toml allows, with their hashes
+	@$(PIP) install --upgrade uv
+	@$(BIN)/python locks/renew.py
+
+test-newest: ## Run make test with the newest packages that pyproject.toml allows, in an environment of their own, and say what differs
+	rm -rf .venv-newest
+	@$(MAKE) --no-print-directory VENV=.venv-newest .venv-newest/bin/python
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch .venv-newest/.ready .venv-newest/.installed
+	@.venv-newest/bin/python locks/differences.py
+	@$(MAKE) --no-print-directory VENV=.venv-newest test
+
 data: $(DATA) ## Write the flights, weather, planes, airlines and airports as Parquet into sql_examples/data
 
 clean: ## Remove everything that make has made
-	rm -rf $(VENV) sql_examples/data build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-newest sql_examples/data build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-$(INSTALLED): pyproject.toml
+# What `make run` needs is a quarter of what the tests need. Loops are compiled while the data is written.
+set-up: $(READY)
+	@$(MAKE) --no-print-directory -j 2 $(LOOPS) $(DATA)
+
+$(BIN)/python:
 	@python=$$(for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	    $$p -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done); \
 	test -n "$$python" || { echo "make: needs Python 3.11 or newer, with its venv module (Debian: apt install python3 python3-venv)" >&2; exit 1; }; \
-	test -x $(BIN)/python || { echo "Making $(VENV) with $$($$python --version)"; $$python -m venv $(VENV); }
-	@echo "Installing Ouzel and what it needs into $(VENV): once, about a minute"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	echo "Making $(VENV) with $$($$python --version)"; $$python -m venv $(VENV)
+
+$(READY): pyproject.toml locks/build.txt locks/run.txt | $(BIN)/python
+	@echo "Installing Ouzel and what it runs with into $(VENV): once, some twenty seconds"
+	@$(PIP) $(LOCKED) --no-compile -r locks/build.txt
+	@$(PIP) $(LOCKED) --no-compile -r locks/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(DATA): sql_examples/make_data.py | $(INSTALLED)
+$(INSTALLED): $(READY) locks/dev.txt
+	@echo "Installing what the tests need besides into $(VENV): once, about a minute"
+	@$(PIP) $(LOCKED) -r locks/dev.txt
+	@touch $@
+
+$(LOOPS): $(READY)
+	@$(BIN)/python -m ouzel.cli.loops
+	@touch $@
+
+$(DATA): sql_examples/make_data.py | $(READY)
 	@$(BIN)/python sql_examples/make_data.py
 	@touch $@
 

@@ -44,11 +44,13 @@ ORACLE = {
     "worst_routes": """
         SELECT w::DATE::VARCHAR AS week, place, origin, dest, avg_delay
         FROM (SELECT *, rank() OVER (PARTITION BY w ORDER BY avg_delay DESC) AS place
-              FROM (SELECT time_bucket(INTERVAL 7 DAY, ts, TIMESTAMP '1970-01-01') AS w, origin, dest, rounded(sum(arr_delay), count(arr_delay), 1) AS avg_delay
+              FROM (SELECT time_bucket(INTERVAL 7 DAY, ts, TIMESTAMP '1970-01-01') AS w, origin, dest,
+                      rounded(sum(arr_delay), count(arr_delay), 1) AS avg_delay
                     FROM 'data/flights.parquet' GROUP BY ALL HAVING count(arr_delay) >= 20))
         WHERE place <= 3""",
     "wind_and_delays": """
-        SELECT f.origin, floor(w.wind_speed / 5)::INT * 5 AS mph_or_more, count(*) AS flights, rounded(sum(f.dep_delay), count(f.dep_delay), 1) AS avg_delay
+        SELECT f.origin, floor(w.wind_speed / 5)::INT * 5 AS mph_or_more, count(*) AS flights,
+          rounded(sum(f.dep_delay), count(f.dep_delay), 1) AS avg_delay
         FROM 'data/flights.parquet' AS f
         ASOF LEFT JOIN (SELECT ts, origin, max(wind_speed) AS wind_speed FROM 'data/weather.parquet' GROUP BY ALL) AS w
         ON f.origin = w.origin AND f.ts >= w.ts GROUP BY ALL""",

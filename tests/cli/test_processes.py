@@ -75,9 +75,7 @@ def endless(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("name", "parallelism"), [("flight_delays", 1), ("word_count", 2)])
-def test_both_main_examples_answer_as_duckdb_does(
-    name: str, parallelism: int, examples: Path, temporary: Path
-) -> None:
+def test_both_main_examples_answer_as_duckdb_does(name: str, parallelism: int, examples: Path, temporary: Path) -> None:
     """As users have them: no process is forked from one of the tests."""
     command = ["run", str(examples / f"{name}.sql"), "--format", "jsonl", "--parallelism", str(parallelism)]
     run = subprocess.run([*OUZEL, *command], env=environment(temporary), capture_output=True, text=True, timeout=120)

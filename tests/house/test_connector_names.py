@@ -14,6 +14,7 @@ MEAN_SOMETHING_ELSE = {
     ("ouzel/compiler/sql/tables.py", "datagen"): "what to write for a name of Flink's",
     ("ouzel/compiler/sql/tables.py", "print"): "what to write for a name of Flink's",
     ("ouzel/cli/choices.py", "memory"): "an engine",
+    ("ouzel/cli/loops.py", "memory"): "an engine",
     ("ouzel/session.py", "memory"): "an engine",
     ("ouzel/stores/merging.py", "memory"): "an engine",
     ("ouzel/dsl/sampling.py", "memory"): "an engine",

@@ -6,9 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
+from ouzel.cli.loops import read_json
 from ouzel.connectors.formats import json_leaves, json_scan, json_times
 from tests.house.source import ROOT, listed, short, tracked
-from tests.servers.loops import read_json
 
 FORBIDDEN = {
     r"/work/(?!\*)": "a path of somebody's machine",
@@ -79,8 +79,8 @@ def test_every_target_explains_itself_and_the_readme_names_no_other() -> None:
         assert set(re.findall(r"(?:^ +|`)make ([a-z-]+)", (ROOT / page).read_text(), re.M)) <= described
 
 
-def test_what_the_tests_compile_first_is_compiled() -> None:
-    assert "-m tests.servers.loops" in (ROOT / "Makefile").read_text()
+def test_what_is_compiled_ahead_is_compiled() -> None:
+    assert "-m ouzel.cli.loops" in (ROOT / "Makefile").read_text()
     read_json()
     places = {
         json_scan: ("scan", "count_elements"),
