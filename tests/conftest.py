@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ouzel.runtime import warm
+from tests import halves
+from tests.effort import draws_anew
 from tests.servers.jvm import start_lightly
 from tests.servers.warm import WarmServers
 from tests.servers.workers import WarmWorkers
@@ -22,7 +24,10 @@ from tests.servers.workers import WarmWorkers
 start_lightly()
 
 # What is drawn at random has no limit of time: on a busy machine the shortest example took longer than Hypothesis allows.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# What it draws is the same in each run of `make test`; `make test-all` and `make law` draw anew.
+settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not draws_anew()
+)
 settings.load_profile("untimed")
 
 
@@ -61,6 +66,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"test ids hold an address, so that xdist's workers collect other tests: {unstable}")
     for item in items:
+        for marker in halves.markers_of(item.nodeid):
+            item.add_marker(marker)
         for fixture in NEEDS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(NEEDS[fixture])
         for marker in set(NEEDS.values()):

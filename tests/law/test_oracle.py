@@ -9,7 +9,7 @@ import pytest
 
 from ouzel.compiler.functions.aggregates import AGGREGATES
 from ouzel.compiler.plan import Aggregate, walk
-from tests.law.cases import CASES, Case, compiled
+from tests.law.cases import CASES, compiled
 from tests.law.compare import difference, plain_fold
 from tests.law.oracle import oracle_answer
 
@@ -45,11 +45,15 @@ def test_every_aggregate_stands_in_a_case_over_rows_and_over_changes() -> None:
             assert plain or any(once for _, once in found), f"{name} of DISTINCT"
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_oracle_has_an_answer(case: Case, inputs: Path) -> None:
-    answer = oracle_answer(case, inputs)
-    assert (answer.height == 0) == (case.name in EMPTY_ON_PURPOSE)
-    assert difference(answer, answer.sample(fraction=1.0, shuffle=True, seed=1)) == ""
+def test_the_oracle_has_an_answer_to_each_case(inputs: Path) -> None:
+    answers = {case.name: oracle_answer(case, inputs) for case in CASES}
+    assert {name for name, answer in answers.items() if answer.height == 0} == EMPTY_ON_PURPOSE
+    unlike = [name for name, answer in answers.items() if difference(answer, _shuffled(answer))]
+    assert unlike == []
+
+
+def _shuffled(answer: pl.DataFrame) -> pl.DataFrame:
+    return answer.sample(fraction=1.0, shuffle=True, seed=1)
 
 
 def test_inputs_are_out_of_order_within_the_delay_except_the_late_ones(inputs: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import venv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ import pyspark
 
 from ouzel.connectors.formats.compiled import kept_of
 from tests.servers.jvm import JVM
+from tests.servers.wheel import ROOT, build_wheel
 from tests.servers.workers import WarmWorkers
 
-ROOT = Path(__file__).parents[3]
 PACKAGES = (
     "pyspark", "py4j", "pyarrow", "polars", "_polars_runtime_32", "numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs",
     "confluent_kafka", "confluent_kafka.libs", "pandas", "dateutil", "google", "grpc", "grpc_status", "zstandard", "typing_extensions.py",
@@ -96,26 +95,12 @@ def plain_python(folder: Path) -> PlainPython:
         package = Path(spark.origin).parents[1] / name
         if package.exists():
             (site / name).symlink_to(package)
-    made = PlainPython(python, _wheel(folder), WarmWorkers(str(python), WORKERS_IMPORT))
+    made = PlainPython(python, build_wheel(folder), WarmWorkers(str(python), WORKERS_IMPORT))
     _keep_compiled(made.wheel)
     command = [str(python), "-c", "import ouzel"]
     missing = subprocess.run(command, cwd="/", env=made.environment(), capture_output=True, text=True, check=False)
     assert "No module named 'ouzel'" in missing.stderr
     return made
-
-
-def _wheel(folder: Path) -> Path:
-    """Built from a copy, so that nothing is left in the project."""
-    tree = folder / "tree"
-    shutil.copytree(ROOT / "ouzel", tree / "ouzel", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tree)
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
-    # The same wheel of the same sources: what was compiled of it is kept.
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1600000000"}
-    subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True)
-    (wheel,) = folder.glob("ouzel-*.whl")
-    return wheel
 
 
 def _keep_compiled(wheel: Path) -> None:

@@ -1,0 +1,71 @@
+"""Which half of the suite a test is in: `make test` gates every change in ten minutes, `make test-all` runs all there is.
+
+A test belongs to `make test` unless it is named here, or has the marker `whole` where it stands. What is named is a file, a folder or one
+test; the longest name that fits decides. What may have the machine to itself bears `alone`, and is run last, one after the other.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from tests.effort import is_due, today
+
+
+class Half(Enum):
+    """When a test is run by `make test`."""
+
+    ALWAYS = auto()
+    IN_TURN = auto()
+    """Each of its cases on one day of five: the cases are alike, and what they have in common is tested every day."""
+    NEVER = auto()
+
+
+HALVES = {
+    # Crossings of faults, seeds of attacks, what looks for days of fire.
+    "tests/attack": Half.NEVER,
+    "tests/fire": Half.NEVER,
+    "tests/fuzz/test_queries.py::test_spark_agrees": Half.NEVER,
+    # Spark's streams, clusters, and files as Spark's own readers see them.
+    "tests/law/test_structured.py": Half.IN_TURN,
+    "tests/spark/batch/test_readers.py": Half.IN_TURN,
+    "tests/spark/streaming/test_examples.py": Half.IN_TURN,
+    # The same queries and aggregates on more engines.
+    "tests/functions/test_aggregates_differential.py": Half.IN_TURN,
+    "tests/law/test_heron.py": Half.IN_TURN,
+    "tests/law/test_nexmark.py::test_spark_agrees_with_duckdb": Half.IN_TURN,
+    "tests/law/test_bench.py": Half.IN_TURN,
+    # Planted faults, all of which reconciliation must find.
+    "tests/reconcile/test_changes.py": Half.IN_TURN,
+    "tests/reconcile/test_classes.py": Half.IN_TURN,
+    "tests/reconcile/test_faults.py": Half.IN_TURN,
+    "tests/reconcile/test_fuzz.py": Half.IN_TURN,
+    "tests/reconcile/test_fuzz_queries.py": Half.IN_TURN,
+    "tests/reconcile/test_joined.py": Half.IN_TURN,
+    "tests/reconcile/test_runs.py::test_late_is_exact_whatever_is_computed_of_the_rows": Half.IN_TURN,
+    "tests/reconcile/test_verdicts.py": Half.IN_TURN,
+}
+
+ALONE = ("tests/attack", "tests/fire")
+
+
+def fits(name: str, nodeid: str) -> bool:
+    """Whether a file, a folder or a test is, or holds, the test of this id."""
+    return nodeid.startswith(name) and nodeid[len(name) : len(name) + 1] in ("", "/", ":", "[")
+
+
+def half_of(nodeid: str) -> Half:
+    """When `make test` runs a test: what the longest name says that fits its id."""
+    named = [name for name in HALVES if fits(name, nodeid)]
+    return HALVES[max(named, key=len)] if named else Half.ALWAYS
+
+
+def is_of_the_whole(nodeid: str, day: int) -> bool:
+    """Whether on this day only `make test-all` runs the test."""
+    half = half_of(nodeid)
+    return half is Half.NEVER or (half is Half.IN_TURN and not is_due(nodeid, day))
+
+
+def markers_of(nodeid: str) -> list[str]:
+    """The markers that a test has for being named here."""
+    of_the_whole = ["whole"] if is_of_the_whole(nodeid, today()) else []
+    return of_the_whole + (["alone"] if any(fits(name, nodeid) for name in ALONE) else [])
