@@ -25,7 +25,22 @@ HALVES = {
     "tests/attack": Half.NEVER,
     "tests/fire": Half.NEVER,
     "tests/fuzz/test_queries.py::test_spark_agrees": Half.NEVER,
-    # Spark's streams, clusters, and files as Spark's own readers see them.
+    # More kills, hangs, outages and clusters than one of each kind, and what waits for long.
+    "tests/connectors/test_kafka.py::test_a_commit_that_fails_is_told_and_made_good": Half.NEVER,
+    "tests/connectors/test_kafka.py::test_a_restart_of_the_broker_loses_nothing": Half.NEVER,
+    "tests/connectors/test_kestrel_wire.py": Half.IN_TURN,
+    "tests/law/test_kafka_outage.py": Half.NEVER,
+    "tests/law/test_kills.py::test_every_row_comes_at_least_once_though_a_process_died": Half.NEVER,
+    "tests/process/test_full_disk.py": Half.IN_TURN,
+    "tests/process/test_heron.py::test_a_bolt_that_never_stays_up_fails_the_topology": Half.NEVER,
+    "tests/process/test_slow_sinks.py": Half.NEVER,
+    "tests/process/test_sql_kills.py": Half.IN_TURN,
+    "tests/reconcile/test_kills.py": Half.NEVER,
+    "tests/reconcile/test_kills.py::test_every_example_reconciles_after_kills": Half.IN_TURN,
+    "tests/spark/batch/test_cluster.py": Half.NEVER,
+    "tests/spark/batch/test_jobs.py": Half.NEVER,
+    "tests/spark/streaming/test_kill.py": Half.NEVER,
+    # Spark's streams, and files as Spark's own readers see them.
     "tests/law/test_structured.py": Half.IN_TURN,
     "tests/spark/batch/test_readers.py": Half.IN_TURN,
     "tests/spark/streaming/test_examples.py": Half.IN_TURN,
@@ -45,7 +60,25 @@ HALVES = {
     "tests/reconcile/test_verdicts.py": Half.IN_TURN,
 }
 
-ALONE = ("tests/attack", "tests/fire")
+ALONE = (
+    "tests/attack",
+    "tests/fire",
+    "tests/law/test_kafka_outage.py",
+    "tests/law/test_kafka_restart.py",
+    "tests/law/test_kills.py",
+    "tests/process/test_full_disk.py",
+    "tests/process/test_heron.py",
+    "tests/process/test_pauses.py",
+    "tests/process/test_quarantine.py",
+    "tests/process/test_slow_code.py",
+    "tests/process/test_slow_sinks.py",
+    "tests/process/test_sql_kills.py",
+    "tests/process/test_state.py",
+    "tests/process/test_waiting.py",
+    "tests/reconcile/test_kills.py",
+    "tests/spark/streaming/test_kill.py",
+)
+"""What kills, hangs, pauses or floods processes: beside others it makes the load under which it fails."""
 
 
 def fits(name: str, nodeid: str) -> bool:
