@@ -34,6 +34,10 @@ ADDED = (
     "SELECT n < 4 AS small, LONGEST(word) AS longest, LONGEST(word) FILTER (WHERE n > 9) AS none, EACH(ROW(n, word)) AS each "
     "FROM words GROUP BY n < 4;"
 )
+GUARDED = (
+    "SELECT SUM(HALVED(n)) FILTER (WHERE n % 2 = 0) AS halves, COUNT_IF(n % 2 = 1 OR HALVED(n) > 1) AS some, "
+    "SUM(CASE n % 2 WHEN 0 THEN HALVED(n) + 1 END) AS more FROM words;"
+)
 ONCE = "SELECT n < 4 AS small, EACH(DISTINCT ROW(n / 3, word)) AS once FROM words GROUP BY n < 4;"
 ROWS = [(1, "a"), (2, "b"), (3, None), (4, "c"), (5, "a"), (None, "a"), (7, "c")]
 
@@ -99,8 +103,8 @@ def plain(value: object) -> object:
 
 CASES = pytest.mark.parametrize(
     ("query", "expected"),
-    [(SHOUTED, shouted()), (GROUPED, grouped()), (ADDED, added())],
-    ids=["function", "aggregate", "monoid"],
+    [(SHOUTED, shouted()), (GROUPED, grouped()), (ADDED, added()), (GUARDED, [(3, 5, 5)])],
+    ids=["function", "aggregate", "monoid", "guarded"],
 )
 
 
@@ -119,6 +123,15 @@ def test_a_batch_job_computes_them(
 ) -> None:
     text = spark_job(job(query, tmp_path).program, tmp_path)
     assert in_order(tuple(row) for row in run_job(text, spark).collect()) == expected
+
+
+@pytest.mark.spark
+def test_a_batch_job_says_what_a_function_raised(tmp_path: Path, spark: SparkSession) -> None:
+    text = spark_job(job("SELECT HALVED(n) AS half FROM words;", tmp_path).program, tmp_path)
+    with pytest.raises(
+        Exception, match=r"the function tests\.extending\.toy_functions:halved raised ValueError: 1 is odd"
+    ):
+        run_job(text, spark).collect()
 
 
 @pytest.mark.spark

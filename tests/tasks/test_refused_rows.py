@@ -11,14 +11,20 @@ import pytest
 from ouzel.connectors.dead_letters import append_lines
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
+from tests.law.engines import folded, run_to_end
 
 TABLE = """CREATE TABLE t (a INT, b INT, s STRING) WITH ('connector' = 'file', 'path' = 't.jsonl', 'format' = 'json');
 """
 
 
+def write_rows(rows: list[dict[str, object]], directory: Path) -> None:
+    """The table's file."""
+    (directory / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 def failure(query: str, rows: list[dict[str, object]], directory: Path, *settings: tuple[str, str]) -> str:
     """How the run of this query ends."""
-    (directory / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(rows, directory)
     handle = start(load_text(TABLE + query, directory, "t", settings), "memory")
     while not handle.wait(1):
         pass
@@ -69,6 +75,24 @@ def test_each_dead_letter_names_its_own_part_and_place(tmp_path: Path) -> None:
         for row in rows
         if row["b"] == 0 or row["s"] == "x"
     }
+
+
+def test_what_a_filter_leaves_out_is_no_bad_record_and_a_bad_one_is_in_no_aggregate(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"a": 8, "b": number} for number in (0, 1, 2, 0, 3)]
+    guarded = "SELECT COUNT(*) AS n, SUM(a) AS total, SUM(a / b) FILTER (WHERE b <> 0) AS parts FROM t;"
+    bare = guarded.replace(" FILTER (WHERE b <> 0)", " FILTER (WHERE b < 3)")
+    assert answered(guarded, rows, tmp_path, ("error.policy", "skip")) == [(5, 40, 14)]
+    assert answered(bare, rows, tmp_path, ("error.policy", "skip")) == [(3, 24, 12)]
+    assert "in a / b (line 2, column " in failure(bare, rows, tmp_path)
+
+
+def answered(
+    query: str, rows: list[dict[str, object]], directory: Path, *settings: tuple[str, str]
+) -> list[tuple[object, ...]]:
+    """What the run of this query gives."""
+    write_rows(rows, directory)
+    job = load_text(TABLE + query, directory, "t", settings)
+    return folded(job, run_to_end(job, "memory")[0]).rows()
 
 
 def test_a_total_that_overflows_shows_its_call(tmp_path: Path) -> None:

@@ -108,9 +108,9 @@ def _kernel(python: Python, by_row: bool, arguments: Sequence[Lowered], signatur
     reason = next((argument.reason for argument in arguments if argument.reason), "")
     if not by_row:
         return Lowered(pl.map_batches(given, partial(call_columns, python, kind), kind), error, reason)
-    answer = pl.Struct({VALUE: kind, FAILED: pl.Boolean()})
-    both = pl.map_batches(given, partial(_call_rows, python, kind), answer)
-    failed = both.struct.field(FAILED)
+    answer = pl.Struct({VALUE: kind, FAILED: pl.String()})
+    both = pl.map_batches(given, partial(call_rows, python, kind), answer)
+    failed = both.struct.field(FAILED).is_not_null()
     return Lowered(
         both.struct.field(VALUE), failed if error is None else failed | error, reason or f"{python.__name__} raised"
     )
@@ -138,39 +138,41 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
 
 
 def call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
-    """The function's answer row by row, as a column."""
-    rows = zip(*(column.to_list() for column in _of_one_length(series)), strict=True)
-    return column_of("", [python(*row) for row in rows], kind)
-
-
-def _call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) -> pl.Series:
-    """The answers, and of which rows there is none."""
+    """The function's answer row by row, as structs of its `VALUE` and of why there is none (`FAILED`, NULL where there is one)."""
     import polars as pl
 
     values: list[Any] = []
-    failed: list[bool] = []
+    failed: list[str | None] = []
     for row in zip(*(column.to_list() for column in _of_one_length(series)), strict=True):
-        try:
-            values.append(python(*row))
-            failed.append(False)
-        except Exception:
-            values.append(None)
-            failed.append(True)
+        value, problem = _answer(python, row)
+        values.append(value)
+        failed.append(problem)
     try:
         column = column_of(VALUE, values, kind)
     except Exception:  # one of the values is of another type: each by itself says which
-        fits = [_fits(value, kind) for value in values]
-        column = column_of(VALUE, [value if fit else None for value, fit in zip(values, fits, strict=True)], kind)
-        failed = [bad or not fit for bad, fit in zip(failed, fits, strict=True)]
-    return pl.DataFrame({VALUE: column, FAILED: pl.Series(failed, dtype=pl.Boolean())}).to_struct()
+        problems = [_misfit(value, kind) for value in values]
+        column = column_of(
+            VALUE, [None if problem else one for one, problem in zip(values, problems, strict=True)], kind
+        )
+        failed = [known or problem for known, problem in zip(failed, problems, strict=True)]
+    return pl.DataFrame({VALUE: column, FAILED: pl.Series(failed, dtype=pl.String())}).to_struct()
 
 
-def _fits(value: Any, kind: pl.DataType) -> bool:
+def _answer(python: Python, row: Sequence[Any]) -> tuple[Any, str | None]:
+    """The value for a row, or what was raised instead."""
+    try:
+        return python(*row), None
+    except Exception as error:
+        return None, f"raised {type(error).__name__}: {error}"
+
+
+def _misfit(value: Any, kind: pl.DataType) -> str | None:
+    """Why a value is none of the type, if it is not."""
     try:
         column_of(VALUE, [value], kind)
     except Exception:
-        return False
-    return True
+        return f"gave {value!r}, which is no {kind}"
+    return None
 
 
 _ROWS_OF_VALUES = frozenset({"list", "tuple", "range", "ndarray", "Series", "NoneType"})

@@ -11,6 +11,7 @@ from sqlglot import exp
 from ouzel.compiler import expressions
 from ouzel.compiler.expressions import Column, Expression, columns, rewrite, walk_expression
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
+from ouzel.compiler.functions.guards import guarded
 from ouzel.compiler.plan import Aggregate, AggregateCall, Emit, Filter, Node, Project, WindowKind
 from ouzel.compiler.sql.aggregate_calls import AggregateBinder
 from ouzel.compiler.sql.binder import Binder
@@ -103,10 +104,9 @@ class _GroupBinder(Binder):
             )
         made = call.bind()
         where = row.condition(condition, "FILTER") if condition else None
+        value = guarded(made.value, where) if made.value and where else made.value
         written = self.source.written(place(call.node))
-        return _Argument(
-            made.function.name, made.value, made.type, made.distinct, where, written, made.own, made.parameters
-        )
+        return _Argument(made.function.name, value, made.type, made.distinct, where, written, made.own, made.parameters)
 
     def window_part(self, node: exp.Expr, name: str) -> Expression:
         kind, part = name.split("_")

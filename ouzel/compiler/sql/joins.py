@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Call, Column, Expression, columns, columns_of, conjunction, conjuncts
+from ouzel.compiler.functions.guards import guarded, may_fail
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, Join, JoinKind, Node, Project, SideJoin
 from ouzel.compiler.sql.binder import Binder
@@ -204,7 +205,8 @@ def keyed(
 ) -> tuple[Node, Node, tuple[tuple[str, str], ...], list[Expression]]:
     """The inputs with a column for whatever an equality compares, those columns, and the conjuncts that are no such equality.
 
-    What is a key already is compared a second time by a conjunct: no column is in two keys.
+    What is a key already is compared a second time by a conjunct: no column is in two keys. A row for which a conjunct of its own table
+    is not TRUE meets nothing, and so needs no key, which might fail.
     """
     names = (set(left.schema.names), set(right.schema.names))
     pairs: list[tuple[Expression, Expression]] = []
@@ -221,9 +223,18 @@ def keyed(
             pairs.append((one, other))
         else:
             rest.append(part)
-    left, left_keys = _compute(left, [one for one, _ in pairs], right.schema.names)
-    right, right_keys = _compute(right, [other for _, other in pairs], left.schema.names)
+    ours, theirs = (_guards(rest, own) for own in names)
+    left, left_keys = _compute(left, [guarded(one, ours) if ours else one for one, _ in pairs], right.schema.names)
+    right, right_keys = _compute(
+        right, [guarded(other, theirs) if theirs else other for _, other in pairs], left.schema.names
+    )
     return left, right, tuple(zip(left_keys, right_keys, strict=True)), rest
+
+
+def _guards(parts: Sequence[Expression], names: Set[str]) -> Expression | None:
+    """Those conjuncts that look at these columns alone and fail no row, which is not so of the keys that they guard."""
+    found = [part for part in parts if columns_of(part) <= names and not may_fail(part)]
+    return conjunction(found) if found else None
 
 
 def _compute(node: Node, values: Sequence[Expression], taken: Sequence[str]) -> tuple[Node, list[str]]:

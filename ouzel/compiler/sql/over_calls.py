@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from ouzel.compiler.coercion import cast_to, common_type
 from ouzel.compiler.expressions import Expression, Literal
+from ouzel.compiler.functions.guards import guarded
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import FrameKind, Node, OverCall, WindowFrame
 from ouzel.compiler.plan.over import FUNCTIONS, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
@@ -225,7 +226,8 @@ class CallReader:
         made = call.bind()
         frame = frame or (UP_TO_PEERS if spec.order else WHOLE)
         over = OverCall("", made.function.name, None, made.type, frame, nullable=not made.function.counts, row=made.own)
-        return self._mark_written(called, spec, over, made.value, where=where)
+        value = guarded(made.value, where) if made.value and where else made.value
+        return self._mark_written(called, spec, over, value, where=where)
 
     def _mark_written(
         self, called: exp.Expr, spec: WrittenWindow, call: OverCall, argument: Expression | None = None,

@@ -7,9 +7,9 @@ from collections.abc import Set
 from dataclasses import replace
 
 from ouzel.compiler.expressions import Column, conjunction, is_trivial, substitute, walk_expression
+from ouzel.compiler.functions.guards import can_fail
 from ouzel.compiler.plan import Filter, Node, Project
 from ouzel.planner.rules.dag import Dag
-from ouzel.planner.rules.predicates import can_fail
 
 
 def fuse_projections(dag: Dag) -> Dag:

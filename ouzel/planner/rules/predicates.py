@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ouzel.compiler.expressions import Call, Expression, walk_expression
+from ouzel.compiler.functions.guards import can_fail
 
 
 def is_deterministic(expression: Expression) -> bool:
@@ -11,13 +12,6 @@ def is_deterministic(expression: Expression) -> bool:
 
     calls = (function_of(part) for part in walk_expression(expression) if isinstance(part, Call))
     return all(function is None or function.deterministic for function in calls)
-
-
-def can_fail(expression: Expression) -> bool:
-    """Whether some row makes it a bad record (overflow, a bad cast, a division by zero): the kernel's lowering knows."""
-    from ouzel.compiler.functions.kernel import lower
-
-    return lower(expression).error is not None
 
 
 def can_move(predicate: Expression) -> bool:

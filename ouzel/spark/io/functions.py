@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ouzel.compiler.catalog import load_named
-from ouzel.compiler.functions.python import PythonFunction, call_columns, call_rows
+from ouzel.compiler.functions.python import FAILED, VALUE, PythonFunction, call_columns, call_rows
 from ouzel.errors import OuzelError
 
 if TYPE_CHECKING:
@@ -19,15 +20,27 @@ def python_function(path: str, result: str, *columns: Column) -> Column:
     Raises:
         OuzelError: there is no such function.
     """
-    from pyspark.sql import functions as F
+    function = load_python_function(path)
+    return _rows_called(path, result, columns) if function.by_row else _columns_called(path, result, columns)
 
-    load_python_function(path)
+
+def _columns_called(path: str, result: str, columns: Sequence[Column]) -> Column:
+    from pyspark.sql import functions as F
 
     def compute(*given: pa.Array) -> pa.Array:
         return compute_batch(path, given)
 
     called: Column = F.arrow_udf(compute, result, F.ArrowUDFType.SCALAR)(*columns)
     return called
+
+
+def _rows_called(path: str, result: str, columns: Sequence[Column]) -> Column:
+    """Spark calls Python for all rows, also for those that a CASE or an OR leaves out: a row fails where its value is read."""
+    from pyspark.sql import functions as F
+
+    answer = _columns_called(path, f"struct<{VALUE}: {result}, {FAILED}: string>", columns)
+    problem = F.concat(F.lit(f"the function {path} "), answer[FAILED])
+    return F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(answer[VALUE])
 
 
 def load_python_function(path: str) -> PythonFunction:
@@ -46,7 +59,7 @@ def load_python_function(path: str) -> PythonFunction:
 
 
 def compute_batch(path: str, columns: tuple[Any, ...]) -> pa.Array:
-    """In a worker: the function's answer for a batch."""
+    """In a worker: the function's answer for a batch; of one that is called row by row with what it raised."""
     import polars as pl
 
     from ouzel.compiler.types import to_polars
