@@ -9,7 +9,7 @@ from functools import partial
 from sqlglot import exp
 
 from ouzel.compiler import expressions
-from ouzel.compiler.expressions import Column, Expression, columns, rewrite, walk_expression
+from ouzel.compiler.expressions import Column, Expression, Literal, columns, rewrite, walk_expression
 from ouzel.compiler.functions.aggregate_function import AggregateFunction
 from ouzel.compiler.functions.guards import guarded
 from ouzel.compiler.plan import Aggregate, AggregateCall, Emit, Filter, Node, Project, WindowKind
@@ -21,6 +21,7 @@ from ouzel.compiler.sql.grouping import (
     bind_grouping,
     expand_sets,
     is_sets,
+    with_totals,
     written_key,
 )
 from ouzel.compiler.sql.output import OutputColumn, advise_of_alias, outputs_of, star_of, strip_alias
@@ -30,7 +31,7 @@ from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
 from ouzel.compiler.sql.ttl import Forgetting
 from ouzel.compiler.sql.windows import WindowCall, assign_session, assign_window, is_window, read_window
-from ouzel.compiler.types import BIGINT, DataType
+from ouzel.compiler.types import BIGINT, BOOLEAN, DataType
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported, QueryError
 
@@ -294,6 +295,8 @@ class _Grouping:
         self.binder, self.keys, self.emission, self.tree, self.forgetting = binder, keys, emission, tree, forgetting
         self.relation = binder.relation
         self.below: dict[str, Expression] = {}
+        sets = binder.sets  # where groups are forgotten, one of no rows is forgotten too
+        self.totals = sets if sets and sets.totals and not forgetting.lifetime(self.relation.node) else None
 
     def build(
         self, outputs: list[OutputColumn], having: Expression | None, windows: OverCalls, qualify: Expression | None
@@ -390,7 +393,10 @@ class _Grouping:
         return (start, end, time)
 
     def _call(self, name: str, argument: _Argument) -> AggregateCall:
-        value = self._compute(argument.value, "value") if argument.value else None
+        counted = argument.value
+        if counted is None and argument.filter is None and self.totals:
+            counted = Literal(BOOLEAN, True)  # which a row that makes a group, and is none, has not
+        value = self._compute(counted, "value") if counted else None
         condition = self._compute(argument.filter, "filter") if argument.filter else None
         return AggregateCall(
             name, argument.function, value, argument.type, argument.distinct, condition, argument.written, argument.own,
@@ -423,7 +429,8 @@ class _Grouping:
             isinstance(value, Column) for value in self.below.values()
         )
         # COUNT(*) alone reads no column, and a frame without columns would have no rows
-        return self.relation.node if same or not items else Project(self.relation.node, items)
+        node = self.relation.node if same or not items else Project(self.relation.node, items)
+        return with_totals(node, self.totals) if self.totals else node
 
 
 def _rename(expression: Expression, names: dict[str, str]) -> Expression:

@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from ouzel.compiler.functions.known import Functions
+from ouzel.compiler.sql.grouping import is_nothing
 from ouzel.compiler.sql.output import star_of, strip_alias
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.source import QueryText
@@ -35,7 +36,7 @@ def has_aggregate(node: exp.Expr, functions: Functions) -> bool:
 def drop_empty_keys(source: QueryText, tree: exp.Expr) -> None:
     """Leave out the `()` of each GROUP BY, which is no key, and with the last of them the clause, where an aggregate says the same."""
     for group in list(tree.find_all(exp.Group)):
-        keys = [key for key in group.expressions if not (isinstance(key, exp.Tuple) and not key.expressions)]
+        keys = [key for key in group.expressions if not is_nothing(key)]
         if len(keys) == len(group.expressions):
             continue
         select = group.parent

@@ -1,6 +1,7 @@
 """GROUPING SETS, CUBE and ROLLUP: each row once for each set that it is grouped by, with the number of the set as one more key.
 
-So a key that is NULL because the set leaves it out is another group than one that is NULL in the data.
+So a key that is NULL because the set leaves it out is another group than one that is NULL in the data. The set () is one group even of
+no rows: a row that no aggregate sees makes it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from sqlglot import exp
 
 from ouzel.compiler.expressions import Case, Column, Expression, Literal
 from ouzel.compiler.functions.resolution import resolve_call
-from ouzel.compiler.plan import Unnest
+from ouzel.compiler.plan import Node, Project, Union, Unnest
 from ouzel.compiler.sql.output import strip_alias
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.scope import Relation, fresh, matches, name_of, pick
 from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.values import no_table
 from ouzel.compiler.types import BIGINT, INT
 from ouzel.compiler.written import NodeLocation
 from ouzel.errors import NotSupported
@@ -39,6 +41,11 @@ class GroupingSets:
     number: Column
     keys: tuple[Expression, ...]
     sets: tuple[frozenset[int], ...]
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """The numbers of the sets without a key."""
+        return tuple(number for number, one in enumerate(self.sets) if not one)
 
     def items(self, taken: Sequence[str]) -> Iterator[tuple[str, Expression, Expression]]:
         """Of each key its column, what it is computed of, and that or NULL, as the set says."""
@@ -68,6 +75,13 @@ def is_sets(item: exp.Expr) -> bool:
     return isinstance(item, exp.GroupingSets | exp.Rollup | exp.Cube)
 
 
+def is_nothing(item: exp.Expr) -> bool:
+    """Whether an item of GROUP BY adds neither a key nor a set: (), and the sets that have it alone."""
+    if isinstance(item, exp.Tuple):
+        return not item.expressions
+    return is_sets(item) and _sets_of(item) == [[]]
+
+
 def expand_sets(
     source: QueryText,
     relation: Relation,
@@ -95,6 +109,17 @@ def expand_sets(
     numbers = resolve_call("array", [Literal(INT, number) for number in range(len(sets))])
     node = Unnest(relation.node, numbers, ((name, INT),), written=NodeLocation(place(items[0])[0]))
     return replace(relation, node=node), GroupingSets(Column(INT, name), tuple(keys), tuple(sets))
+
+
+def with_totals(node: Node, sets: GroupingSets) -> Node:
+    """These rows, and for each set without a key one more in which all but its number is NULL, so that it has a group."""
+    name = sets.number.name
+    numbers = resolve_call("array", [Literal(INT, number) for number in sets.totals])
+    made = Unnest(no_table().node, numbers, ((name, INT),))
+    items = (
+        (column.name, sets.number if column.name == name else Literal(column.type, None)) for column in node.schema
+    )
+    return Union((Project(made, tuple(items)), node))  # first what is NULL: the columns of all are the first's
 
 
 def bind_grouping(

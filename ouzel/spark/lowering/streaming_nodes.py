@@ -49,7 +49,7 @@ from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BOOLEAN, DataType, DecimalType, Field, MapType, Schema, walk_type
 from ouzel.errors import NotSupported
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, Lowering
-from ouzel.spark.lowering.tables import call_reader, refuse_changelog
+from ouzel.spark.lowering.tables import call_reader, lower_scan, refuse_changelog
 from ouzel.spark.lowering.text import call, quote, with_columns
 
 END, TIME, BRANCH = "$end", "$time", "$branch"
@@ -71,6 +71,11 @@ class MarkedScan(Scan):
     @property
     def schema(self) -> Schema:
         return self.columns if self.dropped else Schema((*self.columns, Field(END, BOOLEAN)))
+
+
+@dataclass(frozen=True)
+class StaticScan(Scan):
+    """A row of constants, which each micro-batch's table has anew."""
 
 
 @dataclass(frozen=True)
@@ -266,6 +271,11 @@ def _scan(node: Scan, names: FrameNames) -> list[str]:
 def _lower_marked_scan(node: MarkedScan, names: FrameNames) -> list[str]:
     dropped = [f".where(~F.col({quote(END)}))", f".drop({quote(END)})"] if node.dropped else []
     return [_read_stream(node, f"end_mark={quote(END)}"), *dropped]
+
+
+@STREAMING.add(StaticScan)
+def _lower_static_scan(node: StaticScan, names: FrameNames) -> list[str]:
+    return lower_scan(node)
 
 
 def _read_stream(scan: Scan, *more: str) -> str:

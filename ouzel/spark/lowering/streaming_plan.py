@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import fields, replace
+from typing import TypeVar
 
+from ouzel.compiler.catalog import ONE_ROW
 from ouzel.compiler.expressions import Case, Column, Literal
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, by_spark
 from ouzel.compiler.plan import (
@@ -32,9 +34,12 @@ from ouzel.spark.lowering.streaming_nodes import (
     MarkedScan,
     MicroBatch,
     OfSets,
+    StaticScan,
     check_set,
     of_branch,
 )
+
+Kind = TypeVar("Kind", bound=Scan)
 
 ROWS = "$rows"
 """A count that is computed so that there is an aggregation, and dropped."""
@@ -154,7 +159,11 @@ def with_ends(dag: Dag) -> Dag:
 
 
 def _mark(scan: Scan, dropped: bool = False) -> MarkedScan:
-    return MarkedScan(**{field.name: getattr(scan, field.name) for field in fields(scan)}, dropped=dropped)
+    return replace(_copy_scan(scan, MarkedScan), dropped=dropped)
+
+
+def _copy_scan(scan: Scan, kind: type[Kind]) -> Kind:
+    return kind(**{field.name: getattr(scan, field.name) for field in fields(scan)})
 
 
 def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
@@ -167,8 +176,12 @@ def cut_streaming_plan(dag: Dag) -> tuple[Dag, Dag]:
         id(node): MicroBatch(node.schema, None if single else branch, None if single else _counts(node))
         for branch, node in enumerate(lowest)
     }
-    above = dag.rebuilt(lambda node, inputs: leaves.get(id(node)) or with_inputs(node, inputs))
+    above = dag.rebuilt(lambda node, inputs: leaves.get(id(node)) or _static(with_inputs(node, inputs)))
     return Dag((replace(sink, input=below),)), above
+
+
+def _static(node: Node) -> Node:
+    return _copy_scan(node, StaticScan) if isinstance(node, Scan) else node
 
 
 def _lowest(dag: Dag) -> list[Aggregate]:
@@ -259,4 +272,6 @@ def check_one_mode(dag: Dag) -> None:
 def _reads_rows(node: Node, lowest: Set[int]) -> bool:
     if id(node) in lowest:
         return False
-    return isinstance(node, Scan) or any(_reads_rows(upstream, lowest) for upstream in node.inputs)
+    if isinstance(node, Scan):
+        return node.traits != ONE_ROW
+    return any(_reads_rows(upstream, lowest) for upstream in node.inputs)
