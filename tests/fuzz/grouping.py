@@ -69,9 +69,9 @@ def draw_question(seed: int) -> Question:
     rows = {
         name: [tuple(dice.choice(VALUES) for _ in range(3)) for _ in range(dice.choice(ROWS))] for name in ("t", "u")
     }
-    group, keys = _grouping(dice)
+    group, keys, has_sets = _grouping(dice)
     shown = [*dice.sample(keys, dice.randint(0, len(keys))), *dice.sample(ITEMS, dice.randint(0, 3))] or ["46 AS c"]
-    if dice.random() < 0.3 and keys:
+    if dice.random() < 0.5 and has_sets:
         shown.append(f"GROUPING({', '.join(keys)}) AS g")
     source, having = dice.choice(SOURCES), dice.choice(HAVING)
     named = [f"{shown[0].partition(' AS ')[0]} AS x0", *shown[1:]]
@@ -82,13 +82,14 @@ def draw_question(seed: int) -> Question:
     return Question(rows, text, oracle, settings)
 
 
-def _grouping(dice: Random) -> tuple[str, list[str]]:
-    """A GROUP BY clause of sets, or none, and the keys that it names."""
+def _grouping(dice: Random) -> tuple[str, list[str], bool]:
+    """A GROUP BY clause of sets, or none, the keys that it names, and whether a set names one."""
     items = [_item(dice) for _ in range(dice.choice((0, 1, 1, 1, 2)))]
     if not items:
-        return dice.choice(("", "GROUP BY ()", "GROUP BY GROUPING SETS (())")), []
+        return dice.choice(("", "GROUP BY ()", "GROUP BY GROUPING SETS (())")), [], False
     text = ", ".join(items)
-    return f"GROUP BY {text}", [key for key in KEYS if key in text]
+    named = [key for key in KEYS if key in text]
+    return f"GROUP BY {text}", named, any(key in item for item in items for key in KEYS if item != key)
 
 
 def _item(dice: Random) -> str:

@@ -25,6 +25,7 @@ from ouzel.compiler.types import (
     BOOLEAN,
     INT,
     INTERVAL_MONTHS,
+    NULL,
     VARCHAR,
     ArrayType,
     DataType,
@@ -133,7 +134,7 @@ def _find_in_maps(rows: pl.DataFrame, kind: pl.DataType) -> pl.Series:
 
 
 def _array_types(types: Sequence[DataType]) -> Signature | None:
-    kind = meeting_type(types)
+    kind = meeting_type(types) if types else NULL
     return Signature((kind,) * len(types), ArrayType(kind)) if kind else None
 
 
@@ -143,6 +144,8 @@ def make_array(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
 
     kind = to_polars(signature.result)
     values = [argument.value for argument in arguments]
+    if not values:
+        return Lowered(pl.lit([], dtype=kind))
     if isinstance(signature.parameters[0], ArrayType | MapType):  # concat_list would join the lists themselves
         boxes = pl.concat_list([pl.struct(item=value) for value in values])
         return strict(arguments, boxes.list.eval(pl.element().struct.field("item")).cast(kind))

@@ -156,13 +156,8 @@ def java_replacement(text: str, groups: int) -> tuple[str, str]:
     while position < len(text):
         letter = text[position]
         if letter == "$":
-            found = re.match(r"\d", text[position + 1 :], re.ASCII)
-            if not found or int(found[0]) > groups or text[position + 2 : position + 3].isdigit():
-                raise QueryError(
-                    f"the replacement '{text}' names a group that the pattern has not", instead="write \\$ for a dollar"
-                )
-            rust, python = rust + f"${{{found[0]}}}", python + f"\\g<{found[0]}>"
-            position += 2
+            group, position = _read_group(text, position + 1, groups)
+            rust, python = rust + f"${{{group}}}", python + f"\\g<{group}>"
             continue
         if letter == "\\":
             position += 1
@@ -173,6 +168,18 @@ def java_replacement(text: str, groups: int) -> tuple[str, str]:
         python += "\\\\" if letter == "\\" else letter
         position += 1
     return rust, python
+
+
+def _read_group(text: str, position: int, groups: int) -> tuple[int, int]:
+    """The group that a number behind a dollar names, and where the number ends: Java takes digits as long as there is such a group."""
+    found = re.match("[0-9]", text[position:])
+    if not found or (group := int(found[0])) > groups:
+        raise QueryError(
+            f"the replacement '{text}' names a group that the pattern has not", instead="write \\$ for a dollar"
+        )
+    while (more := re.match("[0-9]", text[position + 1 :])) and group * 10 + int(more[0]) <= groups:
+        group, position = group * 10 + int(more[0]), position + 1
+    return group, position + 1
 
 
 def like_regex(pattern: str, escape: str = "\\") -> str:

@@ -227,7 +227,7 @@ def _group_items(source: QueryText, tree: exp.Select) -> list[exp.Expr]:
         problem = "GROUP BY DISTINCT is not supported"
         raise source.error(problem, place(group), "write GROUPING SETS with each set once", NotSupported)
     consume(source, group, "expressions")
-    return [item.unnest() if isinstance(item, exp.Paren) else item for item in group.expressions]
+    return list(group.expressions)
 
 
 def _bind_keys(binder: _GroupBinder, tree: exp.Select, group: list[exp.Expr], outputs: list[OutputColumn]) -> _Keys:

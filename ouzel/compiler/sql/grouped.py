@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 
 from ouzel.compiler.functions.known import Functions
-from ouzel.compiler.sql.grouping import is_nothing
+from ouzel.compiler.sql.grouping import is_nothing, keys_of
 from ouzel.compiler.sql.output import star_of, strip_alias
 from ouzel.compiler.sql.places import call_name, place
 from ouzel.compiler.sql.source import QueryText
@@ -18,6 +18,11 @@ def is_grouped(tree: exp.Select, functions: Functions) -> bool:
     if tree.args.get("group") or tree.args.get("having"):
         return True
     return any(has_aggregate(item, functions) for item in tree.expressions)
+
+
+def has_keys(tree: exp.Select) -> bool:
+    """Whether GROUP BY makes other groups than the one of all rows."""
+    return bool(tree.args.get("group") and tree.args["group"].expressions)
 
 
 def has_aggregate(node: exp.Expr, functions: Functions) -> bool:
@@ -33,10 +38,13 @@ def has_aggregate(node: exp.Expr, functions: Functions) -> bool:
     return any(has_aggregate(child, functions) for child in node.iter_expressions())
 
 
-def drop_empty_keys(source: QueryText, tree: exp.Expr) -> None:
-    """Leave out the `()` of each GROUP BY, which is no key, and with the last of them the clause, where an aggregate says the same."""
+def spread_keys(source: QueryText, tree: exp.Expr) -> None:
+    """Leave out the `()` of each GROUP BY, which is no key, and with the last of them the clause, where an aggregate says the same.
+
+    `a, (b, c)` are three keys.
+    """
     for group in list(tree.find_all(exp.Group)):
-        keys = [key for key in group.expressions if not is_nothing(key)]
+        keys = [key for item in group.expressions if not is_nothing(item) for key in keys_of(item)]
         if len(keys) == len(group.expressions):
             continue
         select = group.parent

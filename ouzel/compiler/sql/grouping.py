@@ -159,20 +159,19 @@ def written_key(source: QueryText, tree: exp.Select, item: exp.Expr, relation: R
 
 def _sets_of(item: exp.Expr) -> list[list[exp.Expr]]:
     """The sets that an item stands for, each a list of keys."""
-    parts = [_keys_of(part) for part in item.expressions if not is_sets(part)]
+    parts = [keys_of(part) for part in item.expressions if not is_sets(part)]
     match item:
         case exp.Rollup():
             chosen = [parts[:count] for count in range(len(parts), -1, -1)]
         case exp.Cube():
             chosen = [list(some) for count in range(len(parts), -1, -1) for some in combinations(parts, count)]
         case _:
-            return [one for part in item.expressions for one in (_sets_of(part) if is_sets(part) else [_keys_of(part)])]
+            return [one for part in item.expressions for one in (_sets_of(part) if is_sets(part) else [keys_of(part)])]
     return [[key for part in some for key in part] for some in chosen]
 
 
-def _keys_of(part: exp.Expr) -> list[exp.Expr]:
-    return (
-        list(part.expressions)
-        if isinstance(part, exp.Tuple)
-        else [part.unnest() if isinstance(part, exp.Paren) else part]
-    )
+def keys_of(item: exp.Expr) -> list[exp.Expr]:
+    """The keys that an item of GROUP BY names: several in parentheses, or in more of them, are as many."""
+    while isinstance(item, exp.Paren):
+        item = item.this
+    return [key for part in item.expressions for key in keys_of(part)] if isinstance(item, exp.Tuple) else [item]

@@ -12,7 +12,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.emit_clause import EmitClause, split_emit
-from ouzel.compiler.sql.grouped import drop_empty_keys, spell_group_by_all
+from ouzel.compiler.sql.grouped import spell_group_by_all, spread_keys
 from ouzel.compiler.sql.rewrite import rewrite_query
 from ouzel.compiler.sql.source import QueryText, Tokens, span_of
 from ouzel.compiler.types import DataType
@@ -43,7 +43,7 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
     if not isinstance(tree, exp.Query | exp.Values):
         raise source.error("this is not a query", span_of(body), "write SELECT ...")
     spell_group_by_all(source, tree)
-    drop_empty_keys(source, tree)
+    spread_keys(source, tree)
     return Query(tree, rewritten.types, emit)
 
 

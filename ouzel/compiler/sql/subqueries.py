@@ -34,7 +34,8 @@ from ouzel.compiler.sql.correlation import (
     split_correlation,
     strip_parentheses,
 )
-from ouzel.compiler.sql.grouped import is_grouped
+from ouzel.compiler.sql.existence import refuse_limit, without_limit
+from ouzel.compiler.sql.grouped import has_keys, is_grouped
 from ouzel.compiler.sql.joins import apart, joined
 from ouzel.compiler.sql.output import OutputColumn, project, strip_alias
 from ouzel.compiler.sql.places import call_name, consume, place
@@ -86,7 +87,10 @@ def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Rela
         part, negated = strip_parentheses(part.this), not negated
     kind, at = JoinKind.ANTI if negated else JoinKind.SEMI, NodeLocation(place(part)[0])
     if isinstance(part, exp.Exists):
-        inner = _read(queries, part.this, relation, 0)
+        query, limit = without_limit(queries.source, part.this)
+        inner = _read(queries, query, relation, 0)
+        if limit == 0:  # it has no row, whatever it says
+            return replace(relation, node=Filter(relation.node, Literal(BOOLEAN, negated), written=at))
         return joined(relation, inner.relation, kind, inner.parts, at)
     binder = Binder(queries.source, relation, queries.types)
     values = [binder.bind(each) for each in _compared(part)]
@@ -209,7 +213,9 @@ def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Exp
     if isinstance(node, exp.In):
         return _membership(queries, node, relation)
     if isinstance(node, exp.Exists):
-        return _find_match(queries, node, plain_select(queries.source, node.this), relation, ())
+        query, limit = without_limit(queries.source, node.this)
+        value, found = _find_match(queries, node, plain_select(queries.source, query), relation, ())
+        return (value, found) if limit != 0 else (Literal(BOOLEAN, False), relation)
     return _scalar(queries, node, relation)
 
 
@@ -273,22 +279,39 @@ def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expre
     local, pairs = split_correlation(queries, tree, relation)
     if not pairs:
         raise alone
-    if not is_grouped(tree, queries.source.functions) or tree.args.get("group") or tree.args.get("having"):
+    if not is_grouped(tree, queries.source.functions) or has_keys(tree):
         raise _many_rows(queries.source, node)
-    item = strip_alias(tree.expressions[0])
-    keys, both = _by_keys(queries, node, tree, relation, local, pairs, [item])
-    value = keys.pop()
-    nothing = Binder(queries.source, replace(relation, columns=()), queries.types).bind(of_no_rows(queries, item))
+    having = tree.args.get("having")
+    items = [strip_alias(tree.expressions[0]), *([having.this] if having else [])]
+    keys, both = _by_keys(queries, node, tree, relation, local, pairs, items)
+    value, *conditions = keys[len(pairs) :]
+    binder = Binder(queries.source, replace(relation, columns=()), queries.types)
+    nothing, *conditions_of_nothing = (binder.bind(of_no_rows(queries, item)) for item in items)
+    value, nothing = (
+        _where(queries, having, *each) for each in ((value, conditions), (nothing, conditions_of_nothing))
+    )
     if nothing == Literal(NULL, None):
         return value, both
     found = resolve_call("is_not_null", [keys[0]])
     return Case(value.type, ((found, value),), cast_to(nothing, value.type)), both
 
 
+def _where(
+    queries: Queries, having: exp.Expr | None, value: Expression, conditions: Sequence[Expression]
+) -> Expression:
+    """The value, and NULL where HAVING, if there is one, is not TRUE."""
+    if having is None or value.type == NULL:
+        return value
+    (condition,) = conditions
+    if condition.type not in (BOOLEAN, NULL):
+        raise queries.source.error(f"HAVING is a condition, and this is {condition.type}", place(having), "compare it")
+    return Case(value.type, ((cast_to(condition, BOOLEAN), value),), Literal(value.type, None))
+
+
 def _always_a_row(queries: Queries, tree: exp.Select) -> bool:
     """Whether it is an aggregate of all rows, which there is even of none."""
-    fewer = ("group", "having", "qualify", "limit", "offset", "fetch")
-    return is_grouped(tree, queries.source.functions) and not any(map(tree.args.get, fewer))
+    fewer = ("having", "qualify", "limit", "offset", "fetch")
+    return is_grouped(tree, queries.source.functions) and not (has_keys(tree) or any(map(tree.args.get, fewer)))
 
 
 def _by_keys(
@@ -296,10 +319,10 @@ def _by_keys(
     pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr],
 ) -> tuple[list[Expression], Relation]:  # fmt: skip
     """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys."""
-    consume(
-        queries.source, tree, "expressions", "from_", "joins", "where", "distinct"
-    )  # a LIMIT would be of all groups together
+    refuse_limit(queries.source, tree)  # which would be of all groups together
+    consume(queries.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
     grouped = tree.copy()
+    grouped.set("having", None)
     keys = [inner.copy() for inner, _ in pairs]
     named = [exp.alias_(each.copy(), f"$column{number}", quoted=True) for number, each in enumerate((*keys, *items))]
     grouped.set("expressions", named)
@@ -352,11 +375,12 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
         )
     if items and len(tree.expressions) != items:
         raise _several(queries.source, tree, len(tree.expressions), items)
-    consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
-    inner = queries.relation_of_from(tree)
     where = tree.args.get("where")
     if where is None:
         raise alone
+    refuse_limit(queries.source, tree)
+    consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
+    inner = queries.relation_of_from(tree)
     parts, inner = _with_nested(queries, conjuncts_of(where.this), inner, outer)
     inner = apart(inner, outer.node.schema.names)
     binder = Correlated(queries, inner, outer)

@@ -1,0 +1,43 @@
+"""How many rows a subquery gives at most, where it matters only whether it gives one."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ouzel.compiler.sql.correlation import select_of
+from ouzel.compiler.sql.limits import FirstRows
+from ouzel.compiler.sql.places import place
+from ouzel.compiler.sql.source import QueryText
+from ouzel.errors import NotSupported
+
+_CLAUSES = ("order", "limit", "offset", "fetch")
+
+
+def without_limit(source: QueryText, query: exp.Expr) -> tuple[exp.Expr, int | None]:
+    """The query of an EXISTS without ORDER BY and LIMIT, and what the LIMIT was; with OFFSET as it is, for that may leave no row.
+
+    Raises:
+        QueryError: LIMIT takes no such number.
+    """
+    tree = select_of(query)
+    if not any(map(tree.args.get, _CLAUSES)) or tree.args.get("offset"):
+        return query, None
+    tree = tree.copy()
+    tree.set("order", None)
+    first = FirstRows(source, tree)
+    return first.tree, first.limit
+
+
+def refuse_limit(source: QueryText, tree: exp.Expr) -> None:
+    """A subquery that compares with the query around it has as many first rows as that has rows.
+
+    Raises:
+        NotSupported: it has a clause that chooses some.
+    """
+    clause = next((tree.args[name] for name in _CLAUSES if tree.args.get(name)), None)
+    if clause is not None:
+        problem = (
+            "a subquery that compares with the query around it and is limited to its first rows is not supported here"
+        )
+        advice = "write JOIN LATERAL (SELECT ... ORDER BY ... LIMIT 1) AS x ON TRUE, and compare with x"
+        raise source.error(problem, place(clause), advice, NotSupported)
