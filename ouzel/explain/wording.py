@@ -164,7 +164,8 @@ def _project(node: Project) -> str:
 
 def _unnest(node: Unnest) -> str:
     names = ", ".join(name for name, _ in node.names)
-    return f"{'outer ' * node.outer}{expression_text(node.array)} as {names}"
+    shown = f"{'outer ' * node.outer}{expression_text(node.array)} as {names}"
+    return shown if node.condition is None else f"{shown} on {expression_text(node.condition)}"
 
 
 def _sink(node: Sink) -> str:

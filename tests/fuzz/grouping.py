@@ -27,7 +27,16 @@ ITEMS = (
     "46 AS c", "COUNT(*) AS n", "COUNT(v) AS some", "SUM(v) AS s", "COUNT(DISTINCT v) AS kinds", "MIN(v) AS least",
     "SUM(COALESCE(v, 5)) AS filled", "COUNT(*) FILTER (WHERE v > 1) AS large", "SUM(1) AS ones", "MAX(v + 1) FILTER (WHERE TRUE) AS most",
 )  # fmt: skip
-HAVING = ("", "", "", "HAVING TRUE", "HAVING 1 = 2", "HAVING COUNT(*) = 0", "HAVING SUM(v) IS NULL", "HAVING COUNT(*) > 1")
+HAVING = (
+    "",
+    "",
+    "",
+    "HAVING TRUE",
+    "HAVING 1 = 2",
+    "HAVING COUNT(*) = 0",
+    "HAVING SUM(v) IS NULL",
+    "HAVING COUNT(*) > 1",
+)
 ABOVE = (
     "{query}",
     "{query}",

@@ -152,6 +152,11 @@ def make_array(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     return strict(arguments, pl.concat_list(values).cast(kind))
 
 
+def _spark_array(arguments: Sequence[str], signature: Signature) -> str:
+    """An array of nothing holds what may be NULL, or Spark hands out no frame with it."""
+    return spark_call("array")(arguments, signature) if arguments else 'F.array().cast("array<void>")'
+
+
 def _contains(array: pl.Expr, item: pl.Expr) -> pl.Expr:
     import polars as pl
 
@@ -392,8 +397,8 @@ FUNCTIONS: tuple[Function, ...] = (
         "item", _item_types, plain(_item), _spark_item, "An element by position; NULL outside the array.", "a[i]",
     ),
     Function(
-        "array", _array_types, make_array, spark_call("array"), "An array of the arguments.", "ARRAY[a, b, ...]",
-        null_in_null_out=False,
+        "array", _array_types, make_array, _spark_array, "An array of the arguments. ARRAY[] takes its type from what it meets.",
+        "ARRAY[a, b, ...]", null_in_null_out=False,
     ),
     Function(
         "array_contains", _with_element(BOOLEAN), plain(_contains), spark_call("array_contains"),

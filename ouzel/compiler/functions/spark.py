@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+@dataclass(frozen=True)
+class InSpark(Expression):
+    """What is written in PySpark already: the variable of a lambda, or a part of it."""
+
+    text: str
+
+
 def to_spark(expression: Expression) -> str:
     """Text of a PySpark Column that computes `expression`.
 
@@ -42,6 +50,8 @@ def to_spark(expression: Expression) -> str:
             return f"F.col({quote(column_name(name))})"
         case Literal(value=value):
             return spark_literal(value, expression.type)
+        case InSpark(text=text):
+            return text
         case Call():
             return _call(expression, [to_spark(argument) for argument in _uncast_widening(expression)])
         case Cast(operand=operand, safe=safe):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ouzel.compiler.expressions import Column, Expression, columns_of, is_trivial, substitute
 from ouzel.compiler.plan.base import Names, Node, RowWise, SameColumns, identity_origins, names_above
+from ouzel.compiler.plan.identity import meaning
 from ouzel.compiler.types import DataType, Field, Schema
 
 
@@ -101,13 +102,15 @@ class Unnest(RowWise):
     """CROSS JOIN UNNEST: one output row for each element of `array`, appended to the input's columns.
 
     `names` are the new columns: one, or one a field for an array of ROW, or key and value for a MAP. With `ordinality` the last of them
-    counts from 1 (BIGINT). With `outer` an empty or NULL array gives one row of NULLs.
+    counts from 1 (BIGINT). With `outer` an empty or NULL array gives one row of NULLs, and with a `condition`, over the input's columns
+    and the new ones, an array none of whose elements meets it; the others' elements that do not are left out.
     """
 
     array: Expression
     names: tuple[tuple[str, DataType], ...]
     ordinality: bool = False
     outer: bool = False
+    condition: Expression | None = None
 
     @property
     def schema(self) -> Schema:
@@ -118,7 +121,8 @@ class Unnest(RowWise):
         return identity_origins(self)
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
-        return ((wanted - dict(self.names).keys()) | columns_of(self.array),)
+        read = columns_of(self.array) | (columns_of(self.condition) if self.condition else frozenset())
+        return ((wanted | read) - dict(self.names).keys(),)
 
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return self.with_inputs(inputs)
@@ -139,11 +143,16 @@ class Unnest(RowWise):
 
     @property
     def label(self) -> str:
-        return f"Unnest {self.array} AS {', '.join(name for name, _ in self.names)}"
+        shown = f"Unnest {self.array} AS {', '.join(name for name, _ in self.names)}"
+        return f"{shown} ON {self.condition}" if self.condition else shown
 
     @property
     def identity(self) -> tuple[object, ...]:
-        return (self.input.meaning(self.array), self.ordinality, self.outer)
+        if self.condition is None:
+            return (self.input.meaning(self.array), self.ordinality, self.outer)
+        own = {name: f"element {place}" for place, (name, _) in enumerate(self.names)}
+        kept = meaning(self.condition, {**self.input.column_ids, **own})
+        return (self.input.meaning(self.array), self.ordinality, self.outer, kept)
 
     def definition(self, column: str) -> tuple[object, ...]:
         return ("element", *self.identity, list(dict(self.names)).index(column))

@@ -98,6 +98,7 @@ class _Lateral:
             return None
         made = self.join.copy()
         made.set("this", table.this.copy())
+        made.set("on", None)  # which may speak of what the subquery gives
         elements = bind_unnest(self.source, made, self.outer, self.queries.types)
         return replace(elements, columns=elements.columns[len(self.outer.columns) :])
 
@@ -182,14 +183,20 @@ class _Lateral:
         if self.kind is JoinKind.LEFT and (where is not None or (computed and tree.args.get("from_"))):
             problem = "LEFT JOIN LATERAL of a subquery that filters or computes elements is not supported"
             raise self.source.error(
-                problem, place(tree), "write LEFT JOIN UNNEST(...) ON TRUE, and compute above it", NotSupported
+                problem,
+                place(tree),
+                "write LEFT JOIN UNNEST(...) AS u (x) ON x > 0, and compute above it",
+                NotSupported,
             )
         if where is not None:
             kept = binder.condition(where.this, "WHERE")
             inner = replace(inner, node=Filter(inner.node, kept, written=self.at))
         if on is not None and not is_true(on):
+            advice = "write it in WHERE"
+            if self.kind is JoinKind.LEFT:  # where WHERE would drop the rows that LEFT JOIN keeps
+                advice = "write LEFT JOIN UNNEST(array) AS u (x) ON the condition"
             raise self.source.error(
-                "ON another condition than TRUE is not supported here", place(on), "write it in WHERE", NotSupported
+                "ON another condition than TRUE is not supported here", place(on), advice, NotSupported
             )
         return self._shown(inner, outputs)
 
@@ -209,7 +216,7 @@ class _Lateral:
         if on is not None and not is_true(on):
             if computed or right.always:
                 problem = "ON another condition than TRUE is not supported beside what LATERAL computes"
-                raise self.source.error(problem, place(on), "write it in WHERE", NotSupported)
+                raise self.source.error(problem, place(on), "write it in the WHERE of the subquery", NotSupported)
             pairs = self._shown(joined(self.outer, inner, JoinKind.INNER, (), self.at), outputs)
             parts.append(Binder(self.source, pairs, self.queries.types).condition(on, "ON"))
         return self._shown(joined(self.outer, inner, kind, parts, self.at), outputs)

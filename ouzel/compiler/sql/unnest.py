@@ -1,4 +1,4 @@
-"""CROSS JOIN UNNEST and LEFT JOIN UNNEST ... ON TRUE: the elements of an array or map as rows."""
+"""JOIN UNNEST and LEFT JOIN UNNEST ... ON a condition: the elements of an array or map as rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ouzel.compiler.plan import Unnest
+from ouzel.compiler.plan import Filter, Unnest
 from ouzel.compiler.sql.binder import Binder
+from ouzel.compiler.sql.joins import is_true
 from ouzel.compiler.sql.places import consume, place
 from ouzel.compiler.sql.scope import Relation, Visible, fresh, name_of
 from ouzel.compiler.sql.source import QueryText
@@ -21,7 +22,7 @@ def bind_unnest(source: QueryText, join: exp.Join, relation: Relation, types: di
 
     Raises:
         QueryError: it is neither array nor map, or the aliases do not fit.
-        NotSupported: several arrays at once, or a condition.
+        NotSupported: several arrays at once, or a condition beside positions.
     """
     unnest = join.this
     consume(source, join, "this", "kind", "side", "on")
@@ -41,18 +42,24 @@ def bind_unnest(source: QueryText, join: exp.Join, relation: Relation, types: di
         columns.append(Visible(table, name, fresh(name, [*taken, *(column.column for column in columns)])))
     names = tuple((column.column, kind) for column, (_, kind) in zip(columns, fields, strict=True))
     node = Unnest(relation.node, bound, names, ordinality, outer, written=NodeLocation(place(join)[0]))
-    return replace(relation, node=node, columns=(*relation.columns, *columns))
+    both = replace(relation, node=node, columns=(*relation.columns, *columns))
+    on = join.args.get("on")
+    return both if on is None or is_true(on) else _fitting(source, on, both, node, types)
+
+
+def _fitting(source: QueryText, on: exp.Expr, both: Relation, node: Unnest, types: dict[int, DataType]) -> Relation:
+    """The elements that meet a condition, which LEFT JOIN has to look at before it knows which rows have none."""
+    condition = Binder(source, both, types).condition(on, "ON")
+    if not node.outer:
+        return replace(both, node=Filter(node, condition, written=NodeLocation(place(on)[0])))
+    if node.ordinality:
+        problem = "LEFT JOIN UNNEST ... WITH ORDINALITY ON another condition than TRUE is not supported"
+        raise source.error(problem, place(on), "leave WITH ORDINALITY out, or write ON TRUE", NotSupported)
+    return replace(both, node=replace(node, condition=condition))
 
 
 def _is_outer(source: QueryText, join: exp.Join) -> bool:
-    side, on = join.side.upper(), join.args.get("on")
-    if on is not None and not (isinstance(on, exp.Boolean) and on.this):
-        raise source.error(
-            "UNNEST ... ON another condition than TRUE is not supported",
-            place(on),
-            "write the condition in WHERE",
-            NotSupported,
-        )
+    side = join.side.upper()
     if side not in ("", "LEFT"):
         raise source.error(f"{side} JOIN UNNEST is not supported", place(join), "write CROSS JOIN UNNEST", NotSupported)
     return side == "LEFT"

@@ -48,6 +48,7 @@ from ouzel.runtime.operators.interval_join import IntervalJoining
 from ouzel.runtime.operators.join import Joining
 from ouzel.runtime.operators.lateness import Lateness
 from ouzel.runtime.operators.lives import over
+from ouzel.runtime.operators.outer_unnest import OuterUnnesting
 from ouzel.runtime.operators.python_steps import PythonSteps
 from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
 from ouzel.runtime.operators.sessions import SessionAssignment
@@ -63,7 +64,7 @@ OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
         Project: lambda node, _seed: Projection(node),
         Filter: lambda node, _seed: Selection(node.predicate),
         Watermark: lambda node, _seed: WatermarkAssigner(node),
-        Unnest: lambda node, _seed: Unnesting(node),
+        Unnest: lambda node, _seed: Unnesting(node) if node.condition is None else OuterUnnesting(node),
         ApplyPython: lambda node, _seed: PythonSteps(node),
         AssignSession: lambda node, seed: SessionAssignment(node, seed),
         AssignWindow: lambda node, _seed: WindowAssignment(node),

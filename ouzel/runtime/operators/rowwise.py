@@ -293,6 +293,10 @@ class Unnesting(_Computing):
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows, repeated, with the elements' columns before the weight."""
+        return self.unnest(frame)[1]
+
+    def unnest(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The rows that do not fail, and these repeated."""
         kept, computed = self.compute(frame)
         arrays = computed.to_series()
         sizes = np.asarray(arrays.list.len().fill_null(0).to_numpy(), dtype=np.int64)
@@ -304,7 +308,7 @@ class Unnesting(_Computing):
             columns.append(_ordinals(self._ordinal, sizes, repeats))
         weight = weight_of(repeated)
         rest = repeated.drop(weight)
-        return rest.hstack([*columns, *(repeated[name] for name in weight)])
+        return kept, rest.hstack([*columns, *(repeated[name] for name in weight)])
 
     def _columns(self, elements: pl.Series) -> list[pl.Series]:
         if self._fields is None:

@@ -6,9 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ouzel.compiler.expressions import Call, Cast, Column, Expression, GetField, columns_of, conjunction, rewrite
+from ouzel.compiler.expressions import (
+    Call,
+    Cast,
+    Column,
+    Expression,
+    GetField,
+    columns_of,
+    conjunction,
+    rewrite,
+    substitute,
+)
 from ouzel.compiler.functions.lowering import backtick, parenthesize
-from ouzel.compiler.functions.spark import column_name, is_path, to_spark
+from ouzel.compiler.functions.spark import InSpark, column_name, is_path, to_spark
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import (
     Aggregate,
@@ -41,7 +51,7 @@ from ouzel.compiler.plan import (
     WindowKind,
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
-from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, RowType
+from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, ArrayType, DataType, MapType, RowType
 from ouzel.spark.lowering.aggregates import names_columns, spark_aggregate
 from ouzel.spark.lowering.asof import lower_asof
 from ouzel.spark.lowering.over_nodes import lower_over, lower_top
@@ -212,7 +222,7 @@ def _unnest(node: Unnest, names: FrameNames) -> list[str]:
     values, position = (new[:-1], [quote(POSITION)]) if node.ordinality else (new, [])
     is_row = isinstance(node.array.type, ArrayType) and isinstance(node.array.type.element, RowType)
     made = ", ".join([*position, *([quote(ELEMENT)] if is_row else values)])
-    explode = f"F.{'pos' * node.ordinality}explode{'_outer' * node.outer}({to_spark(node.array)}).alias({made})"
+    explode = f"F.{'pos' * node.ordinality}explode{'_outer' * node.outer}({_elements(node)}).alias({made})"
     exploded = f'.select("*", {explode})'
     if not is_row and not node.ordinality:
         return [exploded]
@@ -220,6 +230,30 @@ def _unnest(node: Unnest, names: FrameNames) -> list[str]:
     taken = _fields(node, values) if is_row else values
     counted = [f'(F.col({quote(POSITION)}) + 1).cast("bigint").alias({new[-1]})'] if node.ordinality else []
     return [exploded, select([*kept, *taken, *counted])]
+
+
+def _elements(node: Unnest) -> str:
+    """The array, of a conditional UNNEST with those elements alone that meet the condition."""
+    array = to_spark(node.array)
+    if node.condition is None:
+        return array
+    names, kinds = zip(*node.names, strict=True)
+    texts: tuple[str, ...] = ("key", "value")
+    if not isinstance(node.array.type, MapType):
+        fields = _row_fields(node)
+        texts = tuple(f"element.getField({quote(field)})" for field in fields) if fields else ("element",)
+    variables = {name: InSpark(kind, text) for name, kind, text in zip(names, kinds, texts, strict=True)}
+    fits = to_spark(substitute(node.condition, variables))
+    is_map = isinstance(node.array.type, MapType)
+    return (
+        f"F.map_filter({array}, lambda key, value: {fits})" if is_map else f"F.filter({array}, lambda element: {fits})"
+    )
+
+
+def _row_fields(node: Unnest) -> tuple[str, ...]:
+    """The fields of the elements, if these are rows."""
+    element = node.array.type.element if isinstance(node.array.type, ArrayType) else None
+    return tuple(field for field, _ in element.fields) if isinstance(element, RowType) else ()
 
 
 @BATCH.add(AssignWindow)

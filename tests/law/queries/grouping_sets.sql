@@ -22,3 +22,44 @@ FROM events GROUP BY 1, 2, ROLLUP (kind, quantity);
 
 -- query: rollup_of_what_changes
 SELECT n, m, COUNT(*) AS times FROM (SELECT quantity, COUNT(*) AS n, MOD(COUNT(*), 3) AS m FROM events GROUP BY quantity) AS a GROUP BY ROLLUP (m, n);
+
+-- query: totals_of_nothing
+SELECT kind, flag, GROUPING(kind, flag) AS g, COUNT(*) AS n, COUNT(kind) AS kinds, SUM(COALESCE(quantity, 1)) AS total, COUNT(DISTINCT user_id) AS users,
+  MAX(amount) FILTER (WHERE flag) AS most
+FROM nothing GROUP BY CUBE (kind, flag)
+UNION ALL
+SELECT kind, NULL, 9, COUNT(*), COUNT(DISTINCT kind), SUM(1), 0, AVG(amount) FROM events WHERE id < 0 GROUP BY ROLLUP (kind), GROUPING SETS ((), ());
+
+-- query: totals_that_come_back_to_nothing
+SELECT user_id, COUNT(*) AS n, SUM(quantity) AS total, MIN(quantity) AS least FROM (
+  SELECT kind, MAX(user_id) AS user_id, MAX(quantity) AS quantity FROM events GROUP BY kind HAVING COUNT(*) < 3
+) AS few GROUP BY ROLLUP (user_id);
+
+-- query: totals_beside_windows
+SELECT window_start, kind, COUNT(*) AS n, SUM(quantity) AS total
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '30' MINUTES)) GROUP BY GROUPING SETS ((window_start, window_end), (kind), ());
+-- duckdb:
+SELECT tumble(ts, INTERVAL 30 MINUTE) AS window_start, kind, COUNT(*) AS n, SUM(quantity) AS total
+FROM (SELECT * FROM events WHERE ts IS NOT NULL) GROUP BY GROUPING SETS ((tumble(ts, INTERVAL 30 MINUTE)), (kind), ());
+
+-- query: sets_of_nothing_alone
+SELECT 'a' AS which, COUNT(*) AS n FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'b', COUNT(*) FROM nothing GROUP BY ROLLUP () UNION ALL
+SELECT 'c', 46 FROM nothing GROUP BY CUBE () UNION ALL
+SELECT 'd', 46 FROM nothing HAVING 1 = 1 UNION ALL
+SELECT 'e', COUNT(*) FROM nothing GROUP BY kind, ROLLUP () UNION ALL
+SELECT 'f', n FROM words WHERE NOT EXISTS (SELECT 1 FROM nothing GROUP BY ROLLUP (kind)) UNION ALL
+SELECT 'g', n FROM words WHERE n = 7 AND EXISTS (SELECT kind FROM nothing GROUP BY ROLLUP (kind));
+-- duckdb:
+SELECT 'a' AS which, COUNT(*) AS n FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'b', COUNT(*) FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'c', 46 FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'd', 46 FROM nothing HAVING 1 = 1 UNION ALL
+SELECT 'e', COUNT(*) FROM nothing GROUP BY kind, GROUPING SETS (()) UNION ALL
+SELECT 'f', n FROM words WHERE NOT EXISTS (SELECT 1 FROM nothing GROUP BY ROLLUP (kind)) UNION ALL
+SELECT 'g', n FROM words WHERE n = 7 AND EXISTS (SELECT kind FROM nothing GROUP BY ROLLUP (kind));
+
+-- query: keys_in_parentheses
+SELECT kind, flag, quantity / 5 AS fives, COUNT(*) AS n FROM events GROUP BY kind, (flag, ((quantity / 5)), ());
+-- duckdb:
+SELECT kind, flag, quantity // 5 AS fives, COUNT(*) AS n FROM events GROUP BY ALL;

@@ -101,3 +101,17 @@ SELECT o.order_id, o.customer FROM orders o WHERE o.order_id IN (
   SELECT 1 FROM events e WHERE e.user_id = o.order_id
   AND (e.kind = 'view' OR EXISTS (SELECT 1 FROM words w WHERE w.n = e.quantity) OR o.discount > 0.5)
 );
+
+-- query: exists_with_limit
+SELECT o.order_id, EXISTS (SELECT 1 FROM words w WHERE w.n = o.order_id ORDER BY w.word LIMIT 2) AS said,
+  EXISTS (SELECT 1 FROM words w WHERE w.n = o.order_id LIMIT 0) AS never, EXISTS (SELECT 1 FROM words LIMIT 1 OFFSET 1000000) AS many
+FROM orders o
+WHERE EXISTS (SELECT e.id FROM events e WHERE e.user_id = o.order_id AND e.amount > o.discount ORDER BY e.id FETCH FIRST 1 ROW ONLY)
+AND NOT EXISTS (SELECT COUNT(*) FROM events LIMIT 0);
+
+-- query: values_with_having
+SELECT o.order_id, (SELECT COUNT(*) FROM events e WHERE e.user_id = o.order_id HAVING COUNT(*) > 20) AS many,
+  (SELECT COUNT(*) FROM events e WHERE e.user_id = o.order_id HAVING COUNT(*) < 20) AS few,
+  (SELECT SUM(e.quantity) FROM events e WHERE e.user_id = o.order_id GROUP BY () HAVING MAX(e.quantity) IS NOT NULL) AS total,
+  (SELECT 7 FROM events e WHERE e.user_id = o.order_id HAVING SUM(e.quantity) IS NULL) AS seven
+FROM orders o;
