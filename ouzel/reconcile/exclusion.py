@@ -59,6 +59,7 @@ class ExcludeLateRows(SameColumns):
         return None
 
     is_rowwise = False
+    meets_other_rows = "late rows"
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

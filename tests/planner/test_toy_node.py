@@ -68,6 +68,7 @@ class FirstByKey(SameColumns):
         return (predicate,) if columns_of(predicate) == {self.key} else None
 
     is_rowwise = False
+    meets_other_rows = ""
     waits = (False,)
     accepts = (APPENDS,)
     changelog = Changelog.APPEND
@@ -168,6 +169,7 @@ class Known(Node):
         return (predicate, predicate if columns_of(predicate) == {self.key} else None)
 
     is_rowwise = False
+    meets_other_rows = "Known"
     waits = (False, False)
     accepts = (APPENDS, APPENDS)
     changelog = Changelog.APPEND

@@ -153,6 +153,7 @@ class Aggregate(Unary, DropsLate):
         return (predicate,) if read and read <= exact else None
 
     is_rowwise = False
+    meets_other_rows = ""
 
     @property
     def routing_keys(self) -> tuple[str, ...]:
@@ -269,6 +270,7 @@ class PartialAggregate(Unary):
         return self.aggregate.passes(predicate)
 
     is_rowwise = False
+    meets_other_rows = ""
     distribution = (ANY,)
 
     @property
@@ -329,6 +331,7 @@ class FinalAggregate(Unary):
         return self.aggregate.passes(predicate)
 
     is_rowwise = False
+    meets_other_rows = ""
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

@@ -127,6 +127,16 @@ class Node(ABC):
 
     @property
     @abstractmethod
+    def meets_other_rows(self) -> str:
+        """What sets a row beside others that may be of another time, as words for an error; empty if the node does not.
+
+        Of inputs that are cut by time it would give rows that neither the whole nor the part has: matches, neighbours or sessions are
+        missing at the cut. What adds up or ranks the rows that it is given (an aggregate, a Top-N) is of the part what it is of the
+        whole, and a window is never cut.
+        """
+
+    @property
+    @abstractmethod
     def distribution(self) -> tuple[Distribution, ...]:
         """How each input must be spread over the node's tasks."""
 
@@ -231,6 +241,7 @@ class Leaf(Node):
     def needs(self, wanted: Names) -> tuple[Names, ...]:
         return ()
 
+    meets_other_rows = ""
     distribution = ()
     waits = ()
     accepts = ()
@@ -256,6 +267,7 @@ class RowWise(Unary):
     """A node that computes each row by itself, whatever its weight."""
 
     is_rowwise = True
+    meets_other_rows = ""
     distribution = (ANY,)
     accepts = (WEIGHTED,)
 

@@ -28,6 +28,7 @@ class Gather(SameColumns):
         return (predicate,)
 
     is_rowwise = False
+    meets_other_rows = ""
     distribution = (SINGLE,)
     waits = (False,)
     accepts = (WEIGHTED,)

@@ -109,6 +109,7 @@ class Join(Node):
         return None
 
     is_rowwise = False
+    meets_other_rows = "joins"
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

@@ -58,6 +58,7 @@ class LateRows(Unary):
         return None
 
     is_rowwise = False
+    meets_other_rows = ""
     distribution = (ANY,)
     waits = (True,)
     time_column = None

@@ -151,6 +151,11 @@ class Over(Ordered, DropsLate):
         return self.closes is not None and self.closes not in self.partition
 
     @property
+    def meets_other_rows(self) -> str:
+        """Nothing where its partitions are of one window each, for these are whole."""
+        return "OVER" if self.closes is None or self.in_time_order else ""
+
+    @property
     def reads(self) -> Names:
         """What it reads of its input."""
         closes = {self.closes} if self.closes else set()

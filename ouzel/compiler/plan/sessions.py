@@ -36,6 +36,7 @@ class AssignSession(AddsWindow, DropsLate):
         return (predicate,) if read and read <= set(self.keys) else None
 
     is_rowwise = False
+    meets_other_rows = "session windows"
     drops_late = True
 
     @property

@@ -63,6 +63,7 @@ class Union(Node):
         return zip(self.schema.names, branch.schema.names, strict=True)
 
     is_rowwise = True
+    meets_other_rows = ""
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:
@@ -153,6 +154,10 @@ class SetOperation(Node):
         return (predicate, predicate)
 
     is_rowwise = False
+
+    @property
+    def meets_other_rows(self) -> str:
+        return self.kind.value.upper()
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

@@ -124,6 +124,7 @@ class Sink(SameColumns):
         return None
 
     is_rowwise = False
+    meets_other_rows = ""
 
     @property
     def distribution(self) -> tuple[Distribution, ...]:

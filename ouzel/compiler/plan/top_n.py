@@ -46,6 +46,7 @@ class TopN(Ordered):
     def waits(self) -> tuple[bool, ...]:
         return (self.lifetime is not None,)
 
+    meets_other_rows = ""
     time_column = None
     accepts = (WEIGHTED,)
     changelog = Changelog.RETRACT
@@ -107,6 +108,7 @@ class PartialTopN(SameColumns):
         return self.top.passes(predicate)
 
     is_rowwise = False
+    meets_other_rows = ""
     distribution = (ANY,)
     waits = (False,)
     accepts = (APPENDS,)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from ouzel.compiler.expressions import Call, Column, Literal
-from ouzel.compiler.plan import AssignWindow, Filter, Join, Node, Over, Program, Scan, Watermark, walk
+from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Sink, Watermark, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
 from ouzel.connectors import reads_of
 from ouzel.connectors.options import timestamp_us
@@ -74,44 +75,56 @@ def program_within(program: Program, period: Period) -> Program:
     No window is cut: those that reach into the period are there, whole, and more is read for them (see `widen_period`).
 
     Raises:
-        NotSupported: a table has neither, or its rows are seen beside others, in joins or OVER.
+        NotSupported: a table has neither, or rows are set beside others (see Node.meets_other_rows).
     """
     if not period:
         return program
-    if any(isinstance(node, Join | Over) for node in Dag(program.sinks).nodes()):
+    met = dict.fromkeys(node.meets_other_rows for node in Dag(program.sinks).nodes() if node.meets_other_rows)
+    if met:
         raise NotSupported(
-            "--from and --to of a query with joins or OVER: each table is cut by its own time, so rows near the cut lack the others",
+            f"--from and --to of a query with {' and '.join(met)}: each table is cut by its own time, so rows near the cut lack the others",
             instead="leave them out, and say in a WHERE which rows of the answer to keep",
         )
     wanted = _find_wanted(program, period)
     marked = {id(scan): mark for mark in _nodes(program, Watermark) for scan in walk(mark) if isinstance(scan, Scan)}
+    made: dict[tuple[int, Period], Node] = {}
+    for node in Dag(program.sinks).nodes():
+        table = _cut(node, _widest(wanted[id(node)]), marked.get(id(node))) if isinstance(node, Scan) else None
+        for part in wanted[id(node)]:
+            inputs = tuple(made[id(below), _needed(node, part)] for below in node.inputs)
+            made[id(node), part] = table or _within(with_inputs(node, inputs), part)
+    return replace(program, sinks=tuple(cast(Sink, made[id(sink), period]) for sink in program.sinks))
 
-    def make(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = with_inputs(node, inputs)
-        if isinstance(made, Scan):
-            return _cut(made, wanted[id(node)], marked.get(id(node)))
-        if isinstance(made, AssignWindow):
-            return _reaching_into(made, wanted[id(node)])
-        return between(made, made.column, wanted[id(node)]) if isinstance(made, Watermark) else made
 
-    return replace(program, sinks=Dag(program.sinks).rebuilt(make).sinks)
+def _within(node: Node, part: Period) -> Node:
+    """The node over no more than that part: of a shared one each reader has its own, as a window reads more than others do."""
+    if isinstance(node, AssignWindow):
+        return _reaching_into(node, part)
+    return between(node, node.column, part) if isinstance(node, Watermark) else node
 
 
 def widen_period(program: Program, period: Period) -> Period:
     """What is read of the tables, so that each window that reaches into the period has all its rows."""
     wanted = _find_wanted(program, period)
-    return reduce(_both, (wanted[id(scan)] for scan in _nodes(program, Scan)), period)
+    return reduce(_both, (_widest(wanted[id(scan)]) for scan in _nodes(program, Scan)), period)
 
 
-def _find_wanted(program: Program, period: Period) -> dict[int, Period]:
-    """Of each node, by its id(), the part of time that its readers need of what it gives."""
-    wanted: dict[int, Period] = {}
+def _find_wanted(program: Program, period: Period) -> dict[int, tuple[Period, ...]]:
+    """Of each node, by its id(), the parts of time that its readers need of what it gives, each once."""
+    wanted: dict[int, dict[Period, None]] = {id(sink): {period: None} for sink in program.sinks}
     for node in reversed(list(Dag(program.sinks).nodes())):
-        here = wanted.setdefault(id(node), period)
-        needed = _of_windows(node, here) if isinstance(node, AssignWindow) else here
         for below in node.inputs:
-            wanted[id(below)] = _both(wanted.get(id(below), needed), needed)
-    return wanted
+            wanted.setdefault(id(below), {}).update({_needed(node, part): None for part in wanted[id(node)]})
+    return {key: tuple(parts) for key, parts in wanted.items()}
+
+
+def _needed(node: Node, part: Period) -> Period:
+    """What a node reads of its inputs to give that part."""
+    return _of_windows(node, part) if isinstance(node, AssignWindow) else part
+
+
+def _widest(parts: Sequence[Period]) -> Period:
+    return reduce(_both, parts)
 
 
 def _both(one: Period, other: Period) -> Period:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,36 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from ouzel.compiler.plan import (
+    Aggregate,
+    ApplyPython,
+    AsofJoin,
+    AssignSession,
+    AssignWindow,
+    Filter,
+    FinalAggregate,
+    Gather,
+    IntervalJoin,
+    Join,
+    LateRows,
+    Node,
+    Over,
+    PartialAggregate,
+    PartialTopN,
+    Project,
+    Scan,
+    Served,
+    SetOperation,
+    SideJoin,
+    Sink,
+    TopN,
+    Union,
+    Unnest,
+    Watermark,
+)
+from ouzel.compiler.plan.tables import node_classes
 from ouzel.errors import NotSupported, QueryError
+from ouzel.planner.rules.dag import Dag
 from ouzel.session import Job
 from ouzel.spark.batch.period import Period, read_period
 from ouzel.spark.batch.run import BatchRun, batch_run
@@ -52,11 +82,72 @@ def test_a_table_without_any_time_is_refused_by_name(job: Callable[[str], Job]) 
         batch_run(job(text), None, DAY)
 
 
-@pytest.mark.parametrize("asked", ["x.a FROM k AS x LEFT JOIN k AS y ON x.a = y.a", "LAG(a) OVER (ORDER BY ts) FROM k"])
-def test_rows_near_the_cut_do_not_lose_the_others_in_silence(asked: str, job: Callable[[str], Job]) -> None:
-    text = kafka("a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts").replace("latest", "earliest")
-    with pytest.raises(NotSupported, match="joins or OVER: each table is cut by its own time"):
-        batch_run(job(text.replace("SELECT a FROM k;", f"SELECT {asked};")), None, DAY)
+T = """CREATE TABLE t (a BIGINT, ts TIMESTAMP(3), l ARRAY<BIGINT>, WATERMARK FOR ts AS ts - INTERVAL '1' HOUR)
+WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet');
+"""
+LATE = "CREATE TABLE late (a BIGINT) WITH ('connector' = 'file', 'path' = 'late', 'format' = 'json');"
+TUMBLED = "TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '6' HOUR))"
+
+MEETING: Mapping[type[Node], tuple[str, str]] = {
+    Join: ("joins", "SELECT x.a FROM t AS x LEFT JOIN t AS y ON x.a = y.a;"),
+    IntervalJoin: (
+        "joins",
+        "SELECT x.a FROM t AS x JOIN t AS y ON x.a = y.a AND y.ts BETWEEN x.ts AND x.ts + INTERVAL '1' HOUR;",
+    ),
+    AsofJoin: ("joins", "SELECT x.a FROM t AS x ASOF LEFT JOIN t AS y ON x.a = y.a AND x.ts >= y.ts;"),
+    Over: ("OVER", "SELECT LAG(a) OVER (ORDER BY ts) AS b FROM t;"),
+    AssignSession: (
+        "session windows",
+        "SELECT COUNT(*) AS n FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end;",
+    ),
+    SetOperation: ("EXCEPT", "SELECT a FROM t EXCEPT SELECT a + 1 FROM t;"),
+}
+"""What needs rows from beyond the cut: how it is called, and a query that has it."""
+
+PARTS: Mapping[type[Node], str] = {
+    Project: "SELECT a, ts FROM t;",
+    Filter: "SELECT a FROM t WHERE a % 2 = 0;",
+    Unnest: "SELECT a, x FROM t, UNNEST(l) AS u(x);",
+    Union: "SELECT a FROM t UNION ALL SELECT -a FROM t;",
+    Aggregate: "SELECT a % 3 AS k, COUNT(*) AS n, MIN(ts) AS first FROM t GROUP BY a % 3;",
+    TopN: "SELECT a FROM t ORDER BY a DESC LIMIT 3;",
+    Gather: "SELECT a FROM t EMIT AFTER DELAY '1' SECOND;",
+}
+"""What is of the period what it is of all time: a query that has each."""
+
+WINDOWS: Mapping[type[Node], str] = {
+    AssignWindow: f"SELECT window_start, a FROM {TUMBLED};",
+    Over: f"SELECT window_start, a, RANK() OVER (PARTITION BY window_start, window_end ORDER BY a) AS r FROM {TUMBLED};",
+    LateRows: f"{LATE} SELECT window_start, COUNT(*) AS n FROM {TUMBLED} GROUP BY window_start, window_end "
+    "EMIT AFTER WATERMARK LATE INTO late;",
+}
+"""The same of what has a window in each row."""
+
+ELSEWHERE = {
+    Scan, Watermark, Sink,  # in all of these
+    SideJoin, PartialAggregate, FinalAggregate, PartialTopN,  # made by rules of topologies
+    ApplyPython, Served,  # of the DSL, and row by row
+}  # fmt: skip
+
+
+def test_every_node_says_whether_it_meets_rows_from_beyond_the_cut() -> None:
+    ours = {kind for kind in node_classes() if kind.__module__.startswith("ouzel.compiler.plan.")}
+    assert ours == {*MEETING, *PARTS, *WINDOWS} | ELSEWHERE, "put it where it belongs"
+
+
+@pytest.mark.parametrize("kind", MEETING, ids=lambda kind: kind.__name__)
+def test_rows_near_the_cut_do_not_lose_the_others_in_silence(kind: type[Node], job: Callable[[str], Job]) -> None:
+    words, query = MEETING[kind]
+    made = job(T + query)
+    assert any(type(node) is kind for node in Dag(made.program.sinks).nodes())
+    with pytest.raises(NotSupported, match=f"of a query with {words}: each table is cut by its own time"):
+        batch_run(made, None, DAY)
+
+
+def test_all_that_would_miss_rows_is_named(job: Callable[[str], Job]) -> None:
+    query = "SELECT a FROM t INTERSECT SELECT x.a FROM t AS x JOIN t AS y ON x.a = y.a;"
+    with pytest.raises(NotSupported, match="with joins and INTERSECT"):
+        batch_run(job(T + query), None, DAY)
 
 
 def test_event_time_is_a_filter_that_one_can_read(job: Callable[[str], Job]) -> None:
@@ -156,3 +247,43 @@ def test_what_ends_at_the_windows_own_times_is_read_as_it_was_asked_for(job: Cal
     made = batch_run(job(WINDOWED.replace("WINDOW", TUMBLE)), None, DAY)
     assert made.note == ""
     assert "No window is cut" not in made.text()
+
+
+@pytest.mark.spark
+def test_a_period_of_what_meets_no_other_rows_is_the_answer_to_its_rows(
+    job: Callable[[str], Job], spark: SparkSession, tmp_path: Path
+) -> None:
+    start = datetime(2024, 1, 1)
+    times = [start + number * timedelta(minutes=30) for number in range(-48, 96)]
+    rows = pl.DataFrame({"a": range(len(times)), "ts": times, "l": [[at, at + 1] for at in range(len(times))]})
+    noon = rows.filter(pl.col("ts").is_between(start.replace(hour=9), start.replace(hour=13), closed="left"))
+    for kind, query in [*PARTS.items(), *WINDOWS.items()]:
+        rows.write_parquet(tmp_path / "t.parquet")
+        asked = job(T + query)
+        assert any(type(node) is kind for node in Dag(asked.program.sinks).nodes()), kind
+        part = batch_run(asked, None, NOON).run(spark)
+        shutil.rmtree(tmp_path / "late", ignore_errors=True)
+        whole = batch_run(asked).run(spark)
+        assert part is not None
+        assert whole is not None
+        if kind in PARTS:
+            noon.write_parquet(tmp_path / "t.parquet")
+            whole = batch_run(asked).run(spark)
+            assert whole is not None
+        else:
+            whole = whole.filter(pl.col("window_start").is_between(start.replace(hour=6), start.replace(hour=12)))
+        assert part.height
+        assert sorted(map(str, part.rows())) == sorted(map(str, whole.rows())), kind
+
+
+@pytest.mark.spark
+def test_what_a_window_reads_more_is_not_read_by_others(
+    job: Callable[[str], Job], spark: SparkSession, tmp_path: Path
+) -> None:
+    """The same table, once row by row and once in windows."""
+    times = [datetime(2024, 1, 1) + number * timedelta(hours=1) for number in range(24)]
+    pl.DataFrame({"a": range(24), "ts": times, "l": [[0]] * 24}).write_parquet(tmp_path / "t.parquet")
+    query = f"SELECT 'row' AS kind, a FROM t UNION ALL SELECT 'window', COUNT(*) FROM {TUMBLED} GROUP BY window_start, window_end;"
+    part = batch_run(job(T + query), None, NOON).run(spark)
+    assert part is not None
+    assert sorted(part.rows()) == [*(("row", at) for at in range(9, 13)), ("window", 6), ("window", 6)]
