@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ouzel.runtime.process.life import now_ms
+import pytest
+
 from ouzel.runtime.process.watchdog import Watchdog
+from ouzel.runtime.protocol.starvation import Usage
 
 
 def stuck_since(since: float) -> Watchdog:
@@ -60,19 +62,59 @@ def test_each_call_has_the_whole_time() -> None:
     assert [watchdog.hangs(now, cpu_ms=0) for now in (1_400, 1_900, 1_951)] == [False, False, True]
 
 
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def test_to_wait_for_something_outside_is_no_hang() -> None:
-    watchdog = Watchdog(1_000)
+    watchdog = Watchdog(1_000, clock := Clock())
     watchdog.enter()
-    later = now_ms() + 1e9
     with watchdog.outside():
-        assert not watchdog.hangs(later, cpu_ms=0)
-    assert [watchdog.hangs(later + more, cpu_ms=0) for more in (501, 1_000, 1_002)] == [False, False, True]
+        clock.now = 1e9
+        assert not watchdog.hangs(clock.now, cpu_ms=0)
+        assert not watchdog.busy_ms(clock.now)
+    assert [watchdog.hangs(1e9 + more, cpu_ms=0) for more in (501, 1_000, 1_002)] == [False, False, True]
 
 
 def test_progress_gives_a_call_the_whole_time_again_and_begins_none() -> None:
-    watchdog = Watchdog(1_000)
+    watchdog = Watchdog(1_000, clock := Clock())
     watchdog.progress()
     assert not any(watchdog.hangs(1e12 + more, cpu_ms=0) for more in (0, 500, 1_000, 1_500))
-    watchdog.busy_since = 100
+    watchdog.enter()
+    clock.now = 700
     watchdog.progress()
-    assert watchdog.busy_since > 100
+    assert watchdog.busy_since == 700
+    assert watchdog.busy_ms(900) == 900, "those upstream wait for the whole call, whether it moves on or not"
+    watchdog.leave()
+    assert watchdog.busy_ms(900) == 0
+
+
+@pytest.mark.parametrize(
+    "usage_of", [lambda now: Usage(0, now), lambda now: Usage(0, 0, is_runnable=True)], ids=["waited", "waits"]
+)
+def test_a_call_that_is_given_no_core_does_not_hang(usage_of: object) -> None:
+    """It computes less than a hundredth of the limit, for others have the machine."""
+    assert callable(usage_of)
+    watchdog = stuck_since(100)
+    for now in range(100, 30_000, 250):
+        usage = usage_of(now) if watchdog.is_suspect(now) else None
+        assert not watchdog.hangs(now, now / 1_000, usage)
+
+
+def test_a_call_that_sleeps_after_it_had_no_core_hangs() -> None:
+    watchdog = stuck_since(100)
+    for now in range(100, 5_000, 250):
+        assert not watchdog.hangs(now, 0, Usage(0, now))
+    found = [watchdog.hangs(now, 0, Usage(0, 5_000)) for now in range(5_100, 6_500, 250)]
+    assert found[-1]
+    assert not any(found[:2])
+
+
+def test_a_call_that_is_stopped_hangs() -> None:
+    watchdog = stuck_since(100)
+    found = [watchdog.hangs(now, 7, Usage(7, 9, is_stopped=True)) for now in range(100, 1_400, 200)]
+    assert found == [False] * 6 + [True]

@@ -37,6 +37,7 @@ from ouzel.runtime.process.life import (
     show_as,
     wake_with_parent,
 )
+from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
 TOPOLOGY_ENDED, CANNOT_GO_ON = 3, 4
@@ -158,9 +159,10 @@ class Server:
         if not self._job.home.is_dir():
             self._give_up("the job directory is gone")
         now = now_ms()
-        for container in self._executors:
-            age_ms = self._heartbeats[container].age_ms(EXECUTOR_SLOT)
-            self._carry_out(self._supervision.silent(str(container), age_ms, now))
+        for container, executor in self._executors.items():
+            name, age_ms = str(container), now - self._heartbeats[container].last(EXECUTOR_SLOT)[0]
+            if self._supervision.is_suspect(name, age_ms, now):
+                self._carry_out(self._supervision.silent(name, age_ms, now, read_usage(executor)))
         if not self._ended:
             self._carry_out(self._supervision.tick(now))
 

@@ -20,6 +20,7 @@ from ouzel.errors import OuzelError, TopologyError
 from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
 from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
 Main = Callable[[RunDescription, int, int, Life], None]
@@ -129,8 +130,11 @@ class Executor:
         self._table.write()
 
     def _look_after(self, name: str, now: float) -> None:
-        for instruction in self._supervision.silent(name, self._heartbeats.age_ms(self._slots[name]), now):
-            self._carry_out(instruction)
+        spoke_ms, hangs = self._heartbeats.last(self._slots[name])
+        if self._supervision.is_suspect(name, now - spoke_ms, now):
+            usage = read_usage(self._table.entries[name].pid)
+            for instruction in self._supervision.silent(name, now - spoke_ms, now, usage, hangs):
+                self._carry_out(instruction)
 
     def _carry_out(self, instruction: SupervisionInstruction) -> None:
         match instruction:

@@ -26,6 +26,7 @@ OUTBOX_BYTES_MAX = 16 << 20
 """With more than this unsent, the task thread waits."""
 
 _RECONNECT_S = 0.02
+_SOON_S = 0.1
 _FRAME_RECONNECTED = Frame(wire_pb2.RECONNECTED, 0, memoryview(b""))
 
 
@@ -48,13 +49,23 @@ def connect(path: Path, hello: wire_pb2.Hello) -> socket.socket:
 
 
 class Gateway(Thread):
-    """Owns the socket to the stream manager; `beat` is called every `beat_ms`, from this thread."""
+    """Owns the socket to the stream manager; `beat` is called every `beat_ms`, from this thread.
+
+    It hears whether a long frame is arriving, and says whether it is to be called again soon. `clock` gives seconds.
+    """
 
     def __init__(
-        self, path: Path, hello: wire_pb2.Hello, beat: Callable[[], None], beat_ms: int, low_watermark: int
+        self,
+        path: Path,
+        hello: wire_pb2.Hello,
+        beat: Callable[[bool], bool],
+        beat_ms: int,
+        low_watermark: int,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(name="gateway", daemon=True)
         self._path, self._hello, self._beat, self._beat_s = path, hello, beat, beat_ms / 1e3
+        self._clock = clock
         self._inbox: SimpleQueue[list[Frame]] = SimpleQueue()
         self._outbox = Outbound()
         self._lock = Lock()
@@ -65,6 +76,7 @@ class Gateway(Thread):
         self._arrived = self._on_taken = 0
         self._inbox_max = min(INBOX_BYTES_MAX, low_watermark)
         self._next_beat = 0.0
+        self._patience_s = self._beat_s
 
     def take(self, timeout_s: float) -> list[Frame]:
         """All frames that have arrived; waits for the first at most `timeout_s`. A frame of kind RECONNECTED marks a lost connection."""
@@ -98,6 +110,12 @@ class Gateway(Thread):
                 self._nudge()
                 self._room.wait_for(lambda: self._outbox.bytes <= OUTBOX_BYTES_MAX)
 
+    def say(self, buffers: Sequence[memoryview]) -> None:
+        """As `send`, from this thread: it does not wait, and what is little always finds room."""
+        with self._lock:
+            self._outbox.put(buffers)
+            self._left_over = True
+
     def run(self) -> None:
         """The thread's work: connect, carry, reconnect, for ever."""
         first = True
@@ -119,7 +137,7 @@ class Gateway(Thread):
 
     def _connect(self) -> socket.socket:
         while True:
-            self._beat_if_due()
+            self._beat_if_due(None)
             try:
                 return connect(self._path, self._hello)
             except OSError:
@@ -132,12 +150,12 @@ class Gateway(Thread):
         poller.register(self._wake, select.EPOLLIN)
         with contextlib.closing(poller):
             while True:
-                for descriptor, mask in poller.poll(self._beat_s):
+                for descriptor, mask in poller.poll(self._patience_s):
                     if descriptor == self._wake:
                         os.eventfd_read(self._wake)
                     elif mask & ~select.EPOLLOUT:
                         self._receive(connection, inbound)
-                self._beat_if_due()
+                self._beat_if_due(inbound)
                 wanted = self._flush(connection) | (0 if self._is_full() else select.EPOLLIN)
                 if wanted != watched:
                     poller.modify(connection, wanted)
@@ -166,8 +184,9 @@ class Gateway(Thread):
     def _nudge(self) -> None:
         os.eventfd_write(self._wake, 1)
 
-    def _beat_if_due(self) -> None:
-        now = time.monotonic()
+    def _beat_if_due(self, inbound: Inbound | None) -> None:
+        now = self._clock()
         if now >= self._next_beat:
-            self._next_beat = now + self._beat_s / 2
-            self._beat()
+            soon = self._beat(inbound is not None and inbound.arriving() is not None)
+            self._patience_s = min(_SOON_S, self._beat_s) if soon else self._beat_s
+            self._next_beat = now + self._patience_s / 2

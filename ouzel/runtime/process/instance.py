@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import deque
@@ -29,6 +30,7 @@ from ouzel.runtime.process.pace import Pace, Portions
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultSender
 from ouzel.runtime.process.sink_thread import SinkThread
+from ouzel.runtime.process.usage import OwnWait, read_usage
 from ouzel.runtime.process.watchdog import Watchdog
 from ouzel.runtime.protocol.back_pressure import Pause
 from ouzel.runtime.protocol.messages import (
@@ -41,6 +43,7 @@ from ouzel.runtime.protocol.messages import (
     Message,
     Place,
     Send,
+    Stalled,
     Write,
 )
 from ouzel.runtime.run import ROWS_LOST, STATE_LOST
@@ -69,6 +72,8 @@ _SWITCH_S = 0.0005
 _LAST_OFFSETS_S = 0.5
 _AGAIN_S = 0.5
 _SLOW_MS = 5_000.0
+_BUSY_MS = 500.0
+"""Of a call that has lasted for so long those upstream are told, again and again: what is in hand is not lost."""
 _AT_ONCE = 0.05
 """So much of the hang timeout a task should take for what it is given at once."""
 
@@ -177,6 +182,7 @@ class Instance:
         self._machine: TaskMachine | None = None
         self._sink: SinkThread | DirectSink | None = None
         self._slow_since = 0.0
+        self._own_wait = OwnWait()
         self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms)
         self.running = True
 
@@ -215,6 +221,18 @@ class Instance:
             except Exception as error:
                 self._reporter.event(Event("commit-failed", str(error)))
                 self._reporter.report(self._machine)
+
+    def tell_if_busy(self, now: float, arriving: bool) -> bool:
+        """While one call, or one frame that is `arriving`, takes long, tell those upstream that nothing is lost.
+
+        It is called from the gateway's thread, for the task's own is in that call. True if they were told.
+        """
+        machine = self._machine
+        if machine is None or not machine.tracked or not (arriving or self.watchdog.busy_ms(now) > _BUSY_MS):
+            return False
+        for holder in sorted(machine.links.upstream):
+            self._gateway.say(self._codec.encode(Stalled(self._task.id, holder)))
+        return True
 
     def stop(self) -> None:
         """Leave `run` soon."""
@@ -286,6 +304,7 @@ class Instance:
     def _tick(self, machine: TaskMachine, now: float) -> None:
         self._next_tick = now + TICK_MS
         machine.wall_zero_us = _wall_zero_us()
+        machine.held_up(self._own_wait.take(), now)
         self._tell_of_offsets(machine, now)
         self._carry_out(machine.tick(now))
         self._tell_if_sink_is_slow(now)
@@ -419,9 +438,13 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     offsets = OffsetWriter(state, f"/offsets/{job.id}/{task.id}")
     hello = wire_pb2.Hello(task=task.id, incarnation=os.getpid(), token=job.token())
 
-    def beat() -> None:
-        if not instance.watchdog.hangs(now_ms(), 1e3 * (time.process_time() - time.thread_time())):
-            life.beat()
+    def beat(arriving: bool) -> bool:
+        now, cpu_ms = now_ms(), 1e3 * (time.process_time() - time.thread_time())
+        suspect = instance.watchdog.is_suspect(now)
+        usage = read_usage(os.getpid(), without=threading.get_native_id()) if suspect else None
+        hangs = instance.watchdog.hangs(now, cpu_ms, usage)
+        life.beat(hangs)
+        return not hangs and instance.tell_if_busy(now, arriving)
 
     path = here / "stream-manager.sock"
     gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes)

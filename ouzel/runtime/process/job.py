@@ -75,6 +75,19 @@ class RunDescription:
         upstream = {part.name: {link.component for link in part.inputs} for part in self.topology.components}
         return {task.id: tuple(one.id for one in tasks if one.component in upstream[task.component]) for task in tasks}
 
+    def holders(self) -> dict[int, tuple[int, ...]]:
+        """Task id to all tasks before it: who may hold what is on its way to it."""
+        feeders = self.feeders()
+        found: dict[int, tuple[int, ...]] = {}
+        for task in feeders:
+            before, todo = set[int](), list(feeders[task])
+            while todo:
+                if (one := todo.pop()) not in before:
+                    before.add(one)
+                    todo += feeders[one]
+            found[task] = tuple(sorted(before))
+        return found
+
     def sinks(self) -> frozenset[int]:
         """The tasks of components whose streams nobody reads: when they have finished, so has the topology."""
         read = {link.component for part in self.topology.components for link in part.inputs}

@@ -32,7 +32,10 @@ def now_ms() -> float:
 
 
 class Heartbeats:
-    """A file that the processes of a container and its executor map: when each was last alive. A beat costs no system call."""
+    """A file that the processes of a container and its executor map: when each was last alive. A beat costs no system call.
+
+    Of a process that says that it hangs, the time is negative.
+    """
 
     def __init__(self, path: Path) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -48,10 +51,15 @@ class Heartbeats:
         """The process in `slot` is alive now."""
         _SLOT.pack_into(self._map, slot * _SLOT.size, time.monotonic_ns())
 
-    def age_ms(self, slot: int) -> float:
-        """Milliseconds since its last beat."""
+    def hang(self, slot: int) -> None:
+        """The process in `slot` says that it hangs, since its last beat."""
         (last,) = _SLOT.unpack_from(self._map, slot * _SLOT.size)
-        return float(time.monotonic_ns() - last) / 1e6
+        _SLOT.pack_into(self._map, slot * _SLOT.size, -abs(last))
+
+    def last(self, slot: int) -> tuple[float, bool]:
+        """When it last beat, in milliseconds as `now_ms`, and whether it says that it hangs."""
+        (last,) = _SLOT.unpack_from(self._map, slot * _SLOT.size)
+        return abs(last) / 1e6, last < 0
 
 
 class Life:
@@ -61,9 +69,12 @@ class Life:
         self._heartbeats, self._slot = Heartbeats(heartbeats), slot
         self._server = watch_process(server)
 
-    def beat(self) -> None:
-        """Say that this process lives; leave at once when the server is gone, so that nothing is left behind."""
-        self._heartbeats.beat(self._slot)
+    def beat(self, hangs: bool = False) -> None:
+        """Say that this process lives, or that it hangs; leave at once when the server is gone, so that nothing is left behind."""
+        if hangs:
+            self._heartbeats.hang(self._slot)
+        else:
+            self._heartbeats.beat(self._slot)
         if self._server is None or has_ended(self._server):
             os._exit(0)
 

@@ -14,7 +14,7 @@ import os
 import secrets
 import socket
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ouzel.planner.settings import Delivery
 from ouzel.runtime.process.hub import Connection, Hub
@@ -41,13 +41,17 @@ _SMALL_BYTES = 16 << 10
 
 
 class StreamManager:
-    """Routes frames; `run` is the process's main loop."""
+    """Routes frames; `run` is the process's main loop. `clock` gives milliseconds."""
 
-    def __init__(self, job: RunDescription, container: int, life: Life, incarnation: int) -> None:
+    def __init__(
+        self, job: RunDescription, container: int, life: Life, incarnation: int, clock: Callable[[], float] = now_ms
+    ) -> None:
+        self._clock = clock
         settings = job.topology.settings
         self._job, self._container, self._life, self._incarnation = job, container, life, incarnation
-        tracked = settings.delivery is Delivery.AT_LEAST_ONCE
-        limit = _LINK_LIMIT * settings.high_watermark_bytes if tracked else math.inf
+        self._tracked = settings.delivery is Delivery.AT_LEAST_ONCE
+        self._holders = job.holders()
+        limit = _LINK_LIMIT * settings.high_watermark_bytes if self._tracked else math.inf
         self._tasks = {task.id: TaskLink(task.id, limit) for task in job.tasks_in(container)}
         self._peers = {one.id: PeerLink(-one.id, limit) for one in job.packing.containers if one.id != container}
         remote = {task: self._peers[place] for task, place in job.places().items() if place != container}
@@ -77,10 +81,10 @@ class StreamManager:
         MasterClient(self._job, me, self._on_plan).start()
         next_tick = 0.0
         while True:
-            busy = self._hub.poll(0 if self._dirty else max(0.0, next_tick - now_ms()) / 1e3)
+            busy = self._hub.poll(0 if self._dirty else max(0.0, next_tick - self._clock()) / 1e3)
             while self._plans:
                 self._follow(self._plans.popleft())
-            now = now_ms()
+            now = self._clock()
             self._flush(now, busy)
             if now >= next_tick:
                 next_tick = now + TICK_MS
@@ -239,7 +243,7 @@ class StreamManager:
 
     def _pause(self, frame: Frame) -> None:
         """A local task is to pause, or to go on: its rows are held back here."""
-        pause, now = self._pauses[frame.destination], now_ms()
+        pause, now = self._pauses[frame.destination], self._clock()
         pause.told(frame.header().source, frame.kind == wire_pb2.SLOW, now)
         self._hold_back(frame.destination, pause.holds(now))
 
@@ -264,10 +268,17 @@ class StreamManager:
         for connection in self._hub.connections():
             if connection.sender is not None and self._received[connection.sender] > connection.acknowledged:
                 self._acknowledge(connection, self._received[connection.sender])
+            self._tell_of_arriving(connection)
         self._flush(now)
         if now >= self._next_report:
             self._next_report = now + REPORT_MS
             self._send_report()
+
+    def _tell_of_arriving(self, connection: Connection) -> None:
+        """While a frame takes long to arrive, and does arrive, those who hold it are told: it is not lost."""
+        destination = connection.inbound.arriving() if connection.trusted else None
+        for holder in self._holders.get(destination, ()) if destination is not None and self._tracked else ():
+            self._route(_control(wire_pb2.STALLED, holder, wire_pb2.Header(source=destination)))
 
     def _send_report(self) -> None:
         links = (*self._tasks.values(), *self._peers.values())

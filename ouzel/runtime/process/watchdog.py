@@ -1,44 +1,47 @@
-"""Whether a task hangs: it is in one call for too long, and meanwhile neither computes nor waits for something outside.
+"""Whether a task hangs: it is in one call for too long, and meanwhile neither computes, nor waits for a core or something outside.
 
 What computes must come to an end, too: a call that shows no progress is taken for an endless loop once it has used several times as much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ouzel.runtime.process.life import now_ms
+from ouzel.runtime.protocol.starvation import ENDLESS, QUIET, Starvation, Usage
 from ouzel.runtime.protocol.supervision import LATE
 
 COMPUTES = 0.01
 """A process that uses less than this part of a core computes nothing."""
 
-ENDLESS = 3
-"""A call without progress that has computed for so many times the limit never ends."""
-
 
 class Watchdog:
-    """The task's thread says when it enters and leaves a call; the gateway's thread asks whether it `hangs`."""
+    """The task's thread says when it enters and leaves a call; the gateway's thread asks whether it `hangs`.
 
-    def __init__(self, limit_ms: float) -> None:
-        self.limit_ms = limit_ms
+    `clock` gives milliseconds, and is the one of the times that the gateway's thread asks with.
+    """
+
+    def __init__(self, limit_ms: float, clock: Callable[[], float] = now_ms) -> None:
+        self.limit_ms, self._clock = limit_ms, clock
         self.busy_since: float | None = None
+        self._entered: float | None = None
         self._call: float | None = None
         self._alive_ms = self._cpu_ms = self._began_cpu_ms = self._asked_ms = 0.0
+        self._starved = Starvation()
 
     def enter(self) -> None:
         """A call begins."""
-        self.busy_since = now_ms()
+        self.busy_since = self._entered = self._clock()
 
     def progress(self) -> None:
         """The call, if there is one, moves on."""
         if self.busy_since is not None:
-            self.enter()
+            self.busy_since = self._clock()
 
     def leave(self) -> None:
         """The call has ended."""
-        self.busy_since = None
+        self.busy_since = self._entered = None
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -47,20 +50,37 @@ class Watchdog:
         yield
         self.enter()
 
-    def hangs(self, now: float, cpu_ms: float) -> bool:
+    def busy_ms(self, now: float) -> float:
+        """How long the call has lasted, whether it moves on or not; 0 when there is none."""
+        entered = self._entered
+        return 0.0 if entered is None else now - entered
+
+    def is_suspect(self, now: float) -> bool:
+        """Whether `hangs` is to be told what the process had of the CPU: to find out costs more than to ask."""
+        since = self.busy_since
+        return since is not None and now - max(since, self._alive_ms) > QUIET * self.limit_ms
+
+    def hangs(self, now: float, cpu_ms: float, usage: Usage | None = None) -> bool:
         """Whether there has been no life for longer than the limit, or a computation has no end.
 
-        `cpu_ms` is what the process has used but for the asking thread: time in which others had the machine counts for nobody. Nor does
-        time in which nobody asked, for then this process did not run at all, or its machine stood still.
+        `cpu_ms` is what the process has used but for the asking thread, `usage` the same with what it waited for a core: time in which
+        others had the machine counts for nobody. Nor does time in which nobody asked, for then this process did not run at all, or its
+        machine stood still.
         """
         since, asked_ms, self._asked_ms = self.busy_since, self._asked_ms, now
         if since is None:
             return False
         if since != self._call:
-            self._call, self._alive_ms, self._cpu_ms, self._began_cpu_ms = since, since, cpu_ms, cpu_ms
+            self._call, self._began_cpu_ms = since, cpu_ms
+            self._lives(since, cpu_ms)
         elif cpu_ms - self._cpu_ms > COMPUTES * self.limit_ms:
-            self._alive_ms, self._cpu_ms = now, cpu_ms
+            self._lives(now, cpu_ms)
+        if usage is not None:
+            self._starved.see(usage, now)
         if now - asked_ms > LATE * self.limit_ms:
             self._alive_ms = max(self._alive_ms, now - LATE * self.limit_ms)
         endless = min(now - since, cpu_ms - self._began_cpu_ms) > ENDLESS * self.limit_ms
-        return endless or now - self._alive_ms > self.limit_ms
+        return endless or now - self._alive_ms - self._starved.excused_ms > self.limit_ms
+
+    def _lives(self, at_ms: float, cpu_ms: float) -> None:
+        self._alive_ms, self._cpu_ms, self._starved = at_ms, cpu_ms, Starvation()

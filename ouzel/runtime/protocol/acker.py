@@ -27,11 +27,17 @@ STALL_HOLDS_MS = 300.0
 
 
 class RunningTime:
-    """Time that runs against batches: it stands still while a sink waits for what it writes to."""
+    """Time that runs against batches: it stands still while a sink waits for what it writes to, or who counts it has no core."""
 
     def __init__(self) -> None:
-        self._seen_ms = self._stood_ms = 0.0
+        self._seen_ms = self._stood_ms = self._counted_ms = 0.0
         self._stalled_until_ms = -math.inf
+
+    def held_up(self, waited_ms: float, now_ms: float) -> None:
+        """Of the time since it was last told, whoever counts it had to wait so long for a core; it does not run backwards for that."""
+        running_ms = self.at(now_ms)
+        self._stood_ms += max(0.0, min(waited_ms, running_ms - self._counted_ms))
+        self._counted_ms = self.at(now_ms)
 
     def stalled(self, now_ms: float) -> None:
         """A sink waits, now."""
@@ -155,8 +161,12 @@ class Acker:
         self.pending_rows -= self.pending.pop(held.sequence).rows
 
     def stalled(self, now_ms: float) -> None:
-        """A sink waits for what it writes to: meanwhile no time runs against what is pending."""
+        """A sink waits for what it writes to, or a task has some of it in hand: meanwhile no time runs against what is pending."""
         self._time.stalled(now_ms)
+
+    def held_up(self, waited_ms: float, now_ms: float) -> None:
+        """The holder waited so long for a core since it last said so: where it has none, those who are to ack have none either."""
+        self._time.held_up(waited_ms, now_ms)
 
     def failed(self, root: Root, now_ms: float) -> list[PendingBatch]:
         """What to send again at once; a Fail of everything is only noted, and `overdue` gives it a moment later."""

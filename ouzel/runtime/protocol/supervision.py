@@ -1,13 +1,16 @@
 """When to start a process again: at once the first time, then later and later; a process that is silent for too long is killed first.
 
-Without I/O or clock: the executor tells it what happened and when, and does what it says.
+Silence counts only while the process could have spoken: one that has no core, or computes, is not dead. Without I/O or clock: the executor
+tells it what happened and when, and does what it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
+
+from ouzel.runtime.protocol.starvation import ENDLESS, QUIET, Starvation, Usage
 
 FIRST_WAIT_MS = 100.0
 LONGEST_WAIT_MS = 5_000.0
@@ -53,6 +56,13 @@ class _Process:
     incarnation: int = -1
     deaths_in_a_row: int = 0
     given_up: bool = False
+    spoke_ms: float = -inf
+    silence: Starvation = field(default_factory=Starvation)
+
+    def spoken(self, at_ms: float) -> None:
+        """Its last sign of life is from then; with a new one a silence ends."""
+        if at_ms > self.spoke_ms:
+            self.spoke_ms, self.silence = at_ms, Starvation()
 
 
 class Supervision:
@@ -78,15 +88,29 @@ class Supervision:
         doubled = FIRST_WAIT_MS * 2.0 ** (process.deaths_in_a_row - 2)
         process.due_ms = now_ms + (0.0 if process.deaths_in_a_row == 1 else min(doubled, LONGEST_WAIT_MS))
 
-    def silent(self, name: str, age_ms: float, now_ms: float) -> list[SupervisionInstruction]:
-        """The last sign of life of a running process is `age_ms` old.
+    def is_suspect(self, name: str, age_ms: float, now_ms: float) -> bool:
+        """Whether a process whose last sign of life is `age_ms` old is to be looked at now, for `silent`."""
+        process = self._processes[name]
+        process.spoken(now_ms - age_ms)
+        quiet = min(age_ms, now_ms - process.started_ms) > QUIET * self._hang_timeout_ms
+        return process.running and quiet and process.silence.is_due(self._hang_timeout_ms, now_ms)
 
-        After a time in which nobody looked, a part of the limit is left to show one: where a machine stood still, all look dead at first.
+    def silent(
+        self, name: str, age_ms: float, now_ms: float, usage: Usage | None = None, hangs: bool = False
+    ) -> list[SupervisionInstruction]:
+        """The last sign of life of a running process is `age_ms` old, and `usage` is what it had of the CPU, if that is known.
+
+        One that says itself that it `hangs` is not excused by what its other threads do. After a time in which nobody looked, a part of
+        the limit is left to show life: where a machine stood still, all look dead at first.
         """
         self._look(now_ms)
-        process = self._processes[name]
-        since = min(age_ms, now_ms - process.started_ms, now_ms - self._late_ms + LATE * self._hang_timeout_ms)
-        return [Kill(name)] if process.running and since > self._hang_timeout_ms else []
+        process, limit_ms = self._processes[name], self._hang_timeout_ms
+        process.spoken(now_ms - age_ms)
+        silence = process.silence
+        silence.see(None if hangs else usage, now_ms)
+        since = min(age_ms, now_ms - process.started_ms, now_ms - self._late_ms + LATE * limit_ms) - silence.excused_ms
+        dead = since > limit_ms or silence.computed_ms > ENDLESS * limit_ms
+        return [Kill(name)] if process.running and dead else []
 
     def tick(self, now_ms: float) -> list[SupervisionInstruction]:
         """What is due."""
@@ -100,7 +124,7 @@ class Supervision:
                 instructions.append(GiveUp(name, f"{name} died {process.deaths_in_a_row} times in a row"))
                 continue
             process.incarnation += 1
-            process.running, process.started_ms = True, now_ms
+            process.running, process.started_ms, process.silence = True, now_ms, Starvation()
             instructions.append(Start(name, process.incarnation))
         return instructions
 

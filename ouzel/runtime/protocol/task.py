@@ -217,6 +217,10 @@ class TaskMachine:
         holders = sorted(self.links.upstream) if waiting and self.tracked else ()
         self.interject([Send(Stalled(self.task.id, holder)) for holder in holders])
 
+    def held_up(self, waited_ms: float, now_ms: float) -> None:
+        """The task waited so long for a core since this was last said: no time runs against others meanwhile, for they have none either."""
+        self.acker.held_up(waited_ms, now_ms)
+
     def kept(self, number: int, now_ms: float) -> None:
         """The offsets of the Commit of that number are kept: a successor of this task starts from there, or later."""
 

@@ -91,7 +91,15 @@ class Inbound:
         self.limit = limit
         self._chunk = _chunk(CHUNK_BYTES)
         self._start = self._end = 0
-        self.bytes = 0
+        self.bytes = self._cut_frames = 0
+        self._looked = (0, 0)
+
+    def arriving(self) -> int | None:
+        """Whom the frame is for that is amid arriving: some of it has come since the last call, and no other was completed since."""
+        (cut, came), self._looked = self._looked, (self._cut_frames, self.bytes)
+        if self._cut_frames > cut or self.bytes == came or self._end - self._start < PREFIX.size:
+            return None
+        return int(PREFIX.unpack_from(self._chunk, self._start)[2])
 
     def receive(self, connection: socket.socket) -> list[Frame]:
         """One read, and the frames it completes.
@@ -132,6 +140,7 @@ class Inbound:
             position += length
             length = 0
         self._start = position
+        self._cut_frames += len(frames)
         self._make_room(length)
         return frames
 

@@ -1,0 +1,55 @@
+"""Whether a silent process could have spoken: time in which it computed, or waited for a core that others had, is no silence.
+
+Without I/O or clock: what the kernel says of a process comes in as a `Usage`.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+ENDLESS = 3
+"""What has computed for so many times the limit, and shown no life, never ends."""
+
+QUIET = 0.25
+"""What has been silent for less than this part of the limit is not looked at: to look costs some system calls a thread."""
+
+LOOKS = 0.05
+"""What is silent is looked at once in this part of the limit."""
+
+
+class Usage(NamedTuple):
+    """What a process had of the CPU since its start, over its threads, in milliseconds.
+
+    `waited_ms` is how long it waited for a core although it could run. A wait that goes on is not in it yet: then it `is_runnable`, as it
+    is while it runs. One that `is_stopped` can neither run nor wait.
+    """
+
+    cpu_ms: float
+    waited_ms: float
+    is_runnable: bool = False
+    is_stopped: bool = False
+
+
+class Starvation:
+    """Of one silence: how much of it the process could not help, and how long it has computed. Made anew when it has spoken."""
+
+    def __init__(self) -> None:
+        self.excused_ms = self.computed_ms = 0.0
+        self._before: Usage | None = None
+        self._seen_ms = -inf
+
+    def is_due(self, limit_ms: float, now_ms: float) -> bool:
+        """Whether the process is to be looked at again."""
+        return now_ms - self._seen_ms >= LOOKS * limit_ms
+
+    def see(self, usage: Usage | None, now_ms: float) -> None:
+        """How the process stands now; None where that cannot be known, so that all of its silence counts."""
+        before, since_ms = self._before, now_ms - self._seen_ms
+        self._before, self._seen_ms = usage, now_ms
+        if usage is None or before is None or usage.is_stopped:
+            return
+        computed = min(since_ms, max(0.0, usage.cpu_ms - before.cpu_ms))
+        waited = max(0.0, usage.waited_ms - before.waited_ms)
+        self.computed_ms += computed
+        self.excused_ms += since_ms if usage.is_runnable else min(since_ms, computed + waited)
