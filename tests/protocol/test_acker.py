@@ -137,6 +137,28 @@ def test_a_slow_sink_does_not_stop_time() -> None:
     assert [held.messages[0].id for held in acker.overdue(4_000)] == [1]
 
 
+def test_no_time_runs_while_the_holder_itself_has_no_core() -> None:
+    """Of each 100 ms it waited for 95: in a minute three seconds have passed, and not sixty."""
+    acker = Acker(1, 0, 4_000)
+    emit(acker, 1, now_ms=0)
+    for now in range(100, 60_001, 100):
+        acker.held_up(95, now)
+        assert acker.overdue(now) == []
+    acker.held_up(0, 62_000)
+    assert [held.messages[0].id for held in acker.overdue(62_000)] == [1]
+
+
+def test_who_waits_for_a_core_and_for_a_sink_at_once_does_not_turn_time_back() -> None:
+    acker = Acker(1, 0, 1_000)
+    emit(acker, 1, now_ms=0)
+    for now in range(100, 10_001, 100):
+        acker.stalled(now)
+        acker.held_up(100, now)
+    acker.held_up(0, 10_000 + STALL_HOLDS_MS)
+    assert acker.overdue(10_000 + STALL_HOLDS_MS + 800) == []
+    assert len(acker.overdue(10_000 + STALL_HOLDS_MS + 1_000)) == 1
+
+
 def test_several_tasks_that_come_up_ask_once() -> None:
     acker = Acker(1, 0, 1_000)
     emit(acker, 1)

@@ -44,11 +44,11 @@ def task_of(bolt: ouzel.Bolt) -> UserBolt:
     return machine
 
 
-def attempts(machine: UserBolt, count: int) -> Iterator[ref[pl.DataFrame]]:
-    """The same batch again and again."""
-    for attempt in range(count):
-        frame = pl.DataFrame({"n": [attempt]})
-        machine.handle([Data(0, 1, 2, 99, (Root(1, 1, attempt),), frame)], 1.0)
+def batches(machine: UserBolt, count: int) -> Iterator[ref[pl.DataFrame]]:
+    """The frames of so many batches, once the bolt has them."""
+    for number in range(count):
+        frame = pl.DataFrame({"n": [number]})
+        machine.handle([Data(0, 1, 2, 99 + number, (Root(1, 1 + number, 0),), frame)], 1.0)
         yield ref(frame)
 
 
@@ -59,7 +59,7 @@ def notes(instructions: list[Instruction]) -> list[str]:
 def test_rows_of_batches_that_nobody_can_ack_are_let_go_of() -> None:
     gc.freeze()  # what other tests have left is not looked through
     machine = task_of(Forgets())
-    frames = list(attempts(machine, 200))
+    frames = list(batches(machine, 200))
     gc.collect()
     assert sum(frame() is not None for frame in frames) == 1
     (note,) = notes(machine.tick(60.0))
@@ -69,7 +69,7 @@ def test_rows_of_batches_that_nobody_can_ack_are_let_go_of() -> None:
 
 def test_who_keeps_batches_for_longer_than_their_source_waits_is_told() -> None:
     machine = task_of(Keeps())
-    list(attempts(machine, 3))
+    list(batches(machine, 3))
     limit = Settings().ack_timeout_ms
     assert notes(machine.tick(limit - 1.0)) == []
     (note,) = notes(machine.tick(limit + 1.0))
@@ -78,7 +78,7 @@ def test_who_keeps_batches_for_longer_than_their_source_waits_is_told() -> None:
 
 def test_who_acks_in_time_is_told_nothing() -> None:
     machine = task_of(Keeps())
-    list(attempts(machine, 3))
+    list(batches(machine, 3))
     assert isinstance(machine.bolt, Keeps)
     for batch in machine.bolt.kept:
         machine.ack(batch)

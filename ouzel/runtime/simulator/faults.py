@@ -56,6 +56,14 @@ def stall_task(world: World) -> None:
     world.happened.append(f"task {task} stalled")
 
 
+def starve(world: World) -> None:
+    """Others have all cores, for longer than replays wait: no task does anything, and each hears of that when it goes on."""
+    lasts_ms = world.random.choice([500.0, 3_000.0, 60_000.0])
+    for host in world.hosts.values():
+        host.starve(world.now_ms, world.now_ms + lasts_ms + world.random.uniform(0.0, 500.0))
+    world.happened.append(f"all tasks had no core for {lasts_ms:g} ms")
+
+
 def stall_sink(world: World) -> None:
     """What a sink writes to is slow, or away for longer than replays wait."""
     writing = [task for task, host in world.hosts.items() if host.machine.writer is not None]
@@ -132,6 +140,6 @@ def _kill(world: World, stateful: bool) -> None:
 
 
 SURVIVABLE = (
-    lose_link, kill_stream_manager, kill_stateless_task, kill_in_hand, stall_task, stall_sink, pause, move_state,
+    lose_link, kill_stream_manager, kill_stateless_task, kill_in_hand, stall_task, starve, stall_sink, pause, move_state,
 )  # fmt: skip
 """Every fault after which the answer is still exact."""

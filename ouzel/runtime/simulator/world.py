@@ -84,6 +84,7 @@ class Host:
     poll_at: float = 0.0
     poll_ms: float = POLL_MS
     stalled_until: float = 0.0
+    starved_since_ms: float | None = None
     finished: bool = False
     commits: deque[tuple[float, Commit]] = field(default_factory=deque)
     orders: deque[tuple[float, Write | Flush]] = field(default_factory=deque)
@@ -112,6 +113,18 @@ class Host:
     def stall(self, until_ms: float) -> None:
         """It does nothing until then."""
         self.stalled_until, self.due_ms = until_ms, None
+
+    def starve(self, now_ms: float, until_ms: float) -> None:
+        """It has no core until then; when it goes on it says so."""
+        self.stall(max(until_ms, self.stalled_until))
+        if self.starved_since_ms is None:
+            self.starved_since_ms = now_ms
+
+    def go_on(self, now_ms: float) -> None:
+        """It has a core: if it had none before, the machine hears for how long."""
+        if self.starved_since_ms is not None:
+            self.machine.held_up(now_ms - self.starved_since_ms, now_ms)
+            self.starved_since_ms = None
 
     def stall_sink(self, until_ms: float) -> None:
         """Its sink writes nothing until then."""
@@ -282,6 +295,7 @@ class World:
         while hosts:
             host = hosts.pop(int(self.random.random() * len(hosts)))
             host.due_ms = None
+            host.go_on(self.now_ms)
             if (
                 self._keep_offsets(host)
                 or self._write(host)

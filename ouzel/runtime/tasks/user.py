@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from ouzel.planner.topology import DEFAULT_STREAM, Component, Task
 from ouzel.runtime.protocol.acker import PendingBatch
 from ouzel.runtime.protocol.anchors import edge, edges
 from ouzel.runtime.protocol.ids import mix
+from ouzel.runtime.protocol.ledger import Entry, Ledger
 from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, Ack, Data, Fail, Instruction, Root, TimeStatus
 from ouzel.runtime.protocol.quarantine import Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
@@ -140,20 +141,33 @@ class UserSpout(TaskMachine):
         self.spout.close()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class _Opened:
-    """A batch that was handed to a bolt and is neither acked nor failed: what its ack will say under each root."""
+    """A batch that was handed to a bolt and is neither acked nor failed: what its ack will say under each root, and what came of it."""
 
     message: Data
-    xors: dict[Root, int]
     since_ms: float
-    emitted: int = 0
+    xors: dict[Root, int] = field(init=False)
+    made: list[Data] = field(default_factory=list)
 
-    def anchored(self, frame_id: int) -> None:
+    def __post_init__(self) -> None:
+        self.comes_again(self.message)
+
+    def comes_again(self, message: Data) -> None:
+        """It will be acked under the roots of this attempt, with what came of it so far; its rows are there already."""
+        self.message = replace(self.message, roots=message.roots, edges=message.edges)
+        self.xors = dict(message.leaves)
+        for frame in self.made:
+            self._answer_for(frame)
+
+    def anchored(self, frame: Data) -> None:
         """A frame came of it."""
-        self.emitted += 1
+        self.made.append(frame)
+        self._answer_for(frame)
+
+    def _answer_for(self, frame: Data) -> None:
         for root, leaf in self.message.leaves:
-            self.xors[root] ^= edge(frame_id, leaf)
+            self.xors[root] ^= edge(frame.id, leaf)
 
 
 @dataclass(slots=True)
@@ -174,7 +188,8 @@ class _Cut:
 class UserBolt(TaskMachine):
     """Runs a Bolt, frame by frame. What it emits is anchored to the batches it names; each is open until acked or failed.
 
-    One that the bolt has let go of can never be acked: it is forgotten, with its rows, and its source sends it again.
+    One that the bolt has let go of can never be acked: it is forgotten, with its rows, and its source sends it again. One that comes again
+    while it is open, or after it was acked, is not handed to the bolt again: what came of it is sent again.
     """
 
     def __init__(
@@ -185,6 +200,8 @@ class UserBolt(TaskMachine):
         self.bolt, self._streams, self._outputs = bolt, streams, schemas(component)
         self._quarantine, self._refusals = quarantine, refusals
         self._open: WeakKeyDictionary[Batch, _Opened] = WeakKeyDictionary()
+        self._open_ids: WeakValueDictionary[int, _Opened] = WeakValueDictionary()
+        self._ledger = Ledger() if self.tracked else None
         self._cuts: WeakKeyDictionary[Batch, _Cut] = WeakKeyDictionary()
         self._cut: _Cut | None = None
         self._unanswered = 0
@@ -196,19 +213,40 @@ class UserBolt(TaskMachine):
 
     def _work(self, arrived: list[Data]) -> None:
         for message in arrived:
-            component, stream = self._streams[message.stream]
-            batch = Batch(message.frame, component, stream, message.source)
-            self._open[batch] = _Opened(message, dict(message.leaves), self.now_ms)
-            self._unanswered += 1
-            self.counts.rows_in += message.frame.height
-            suspected = message.id in self._quarantine
-            parts = self._quarantine.parts(message.id, message.frame.height)
-            with blame_component(self.task):
-                if suspected:
-                    self._execute_in_parts(batch, parts, self._quarantine.killers(message.id))
-                else:
-                    for _ in parts:
-                        self.bolt.execute(batch, self)
+            if not self._came_before(message):
+                self._execute(message)
+
+    def _execute(self, message: Data) -> None:
+        component, stream = self._streams[message.stream]
+        batch = Batch(message.frame, component, stream, message.source)
+        self._open[batch] = self._open_ids[message.id] = _Opened(message, self.now_ms)
+        self._unanswered += 1
+        self.counts.rows_in += message.frame.height
+        suspected = message.id in self._quarantine
+        parts = self._quarantine.parts(message.id, message.frame.height)
+        with blame_component(self.task):
+            if suspected:
+                self._execute_in_parts(batch, parts, self._quarantine.killers(message.id))
+            else:
+                for _ in parts:
+                    self.bolt.execute(batch, self)
+
+    def _came_before(self, message: Data) -> bool:
+        """Whether the bolt has the batch, or has acked it: then what came of it may be what was lost."""
+        if self._ledger is None:
+            return False
+        opened, entry = self._open_ids.get(message.id), self._ledger.recall(message)
+        if opened is not None:
+            opened.comes_again(message)
+            self._send(_again(opened.made, message))
+        elif entry is not None:
+            self._emit_again(message, entry)
+        return opened is not None or entry is not None
+
+    def _emit_again(self, message: Data, entry: Entry) -> None:
+        outputs = _again(entry.outputs, message)
+        self._send(outputs)
+        self.answer([message], outputs)
 
     def _execute_in_parts(self, batch: Batch, parts: Iterable[tuple[int, int]], killers: Mapping[int, int]) -> None:
         self._cut = cut = _Cut(batch)
@@ -253,12 +291,12 @@ class UserBolt(TaskMachine):
             return
         frames = [one.message for one in opened]
         roots = tuple({root: None for message in frames for root in message.roots})
-        frame_id = mix(*(message.id for message in frames), opened[0].emitted)
+        frame_id = mix(*(message.id for message in frames), len(opened[0].made))
         messages = self.route(stream, frame, frame_id, roots, task)
         for message in messages:
             message.edges = edges(message.id, roots, frames)
             for one in opened:
-                one.anchored(message.id)
+                one.anchored(message)
         self._send(messages)
 
     def fitted(self, stream: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -274,6 +312,8 @@ class UserBolt(TaskMachine):
         opened = self._close(batch)
         if opened is not None:
             self._send(Ack(root.task, root, xor) for root, xor in opened.xors.items())
+            if self._ledger is not None:
+                self._ledger.note([opened.message], opened.made)
 
     def fail(self, batch: Batch) -> None:
         """Collector.fail: whoever holds its roots replays them."""
@@ -288,7 +328,9 @@ class UserBolt(TaskMachine):
 
     def _close(self, batch: Batch) -> _Opened | None:
         opened = self._open.pop(batch, None)
-        self._unanswered -= opened is not None
+        if opened is not None:
+            self._unanswered -= 1
+            self._open_ids.pop(opened.message.id, None)
         return opened
 
     def _tick(self) -> None:
@@ -327,6 +369,11 @@ class UserBolt(TaskMachine):
     def close(self) -> None:
         """Close the bolt."""
         self.bolt.close()
+
+
+def _again(made: Iterable[Data], message: Data) -> list[Data]:
+    """What came of a batch, under the roots of another attempt."""
+    return [replace(old, roots=message.roots, edges=edges(old.id, message.roots, [message])) for old in made]
 
 
 class _Last:
