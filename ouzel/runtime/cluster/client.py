@@ -19,10 +19,12 @@ import polars as pl
 from ouzel.connectors.backlog import Backlog
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.job import RunDescription, remove_home
+from ouzel.runtime.process.life import now_ms
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
 from ouzel.runtime.protocol.messages import Event, Waiting
+from ouzel.runtime.protocol.standstill import Standstill
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
@@ -32,6 +34,7 @@ _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
 _RETRY_S = 0.05
 _ROOM_FOR_WORDS = 1 << 16
 _LOOK_FOR_MASTER_S = 0.2
+_ANSWER_S = 2.0
 ASK_S = 60.0
 """The topology master is looked for so long when it is to be told something."""
 
@@ -70,7 +73,7 @@ class HeronHandle(RowIteration):
         self._status = Status(RunState.STARTING)
         self._heard = 0
         self._stopping = self._cut_short = False
-        self._moved: tuple[tuple[object, ...], float] = (), 0.0
+        self._stop = Standstill(0.0, 0.0)
         self._news = Condition()
         self._reader = ResultReader(job.home, self._take, self._has_room)
         self._thread = Thread(target=self._follow, name="status", daemon=True)
@@ -120,8 +123,8 @@ class HeronHandle(RowIteration):
 
     def drain(self) -> None:
         """See run.Handle."""
+        self._stop = Standstill(1e3 * STOP_S, now_ms())
         self._stopping = True
-        self._moved = (), time.monotonic()
         self._ask("Stop", time.monotonic() + STOP_S)
 
     def stop(self) -> Status:
@@ -180,14 +183,16 @@ class HeronHandle(RowIteration):
 
     def _ask(self, call: str, deadline: float) -> int | None:
         """Call the topology master, whichever is there; the version of the plan that says so, None if there is none in time."""
+        patience_s = _ANSWER_S
         while not self._has_ended and time.monotonic() < deadline:
             address = self._finder.find(_LOOK_FOR_MASTER_S)
             if address is not None:
                 with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):
                     reply = getattr(TopologyMasterStub(channel), call)(
-                        wire_pb2.PlanRequest(), timeout=2.0, metadata=self._credentials
+                        wire_pb2.PlanRequest(), timeout=patience_s, metadata=self._credentials
                     )
                     return int(reply.version)
+                patience_s *= 2  # each call asks all tasks: what has much to do is not to have more
             time.sleep(_RETRY_S)
         return None
 
@@ -229,9 +234,7 @@ class HeronHandle(RowIteration):
         """Whether the run is to end at once: because that was asked for, or because a stop goes nowhere."""
         if self._stopping and not self._cut_short:
             reached = (self._status.rows_acked, self._status.rows_out, self._status.watermark_us)
-            if reached != self._moved[0]:
-                self._moved = reached, time.monotonic()
-            self._cut_short = time.monotonic() - self._moved[1] > STOP_S
+            self._cut_short = self._stop.lasts(reached, now_ms())
         return self._cut_short
 
     def _now_is(self, status: Status, heard: int) -> None:

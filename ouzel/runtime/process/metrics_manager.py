@@ -19,6 +19,9 @@ from ouzel.runtime.process.report_stream import ReportReceiver
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
+_LIMITS = 4
+"""A topology master may take so many times the hang timeout for a report: by then one that hangs has long been killed."""
+
 
 class MetricsManager:
     """Keeps what the tasks of every incarnation have reported, for a topology master that is new."""
@@ -29,9 +32,7 @@ class MetricsManager:
         self._reports = Reports()
         self._manager = wire_pb2.StreamManagerReport()
         self._table = ProcessTable(job.container(container))
-        self._patience_s = (
-            job.topology.settings.hang_timeout_ms / 4e3
-        )  # a master that hangs must not make this one seem to
+        self._patience_s = job.topology.settings.hang_timeout_ms / 4e3  # for what hangs must not make this one seem to
         self._channel: grpc.Channel | None = None
         self._pace = Pace()
         self._receiver = ReportReceiver(job.container(container))
@@ -65,12 +66,26 @@ class MetricsManager:
             return
         try:
             for message in self._messages():
-                TopologyMasterStub(channel).Publish(message, timeout=self._patience_s, metadata=self._job.credentials)
-                self._life.beat()
+                self._hand_on(channel, message)
         except grpc.RpcError as error:
             print(f"the topology master did not take a report: {error}", file=sys.stderr)
             channel.close()
             self._channel = None
+
+    def _hand_on(self, channel: grpc.Channel, message: wire_pb2.ContainerReport) -> None:
+        """Wait until the topology master has it: one that is slow is told nothing twice, one that hangs is killed, which ends the call.
+
+        Raises:
+            grpc.RpcError: it does not take it.
+        """
+        limit_s = _LIMITS * self._job.topology.settings.hang_timeout_ms / 1e3
+        call = TopologyMasterStub(channel).Publish.future(message, timeout=limit_s, metadata=self._job.credentials)
+        taken = False
+        while not taken:
+            with contextlib.suppress(grpc.FutureTimeoutError):
+                call.result(self._patience_s)
+                taken = True
+            self._life.beat()
 
     def _messages(self) -> Iterator[wire_pb2.ContainerReport]:
         """What is new of the tasks, in messages of bounded size, and how the container stands, which is said each time."""

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Condition
@@ -45,10 +45,10 @@ _HOLD_S = 10.0
 
 
 class TopologyMaster(TopologyMasterServicer):
-    """The service; its methods run in threads of gRPC's and share one lock."""
+    """The service; its methods run in threads of gRPC's and share one lock. `clock` gives milliseconds."""
 
-    def __init__(self, job: RunDescription, state: StateManager) -> None:
-        self._job, self._state_manager = job, state
+    def __init__(self, job: RunDescription, state: StateManager, clock: Callable[[], float] = now_ms) -> None:
+        self._job, self._state_manager, self._clock = job, state, clock
         self._changed = Condition()
         self._membership = Membership(frozenset(one.id for one in job.packing.containers), version=time.time_ns())
         tasks = job.topology.tasks()
@@ -60,7 +60,7 @@ class TopologyMaster(TopologyMasterServicer):
         self._containers: dict[int, wire_pb2.ContainerReport] = {}
         self._draining, self._pause = _recall_request(state.get(f"/executionstate/{job.id}") or b"")
         self._table = ProcessTable(job.container(MASTER_CONTAINER))
-        self._pace = Pace()
+        self._pace = Pace(lambda: clock() / 1e3)
         self.state = RunState.STARTING
         self.reason = ""
         self.told_of_end = False
@@ -141,7 +141,7 @@ class TopologyMaster(TopologyMasterServicer):
         """How the topology stands; of ranges and events what is not known."""
         if self.has_ended:
             self._totals.tell_all()
-        status = self._totals.status(now_ms(), known)
+        status = self._totals.status(self._clock(), known)
         status.state, status.reason = self.state.value, self.reason
         status.plan = self._totals.heard_of(self._everyone)
         status.restarts = self._table.restarts() + sum(report.restarts for report in self._containers.values())
@@ -187,7 +187,7 @@ class TopologyMaster(TopologyMasterServicer):
         failed = self._totals.failed or next((one.failed for one in self._containers.values() if one.failed), "")
         if failed:
             self.state, self.reason = RunState.FAILED, failed
-        elif self._ending.is_over(self._totals, now_ms()):
+        elif self._ending.is_over(self._totals, self._clock()):
             self.state = RunState.FINISHED
         elif self._pause and self._totals.have_paused(self._everyone, self._pause):
             self.state = RunState.STOPPED if self._draining else RunState.PAUSED

@@ -9,6 +9,7 @@ _Metadata = tuple[tuple[str, str], ...]
 
 class _Call(Protocol):
     def __call__(self, request: Any, timeout: float | None = None, metadata: _Metadata = ()) -> Any: ...
+    def future(self, request: Any, timeout: float | None = None, metadata: _Metadata = ()) -> Any: ...
 
 class _Plans(Protocol):
     def __call__(

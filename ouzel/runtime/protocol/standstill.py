@@ -1,0 +1,22 @@
+"""Whether something stands still: time without progress counts only as far as somebody looked. Without I/O or clock."""
+
+from __future__ import annotations
+
+SHARE = 0.1
+"""Between two looks at most this part of the limit counts: whoever looked that late was held up, and so may be what he looks at."""
+
+
+class Standstill:
+    """Looks at how far something has come, from `now_ms` on."""
+
+    def __init__(self, limit_ms: float, now_ms: float) -> None:
+        self._limit_ms, self._looked_ms = limit_ms, now_ms
+        self._stood_ms = 0.0
+        self._reached: object = None
+
+    def lasts(self, reached: object, now_ms: float) -> bool:
+        """Whether it has now stood still for longer than the limit, having come so far."""
+        since_ms, self._looked_ms = now_ms - self._looked_ms, now_ms
+        self._stood_ms = self._stood_ms + min(since_ms, SHARE * self._limit_ms) if reached == self._reached else 0.0
+        self._reached = reached
+        return self._stood_ms > self._limit_ms
