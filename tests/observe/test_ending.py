@@ -48,11 +48,22 @@ def test_nothing_has_ended_before_the_sinks() -> None:
 
 def test_whoever_stays_silent_is_told_of_once() -> None:
     told, end = totals(TaskReport(task=SINK, finished=True)), ending()
-    assert not end.is_over(told, 1_000)
-    assert [end.is_over(told, now_ms) for now_ms in (11_001, 12_000)] == [True, True]
+    assert not any(end.is_over(told, now_ms) for now_ms in range(1_000, 11_000, 500))
+    assert [end.is_over(told, now_ms) for now_ms in (11_500, 12_000)] == [True, True]
     (event,) = told.status(0).events
     assert (event.kind, event.task) == (UNREPORTED, SPOUT)
     assert "has not said within 10 s of the end how far it had read" in event.text
+
+
+def test_of_many_each_has_as_long_as_the_one_before_it_has_given_the_rest() -> None:
+    """Hundreds of sources on two cores say so one after the other, and the topology master looks when it has a core."""
+    everyone = frozenset(range(1, 300))
+    told, end = totals(TaskReport(task=SINK, finished=True)), Ending(frozenset({SINK}), everyone, 10_000)
+    for now_ms, task in zip(range(1_000, 1_200_000, 4_000), sorted(everyone - {SINK}), strict=False):
+        assert not end.is_over(told, now_ms)
+        told.take(TaskReport(task=task, finished=True))
+    assert end.is_over(told, 1_200_000)
+    assert not told.status(0).events
 
 
 def test_a_record_of_such_a_run_is_not_judged(tmp_path: Path) -> None:

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from ouzel.runtime.observe.totals import Totals
+from ouzel.runtime.protocol.standstill import Standstill
 
 UNREPORTED = "unreported"
 """Kind of an event: a run has ended, and what a task has read is known only up to some report before its last."""
 
 
 class Ending:
-    """Its sinks have finished; all others have said that they have too, or have said nothing of it for `patience_ms`.
+    """Its sinks have finished; all others have said that they have too, or none of those has for `patience_ms` in which somebody looked.
 
-    On a busy machine the last report of a source may come seconds after the answer; without it the run's record would name fewer rows than
-    the answer is of, and what is compared with it would differ.
+    On a busy machine the last report of a source may come seconds after the answer, and of hundreds of sources one after the other;
+    without it the run's record would name fewer rows than the answer is of, and what is compared with it would differ.
     """
 
     def __init__(self, sinks: frozenset[int], everyone: frozenset[int], patience_ms: float) -> None:
         self._sinks, self._everyone, self._patience_ms = sinks, everyone, patience_ms
-        self._answered_ms: float | None = None
+        self._still: Standstill | None = None
 
     def is_over(self, totals: Totals, now_ms: float) -> bool:
         """Whether it has ended; tasks that have not said so by then are told of."""
         if not totals.have_finished(self._sinks):
             return False
-        if self._answered_ms is None:
-            self._answered_ms = now_ms
-        silent = [task for task in sorted(self._everyone) if not totals.have_finished(frozenset({task}))]
-        if silent and now_ms - self._answered_ms <= self._patience_ms:
+        self._still = self._still or Standstill(self._patience_ms, now_ms)
+        silent = totals.unfinished(self._everyone)
+        if silent and not self._still.lasts(silent, now_ms):
             return False
-        for task in silent:
+        for task in sorted(silent):
             totals.note(
                 task,
                 UNREPORTED,

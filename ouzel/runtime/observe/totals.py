@@ -127,7 +127,11 @@ class Totals:
 
     def have_finished(self, tasks: frozenset[int]) -> bool:
         """Whether each of these tasks, as it runs now, has finished."""
-        return tasks <= {report.task for report in self._current() if report.finished}
+        return not self.unfinished(tasks)
+
+    def unfinished(self, tasks: frozenset[int]) -> frozenset[int]:
+        """Those of these tasks that, as they run now, have not said that they have finished."""
+        return tasks - {report.task for report in self._current() if report.finished}
 
     def have_paused(self, tasks: frozenset[int], pause: int) -> bool:
         """Whether each of these tasks, as it runs now, has come to rest in that pause, or has finished."""
