@@ -192,10 +192,11 @@ def _explanation(job: Job, details: tuple[str, ...]) -> str:
     from rich.console import Console
 
     from ouzel.explain import explain
+    from ouzel.runtime.process.usage import count_cores
 
     console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
     colour = console.color_system is not None
-    return explain(job.program, job.topology, job.packing, details, console.width, colour).rstrip()
+    return explain(job.program, job.topology, job.packing, details, console.width, colour, count_cores()).rstrip()
 
 
 def _explanation_json(job: Job, details: tuple[str, ...]) -> str:

@@ -39,8 +39,11 @@ def explain(
     details: tuple[str, ...] = (),
     width: int = 120,
     colour: bool = False,
+    cores: int | None = None,
 ) -> str:
     """EXPLAIN as text of at most `width` columns; without `colour` it is plain and always the same.
+
+    Of a machine with so many `cores` it says if the tasks are far more than these carry.
 
     Raises:
         QueryError: there is no such detail.
@@ -53,7 +56,7 @@ def explain(
     shown: dict[str, Callable[[], Any]] = {
         "logical": lambda: sections.logical_section(program),
         "topology": lambda: sections.topology_section(topology),
-        "packing": lambda: sections.packing_section(packing, topology),
+        "packing": lambda: sections.packing_section(packing, topology, cores),
         "state": lambda: sections.state_section(topology),
         "batch": lambda: sections.batch_section(program, topology.name),
     }

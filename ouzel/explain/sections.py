@@ -17,6 +17,7 @@ from ouzel.compiler.types import Schema
 from ouzel.explain.state import list_growing, list_state
 from ouzel.explain.wording import node_text
 from ouzel.planner.packing.capacity import PADDING, PADDING_PERCENT
+from ouzel.planner.packing.crowding import describe_crowding
 from ouzel.planner.packing.plan import Container, PackingPlan
 from ouzel.planner.topology import DEFAULT_STREAM, Component, Output, Topology
 
@@ -61,8 +62,8 @@ def state_section(made: Topology) -> Iterator[RenderableType]:
         yield Padding(Group(head, Padding(table, (0, 0, 0, 2))), (0, 0, 0, 2))
 
 
-def packing_section(plan: PackingPlan, made: Topology) -> Iterator[RenderableType]:
-    """The containers, what each needs, and which tasks live in it."""
+def packing_section(plan: PackingPlan, made: Topology, cores: int | None = None) -> Iterator[RenderableType]:
+    """The containers, what each needs, and which tasks live in it; a word if these are far more than so many `cores` carry."""
     own = f"{PADDING.cpu:g} CPU and {_memory(PADDING.ram_mb)} or {PADDING_PERCENT} % of each are for its own processes"
     yield _title("Packing", f"{made.settings.packing.replace('-', ' ')}; {own}")
     table = Table("container", "CPU", "RAM", "tasks", box=None, padding=(0, 3, 0, 0), header_style="dim")
@@ -72,6 +73,8 @@ def packing_section(plan: PackingPlan, made: Topology) -> Iterator[RenderableTyp
         resources = container.resources
         table.add_row(str(container.id), f"{resources.cpu:g}", _memory(resources.ram_mb), _tasks(container, made))
     yield Padding(table, (0, 0, 0, 2))
+    if cores is not None and (crowding := describe_crowding(plan, cores)):
+        yield Padding(Text(crowding, style="yellow"), (0, 0, 0, 2))
 
 
 def batch_section(program: Program, name: str) -> Iterator[RenderableType]:

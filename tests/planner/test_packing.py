@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ouzel.compiler.plan import Program
 from ouzel.errors import PlanError
+from ouzel.explain import explain
 from ouzel.planner.packing import POLICIES, pack, policy
 from ouzel.planner.packing.capacity import INSTANCES_MAX, add_padding
+from ouzel.planner.packing.crowding import CROWDED, describe_crowding
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Component, Resources, Task, Topology
+from ouzel.runtime.process.usage import count_cores
 
 policies = pytest.mark.parametrize("name", sorted(POLICIES))
 
@@ -178,3 +183,21 @@ def test_new_ids_come_after_all_others() -> None:
     packing = policy(made({"a": 1, "b": 1}))
     plan = packing.repack(packing.pack(), {"a": 1})
     assert tasks(plan) == [Task(1, "a", 0), Task(2, "b", 0), Task(3, "a", 1)]
+
+
+def test_far_more_tasks_than_cores_is_said_with_its_figure_and_what_to_write() -> None:
+    topology = made({"a": 150, "b": 151})
+    said = describe_crowding(pack(topology), 2)
+    assert said.startswith("301 tasks in 418 processes on 2 cores: ")
+    assert "SET 'parallelism' = '2'" in said
+    assert said in " ".join(explain(Program((), ()), topology, pack(topology), ("packing",), cores=2).split())
+    fits = made({"a": CROWDED * 2})
+    assert describe_crowding(pack(fits), 2) == ""
+    assert describe_crowding(pack(fits), 1).startswith("32 tasks in 47 processes on 1 core: ")
+
+
+def test_cores_are_those_that_a_control_group_gives(tmp_path: Path) -> None:
+    quota, all_of_them = tmp_path / "cpu.max", count_cores(tmp_path / "none")
+    for text, cores in (("max 100000", all_of_them), ("50000 100000", 1), ("100000 100000", 1), ("", all_of_them)):
+        quota.write_text(text)
+        assert count_cores(quota) == cores

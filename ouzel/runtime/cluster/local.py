@@ -9,13 +9,15 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from ouzel.compiler.catalog import SECRETS
+from ouzel.compiler.catalog import SECRETS, QueryWarning
 from ouzel.compiler.plan import Scan, Sink
 from ouzel.connectors import BUILT_IN
 from ouzel.errors import TopologyError
+from ouzel.planner.packing.crowding import describe_crowding
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Topology
 from ouzel.runtime import warm
@@ -29,6 +31,7 @@ from ouzel.runtime.process.job import (
     remove_abandoned,
     remove_home,
 )
+from ouzel.runtime.process.usage import count_cores
 
 _END_S = 10.0
 _NAME_BYTES = 100
@@ -123,6 +126,8 @@ def start_heron(
     Raises:
         TopologyError: it cannot be started.
     """
+    if crowding := describe_crowding(packing, count_cores()):
+        warnings.warn(crowding, QueryWarning, stacklevel=2)
     parent = Path(tempfile.gettempdir())
     check_room(parent)
     remove_abandoned(parent)

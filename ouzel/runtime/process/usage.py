@@ -63,3 +63,13 @@ class OwnWait:
             return 0.0 if self._file is None else int(os.pread(self._file, 80, 0).split()[1]) / _NS_PER_MS
         except (OSError, ValueError, IndexError):
             return self._before_ms
+
+
+def count_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+    """How many cores this process may use, at least 1: those that it is bound to, and no more than its control group is given."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        given, period = quota.read_text().split()
+        return max(1, min(bound, round(int(given) / int(period))))
+    except (OSError, ValueError):  # no limit, or none that can be read
+        return bound
