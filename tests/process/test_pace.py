@@ -5,7 +5,17 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ouzel.runtime.process.pace import Pace, Portions
+from ouzel.runtime.process.pace import (
+    POLL_MS,
+    REST_REPORT_MS,
+    REST_TICK_MS,
+    SILENT_SHARE,
+    TICK_MS,
+    Pace,
+    Polls,
+    Portions,
+    Rhythm,
+)
 from ouzel.runtime.protocol.messages import Data, Message, TimeStatus, Watermark
 
 
@@ -17,6 +27,82 @@ def test_the_pace_slows_with_age(age_s: float, interval_s: float) -> None:
     pace = Pace(lambda: now[0])
     now[0] += age_s
     assert pace.interval_s == pytest.approx(interval_s)
+
+
+def ticks_and_reports(
+    rests: bool, until_ms: int, begin_s: float = 0.0, stirs: frozenset[int] = frozenset()
+) -> list[int]:
+    """How often a task is ticked and reports, in so many milliseconds of steps of one."""
+    clock = [begin_s]
+    rhythm = Rhythm(Pace(lambda: clock[0]))
+    clock[0] = begin_s + 100.0
+    counts = [0, 0]
+    for now in range(1, until_ms + 1):
+        if now in stirs or not rests:
+            rhythm.stirs(now)
+        if rhythm.is_tick_due(now):
+            counts[0] += 1
+            if rhythm.is_report_due(now):
+                counts[1] += 1
+                rhythm.reported(now, whole=True)
+            rhythm.ticked(now, rests)
+    return counts
+
+
+def test_a_task_with_nothing_to_do_is_ticked_a_quarter_as_often_and_reports_a_fifth() -> None:
+    ticks, reports = ticks_and_reports(False, 20_000)
+    assert ticks == pytest.approx(20_000 / TICK_MS, rel=0.02)
+    assert reports == pytest.approx(100, rel=0.02)
+    ticks, reports = ticks_and_reports(True, 20_000)
+    assert ticks == pytest.approx(20_000 / REST_TICK_MS, rel=0.02)
+    assert reports == pytest.approx(20_000 / REST_REPORT_MS, abs=2)
+
+
+def test_when_something_happens_the_tick_and_the_report_are_soon() -> None:
+    rhythm = Rhythm(Pace(clock := iter([0.0, *[100.0] * 20]).__next__))
+    del clock
+    for now in (0.0, 300.0):
+        rhythm.reported(now, whole=True)
+        rhythm.ticked(now, rests=True)
+    assert not rhythm.is_tick_due(301 + TICK_MS)
+    rhythm.stirs(310)
+    assert rhythm.until_tick(310) == TICK_MS
+    assert not rhythm.is_report_due(499)
+    assert rhythm.is_report_due(500)
+    rhythm.at_once()
+    assert rhythm.is_tick_due(311)
+    assert rhythm.is_report_due(311)
+
+
+def test_a_young_task_is_ticked_often_for_somebody_waits_for_its_first_word() -> None:
+    rhythm = Rhythm(Pace(lambda: 5.0))
+    rhythm.ticked(10, rests=True)
+    assert rhythm.until_tick(10) == TICK_MS
+
+
+def test_what_nobody_took_is_reported_again_with_the_next_tick() -> None:
+    clock = [0.0]
+    rhythm = Rhythm(Pace(lambda: clock[0]))
+    clock[0] = 100.0
+    rhythm.reported(1, whole=True)
+    rhythm.reported(2_000, whole=False)
+    assert rhythm.is_report_due(2_000 + TICK_MS)
+
+
+def test_a_spout_is_asked_later_and_later_but_what_comes_waits_for_a_small_part_of_the_silence() -> None:
+    polls, now = Polls(), 0.0
+    polls.asked(now, gave=True)
+    assert polls.wait_ms == 0
+    waits = []
+    while now < 60_000:
+        now += polls.wait_ms
+        polls.asked(now, gave=False)
+        waits.append((now, polls.wait_ms))
+    assert [wait for _, wait in waits[:6]] == [0.5, 1, 2, 4, 8, 8]
+    assert all(wait <= max(POLL_MS[1], SILENT_SHARE * at) for at, wait in waits)
+    assert waits[-1][1] == POLL_MS[2]
+    polls.asked(now, gave=True)
+    assert polls.wait_ms == 0
 
 
 def frames(*rows: int) -> list[Message]:

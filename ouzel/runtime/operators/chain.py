@@ -35,7 +35,8 @@ class Chain:
 
     The component's inputs are the ports of the first operator. `edges` says where the rows of each operator go; without it they go from
     one to the next, and from the last into the default stream. After `process` of a chain with a Watermark, `sight` is what that batch
-    showed of event time, or None. What comes out of a `consolidated` chain is ready for an upsert sink: of each key one row.
+    showed of event time, or None. What comes out of a `consolidated` chain is ready for an upsert sink: of each key one row. One that
+    `is_ticked` lets rows out by the clock.
     """
 
     consolidated = False
@@ -45,6 +46,7 @@ class Chain:
         self.edges = list(edges) if edges is not None else _straight(len(operators))
         self._pushed = [0] * len(operators)
         self.stateful = any(operator.stateful for operator in operators)
+        self.is_ticked = any(type(operator).tick is not Operator.tick for operator in operators)
         self.is_timed = any(hasattr(operator, "sight") for operator in operators)
 
     @property

@@ -26,7 +26,7 @@ from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.gateway import Gateway
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life, now_ms
-from ouzel.runtime.process.pace import Pace, Portions
+from ouzel.runtime.process.pace import Pace, Polls, Portions, Rhythm
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultSender
 from ouzel.runtime.process.sink_thread import SinkThread
@@ -54,7 +54,6 @@ from ouzel.runtime.wire.stream import Frame
 if TYPE_CHECKING:
     from ouzel.runtime.protocol.task import TaskMachine, TaskMetrics
 
-TICK_MS = 50.0
 _REASON_LENGTH = 20_000
 _COUNTS = (
     "rows_in",
@@ -67,7 +66,6 @@ _COUNTS = (
     "pending_rows",
     "batches_in",
 )
-_IDLE_POLL_MS = (0.5, 8.0)
 _SWITCH_S = 0.0005
 _LAST_OFFSETS_S = 0.5
 _AGAIN_S = 0.5
@@ -177,8 +175,7 @@ class Instance:
         self._rested_in = 0
         self._pace = Pace()
         self._portions = Portions(_AT_ONCE * job.topology.settings.hang_timeout_ms)
-        self._next_tick = self._next_report = 0.0
-        self._idle_ms = _IDLE_POLL_MS[0]
+        self._rhythm, self._polls = Rhythm(self._pace), Polls()
         self._machine: TaskMachine | None = None
         self._sink: SinkThread | DirectSink | None = None
         self._slow_since = 0.0
@@ -268,8 +265,10 @@ class Instance:
             read = machine.poll(now)
             did = did or bool(read)
             self._carry_out(read)
-        self._idle_ms = 0.0 if did else min(max(2 * self._idle_ms, _IDLE_POLL_MS[0]), _IDLE_POLL_MS[1])
-        if now >= self._next_tick:
+        self._polls.asked(now, did)
+        if did or not machine.rests:
+            self._rhythm.stirs(now)
+        if self._rhythm.is_tick_due(now):
             self._tick(machine, now)
         self.watchdog.leave()
 
@@ -294,25 +293,25 @@ class Instance:
 
     def _patience_ms(self, machine: TaskMachine) -> float:
         """How long to wait for frames: not at all while there may be more to read."""
-        until_tick = max(0.0, self._next_tick - now_ms())
-        return min(self._idle_ms, until_tick) if self._reads(machine) else until_tick
+        until_tick = self._rhythm.until_tick(now_ms())
+        return min(self._polls.wait_ms, until_tick) if self._reads(machine) else until_tick
 
     def _reads(self, machine: TaskMachine) -> bool:
         """Whether the task is a spout that is to be polled."""
         return self._is_spout and self._may_read and not machine.exhausted
 
     def _tick(self, machine: TaskMachine, now: float) -> None:
-        self._next_tick = now + TICK_MS
         machine.wall_zero_us = _wall_zero_us()
         machine.held_up(self._own_wait.take(), now)
         self._tell_of_offsets(machine, now)
         self._carry_out(machine.tick(now))
         self._tell_if_sink_is_slow(now)
         if machine.paused != self._rested_in:
-            self._rested_in, self._next_report = machine.paused, 0.0
-        if now >= self._next_report:
-            whole = self._reporter.report(machine)
-            self._next_report = now + (1e3 * self._pace.interval_s if whole else TICK_MS)
+            self._rested_in = machine.paused
+            self._rhythm.report_at_once()
+        if self._rhythm.is_report_due(now):
+            self._rhythm.reported(now, self._reporter.report(machine))
+        self._rhythm.ticked(now, machine.rests)
 
     def _tell_of_offsets(self, machine: TaskMachine, now: float) -> None:
         while not self._offsets.kept.empty():
@@ -355,7 +354,8 @@ class Instance:
             machine.activate(now)
         self._may_read = True
         if plan.version != self._reporter.plan:
-            self._reporter.plan, self._next_tick, self._next_report = plan.version, 0.0, 0.0
+            self._reporter.plan = plan.version
+            self._rhythm.at_once()
 
     def _carry_out(self, instructions: Sequence[Instruction]) -> None:
         buffers: list[memoryview] = []
@@ -371,7 +371,7 @@ class Instance:
                 self._reporter.event(instruction)
             elif isinstance(instruction, Finished):
                 self._reporter.finished = True
-                self._next_report = 0.0
+                self._rhythm.report_at_once()
             elif isinstance(instruction, Failed):
                 raise TopologyError(instruction.reason)  # nothing that comes after it may leave, nor be committed
         if buffers:

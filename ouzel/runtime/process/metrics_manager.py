@@ -13,7 +13,7 @@ from ouzel.runtime.observe.reports import Reports, batches
 from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.process.life import Life
 from ouzel.runtime.process.master_client import MasterFinder
-from ouzel.runtime.process.pace import Pace
+from ouzel.runtime.process.pace import REST_REPORT_MS, Pace
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.report_stream import ReportReceiver
 from ouzel.runtime.wire import wire_pb2
@@ -34,6 +34,8 @@ class MetricsManager:
         self._table = ProcessTable(job.container(container))
         self._patience_s = job.topology.settings.hang_timeout_ms / 4e3  # for what hangs must not make this one seem to
         self._channel: grpc.Channel | None = None
+        self._told: wire_pb2.ContainerReport | None = None
+        self._tell_at = 0.0
         self._pace = Pace()
         self._receiver = ReportReceiver(job.container(container))
 
@@ -88,23 +90,32 @@ class MetricsManager:
             self._life.beat()
 
     def _messages(self) -> Iterator[wire_pb2.ContainerReport]:
-        """What is new of the tasks, in messages of bounded size, and how the container stands, which is said each time."""
-        restarts = self._table.restarts()
-        for tasks in list(batches(self._reports.news())) or [[]]:
-            yield wire_pb2.ContainerReport(
-                container=self._container,
-                tasks=tasks,
-                stream_managers=[self._manager] if self._manager.container else [],
-                restarts=restarts,
-                failed=self._table.failed,
-                deaths=self._table.deaths,
-            )
+        """What is new of the tasks, in messages of bounded size, and how the container stands, which is said now and then in any case."""
+        stands, now = self._describe(), time.monotonic()
+        news = list(batches(self._reports.news()))
+        if not news and stands == self._told and now < self._tell_at:
+            return
+        self._told, self._tell_at = stands, now + REST_REPORT_MS / 1e3
+        for tasks in news or [[]]:
+            message = wire_pb2.ContainerReport(tasks=tasks)
+            message.MergeFrom(stands)
+            yield message
+
+    def _describe(self) -> wire_pb2.ContainerReport:
+        return wire_pb2.ContainerReport(
+            container=self._container,
+            stream_managers=[self._manager] if self._manager.container else [],
+            restarts=self._table.restarts(),
+            failed=self._table.failed,
+            deaths=self._table.deaths,
+        )
 
     def _to_master(self) -> grpc.Channel | None:
         if self._channel is None:
             address = self._finder.find(self._patience_s)
             if address is not None:
                 self._reports.again()
+                self._told = None
                 self._channel = grpc.insecure_channel(address)
         return self._channel
 

@@ -1,6 +1,7 @@
-"""How often a process says how it stands, and how much a task is given at once.
+"""How often a process says how it stands, how often a task is ticked and polled, and how much it is given at once.
 
-It says so often in its first moments, when somebody waits for a first answer, then five times a second.
+It says so often in its first moments, when somebody waits for a first answer, then five times a second, and seldom while nothing happens:
+what hundreds of tasks do that have nothing to do adds up to whole cores.
 """
 
 from __future__ import annotations
@@ -13,6 +14,14 @@ from ouzel.runtime.protocol.messages import Data, Message
 
 FIRST_S, LATER_S = 0.02, 0.2
 """Between two reports, at first and later."""
+TICK_MS, REST_TICK_MS = 50.0, 200.0
+"""From one tick to the next, while something is on its way, and while nothing is."""
+REST_REPORT_MS = 1_000.0
+"""Between two reports when nothing has happened."""
+POLL_MS = (0.5, 8.0, 50.0)
+"""A spout that has nothing is asked again after the first, then ever later up to the second, after a long silence up to the third."""
+SILENT_SHARE = 0.01
+"""After a long silence a spout is asked so often that what comes waits for no more than this part of it."""
 SHARE = 0.1
 """What is said is older than so much of the age of the process only once that is LATER_S."""
 
@@ -27,6 +36,71 @@ class Pace:
     def interval_s(self) -> float:
         """How long to wait until the next report."""
         return min(LATER_S, max(FIRST_S, SHARE * (self._clock() - self._began)))
+
+
+class Rhythm:
+    """When a task is ticked, and when it reports. All times are in milliseconds."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._tick_at = self._report_at = self._reported_ms = 0.0
+        self._stirred = True
+
+    def stirs(self, now_ms: float) -> None:
+        """Something happens, or is on its way."""
+        self._tick_at = min(self._tick_at, now_ms + TICK_MS)
+        if not self._stirred:
+            self._stirred = True
+            self._report_at = min(self._report_at, self._reported_ms + 1e3 * self._pace.interval_s)
+
+    def at_once(self) -> None:
+        """Tick, and report, as soon as possible."""
+        self._tick_at = self._report_at = 0.0
+
+    def report_at_once(self) -> None:
+        """Report with the next tick."""
+        self._report_at = 0.0
+
+    def until_tick(self, now_ms: float) -> float:
+        """How long until the next tick is due."""
+        return max(0.0, self._tick_at - now_ms)
+
+    def is_tick_due(self, now_ms: float) -> bool:
+        """Whether to tick now."""
+        return now_ms >= self._tick_at
+
+    def ticked(self, now_ms: float, rests: bool) -> None:
+        """It was ticked, and `rests` if nothing is on its way."""
+        young = self._pace.interval_s < LATER_S
+        self._tick_at = now_ms + (REST_TICK_MS if rests and not young else TICK_MS)
+
+    def is_report_due(self, now_ms: float) -> bool:
+        """Whether to report with this tick."""
+        return now_ms >= self._report_at
+
+    def reported(self, now_ms: float, whole: bool) -> None:
+        """It has reported; not the `whole` of it if nobody took that."""
+        interval_ms = 1e3 * self._pace.interval_s
+        if self._pace.interval_s >= LATER_S and not self._stirred:
+            interval_ms = REST_REPORT_MS
+        self._report_at = now_ms + (interval_ms if whole else TICK_MS)
+        self._reported_ms, self._stirred = now_ms, not whole
+
+
+class Polls:
+    """How long a spout that has nothing is left alone."""
+
+    def __init__(self) -> None:
+        self.wait_ms = POLL_MS[0]
+        self._gave_ms: float | None = None
+
+    def asked(self, now_ms: float, gave: bool) -> None:
+        """It was asked, and gave something or not."""
+        if gave or self._gave_ms is None:
+            self._gave_ms, self.wait_ms = now_ms, 0.0 if gave else POLL_MS[0]
+            return
+        most_ms = max(POLL_MS[1], min(POLL_MS[2], SILENT_SHARE * (now_ms - self._gave_ms)))
+        self.wait_ms = min(max(2 * self.wait_ms, POLL_MS[0]), most_ms)
 
 
 class Portions:

@@ -28,8 +28,9 @@ from ouzel.runtime.protocol.handshake import NONCE_BYTES, Acceptor, Dialer
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, pack_header
 
-TICK_MS = 50.0
-REPORT_MS = 200.0
+TICK_MS, REST_TICK_MS = 50.0, 200.0
+"""From one tick to the next, while frames come or wait, and while all is quiet."""
+REPORT_MS, REST_REPORT_MS = 200.0, 1_000.0
 _LINK_LIMIT = 4
 """A link holds at most so many times the high watermark; what comes then is dropped, and replayed by its source.
 
@@ -65,6 +66,8 @@ class StreamManager:
         self._report = wire_pb2.StreamManagerReport(container=container, incarnation=incarnation)
         self._metrics = ReportSender(job.container(container))
         self._next_report = self._drained_ms = 0.0
+        self._moves, self._reported_bytes = False, -1
+        self._rest_ms = min(REST_TICK_MS, settings.heartbeat_ms / 2)
         self._drain_ms = settings.cache_drain_ms
         self._hub = Hub(self._on_frames)
 
@@ -82,13 +85,24 @@ class StreamManager:
         next_tick = 0.0
         while True:
             busy = self._hub.poll(0 if self._dirty else max(0.0, next_tick - self._clock()) / 1e3)
+            self._moves |= busy
             while self._plans:
                 self._follow(self._plans.popleft())
             now = self._clock()
             self._flush(now, busy)
+            if self._moves:
+                next_tick = min(next_tick, now + TICK_MS)
             if now >= next_tick:
-                next_tick = now + TICK_MS
+                self._moves = False
                 self._tick(now)
+                next_tick = now + (TICK_MS if self._moves or self._waits else self._rest_ms)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether anything is held back, or for somebody who is not there yet."""
+        return any(link.waiting for link in self._routes.values()) or any(
+            not self._hub.is_linked(link) for link in self._peers.values()
+        )
 
     # Frames
 
@@ -271,7 +285,8 @@ class StreamManager:
             self._tell_of_arriving(connection)
         self._flush(now)
         if now >= self._next_report:
-            self._next_report = now + REPORT_MS
+            quiet = self._reported_bytes == self._hub.received_bytes() and not self._pressure.slow
+            self._next_report = now + (REST_REPORT_MS if quiet else REPORT_MS)
             self._send_report()
 
     def _tell_of_arriving(self, connection: Connection) -> None:
@@ -283,7 +298,8 @@ class StreamManager:
     def _send_report(self) -> None:
         links = (*self._tasks.values(), *self._peers.values())
         report = self._report
-        report.bytes, report.dropped = self._hub.received_bytes(), sum(link.dropped for link in links)
+        self._reported_bytes = self._hub.received_bytes()
+        report.bytes, report.dropped = self._reported_bytes, sum(link.dropped for link in links)
         report.waiting_bytes = sum(link.waiting for link in links)
         del report.slow[:]
         report.slow.extend(sorted(self._pressure.slow))

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ouzel.connectors.backlog import Backlog
     from ouzel.connectors.writing import SinkWriter
 
-REPEAT_MS = 500
-"""A watermark may be lost with a connection, so the last one is sent again so often."""
+REPEAT_MS, REPEAT_MOST_MS = 500, 4_000
+"""A watermark may be lost with a connection, so the last one is sent again after the first, then later and later, up to the second."""
 
 
 @dataclass(slots=True)
@@ -143,7 +143,7 @@ class TaskMachine:
         self._out: list[Instruction] = []
         self._told: WatermarkStatus | None = None
         self._reached = WatermarkStatus()
-        self._repeat_at = 0.0
+        self._repeat_at, self._repeat_ms = 0.0, float(REPEAT_MS)
         self._came_up_anew = epoch > 0
         self._emissions = mix(name_id(f"{task.component}/{task.index}"), epoch)
 
@@ -180,8 +180,13 @@ class TaskMachine:
         """Whether `poll` has nothing to read any more, unless a tick finds something."""
         return self.finished
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is on its way, held back or due soon: then it needs few ticks."""
+        return not self.acker.pending and not len(self.gate)
+
     def tick(self, now_ms: float) -> list[Instruction]:
-        """To be called every 50 ms or so: timeouts, EMIT AFTER DELAY, flushes, repeated watermarks."""
+        """To be called every 50 ms or so, every 200 ms while it `rests`: timeouts, EMIT AFTER DELAY, flushes, repeated watermarks."""
         self._begin(now_ms)
         self._resend(self.acker.overdue(now_ms))
         self._tick()
@@ -331,7 +336,7 @@ class TaskMachine:
     def _fail(self, message: Fail) -> None:
         self._resend(self.acker.failed(message.root, self.now_ms))
         if message.root.sequence == EVERYTHING:
-            self._repeat_at = 0.0
+            self._repeat_at, self._repeat_ms = 0.0, REPEAT_MS / 2
 
     def _complete(self, held: PendingBatch | None) -> None:
         if held is None:
@@ -392,7 +397,8 @@ class TaskMachine:
             self._out.append(Finished())
 
     def _tell(self, moment: WatermarkStatus) -> None:
-        self._told, self._repeat_at = moment, self.now_ms + REPEAT_MS
+        self._repeat_ms = min(2 * self._repeat_ms, float(REPEAT_MOST_MS)) if moment == self._told else REPEAT_MS
+        self._told, self._repeat_at = moment, self.now_ms + self._repeat_ms
         for task in sorted(self._downstream):
             self._out.append(Send(Watermark(self.task.id, task, moment.time_us, moment.status, moment.pause)))
 

@@ -93,6 +93,11 @@ class SinkEnd(Generic[Waits]):
         self.unsafe, self._rows, self._asked_ms = [], 0, now_ms
         return [Flush(self._asked)]
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is to be made safe."""
+        return not (self.unsafe or self._flushing) and self.written == self.safe
+
     def is_stalled(self, now_ms: float) -> bool:
         """Whether what it writes to has kept it waiting for long."""
         return bool(self._flushing) and now_ms - self._flushing_since_ms >= STALLED_MS
@@ -128,6 +133,11 @@ class ChainBolt(TaskMachine):
         self._port_times = [BEGINNING_OF_TIME] * len(self._port_clocks)
         self._tell_spouts_at = self._tell_stalled_at = 0.0
         self._ledger = Ledger() if self.tracked and (chain.stateful or sink) else None
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is on its way, held back or due soon."""
+        return super().rests and not self.chain.is_ticked and (self.sink is None or self.sink.rests)
 
     def _work(self, arrived: list[Data]) -> None:
         fresh, again = self._sort(arrived)

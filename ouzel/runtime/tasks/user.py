@@ -211,6 +211,11 @@ class UserBolt(TaskMachine):
         with blame_component(task):
             bolt.open(_context(self, component))
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is on its way, and the bolt has nothing that it does by the clock."""
+        return super().rests and type(self.bolt).tick is Bolt.tick
+
     def _work(self, arrived: list[Data]) -> None:
         for message in arrived:
             if not self._came_before(message):

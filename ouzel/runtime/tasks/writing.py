@@ -34,6 +34,11 @@ class WritingSpout(SourceSpout):
         super().__init__(task, links, settings, epoch, partitions, chain, refusals, quarantine)
         self.sink = sink
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is on its way, or to be made safe."""
+        return super().rests and self.sink.rests
+
     def emit_root(
         self, frames: Iterable[tuple[str, pl.DataFrame]], rows: int, token: object = None, frame_id: int = 0,
         index: int | None = None,
