@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.errors import NotSupported, OuzelError
+from ouzel.runtime.process.job import refuse_while_loading
 from ouzel.spark.wheel import package
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def start_spark(name: str, master: str | None = None, settings: Iterable[tuple[s
         OuzelError: PySpark or a JDK is missing, or Spark does not start.
     """
     require()
+    refuse_while_loading("Spark")
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

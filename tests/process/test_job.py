@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 from ouzel.errors import TopologyError
 from ouzel.planner.api import BasicBolt, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
+from ouzel.planner.topology import Grouping, GroupingKind
 from ouzel.runtime import warm
 from ouzel.runtime.cluster.local import name_run, start_heron
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor, mains
@@ -26,6 +28,7 @@ from ouzel.runtime.process.job import (
     check_room,
     create_home,
     load_description,
+    load_program,
     remove_abandoned,
     remove_home,
 )
@@ -51,6 +54,9 @@ def test_what_was_saved_is_loaded(job: RunDescription) -> None:
     loaded = load_description(job.home)
     assert (loaded.id, loaded.packing, loaded.topology.name) == (job.id, job.packing, "numbers")
     assert loaded.topology.tasks() == job.topology.tasks()
+    assert [part.outputs for part in load_program(job.home).components] == [
+        part.outputs for part in loaded.topology.components
+    ]
 
 
 def test_each_process_has_a_title_of_its_own(job: RunDescription) -> None:
@@ -62,10 +68,43 @@ def test_each_process_has_a_title_of_its_own(job: RunDescription) -> None:
 
 
 def test_a_changed_description_is_refused_before_it_is_unpickled(job: RunDescription) -> None:
-    path = job.home / "topology"
-    path.write_bytes(path.read_bytes()[:32] + b"cos\nsystem\n(S'touch /tmp/owned'\ntR.")
-    with pytest.raises(TopologyError, match="its signature is wrong; submit it again"):
+    for name, load in (("topology", load_description), ("program", load_program)):
+        path = job.home / name
+        path.write_bytes(path.read_bytes()[:32] + b"cos\nsystem\n(S'touch /tmp/owned'\ntR.")
+        with pytest.raises(TopologyError, match="its signature is wrong; submit it again"):
+            load(job.home)
+
+
+def test_a_file_of_the_job_is_not_taken_for_the_other(job: RunDescription) -> None:
+    (job.home / "program").replace(job.home / "topology")
+    with pytest.raises(TopologyError, match="its signature is wrong"):
         load_description(job.home)
+
+
+_read: list[str] = []
+
+
+def note(text: str) -> None:
+    _read.append(text)
+
+
+class Imports:
+    """Something of the user's: to read it is to run what its module does."""
+
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return note, ("read",)
+
+
+def test_what_forks_reads_nothing_of_the_users(job: RunDescription) -> None:
+    """Server and executors fork: a thread of Arrow or Polars that a module of the user's starts would not come along."""
+    first, second, *others = job.topology.components
+    link = replace(second.inputs[0], grouping=Grouping(GroupingKind.CUSTOM, chooser=Imports()))
+    components = (replace(first, user=Imports()), replace(second, inputs=(link,), user=Imports()), *others)
+    replace(job, topology=replace(job.topology, components=components)).save()
+    load_description(job.home)
+    assert not _read
+    load_program(job.home)
+    assert _read == ["read"] * 3
 
 
 def test_what_no_process_can_import_is_told(job: RunDescription, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +117,7 @@ def test_what_no_process_can_import_is_told(job: RunDescription, monkeypatch: py
     with pytest.raises(
         TopologyError, match=r"cannot load what the program defines: ModuleNotFoundError: No module named 'nowhere'"
     ):
-        load_description(job.home)
+        load_program(job.home)
 
 
 def test_another_key_is_refused(job: RunDescription) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from ouzel.runtime.process.job import (
     RunDescription,
     check_room,
     create_home,
+    refuse_while_loading,
     remove_abandoned,
     remove_home,
 )
@@ -57,11 +59,13 @@ class LocalScheduler:
         """See Scheduler."""
         assert self._job is not None
         containers = [MASTER_CONTAINER, *(container.id for container in plan.containers)]
-        topology = self._job.topology
-        has_code_of_others = topology.has_functions or any(map(_has_code_of_others, topology.components))
-        path = sys.path if has_code_of_others else []
         secrets = {name: value for name, value in os.environ.items() if name.startswith(SECRETS)}
-        self._tell(do="schedule", home=str(self._job.home), containers=containers, path=path, secrets=secrets)
+        tables = [
+            {"connector": table.connector, "reads": isinstance(table, Scan), "options": dict(table.options)}
+            for table in _list_tables(self._job.topology.components)
+            if table.connector in BUILT_IN
+        ]
+        self._tell(do="schedule", home=str(self._job.home), containers=containers, tables=tables, secrets=secrets)
 
     def on_kill(self) -> None:
         """See Scheduler."""
@@ -126,6 +130,7 @@ def start_heron(
     Raises:
         TopologyError: it cannot be started.
     """
+    refuse_while_loading("a topology")
     if crowding := describe_crowding(packing, count_cores()):
         warnings.warn(crowding, QueryWarning, stacklevel=2)
     parent = Path(tempfile.gettempdir())
@@ -139,7 +144,7 @@ def start_heron(
     job = replace(job, tcp=tcp, detached=detached)
     try:
         check_state(topology.settings.state_manager)
-        job.save()
+        job.save(_path_of_program(topology))
         scheduler = LocalScheduler()
         scheduler.initialize(job)
         handle = HeronHandle(job, scheduler)
@@ -163,7 +168,13 @@ def _no_room(place: Path, error: OSError) -> TopologyError:
     return TopologyError(f"no job directory can be made in {place}: {error.strerror}; make room there, or set TMPDIR")
 
 
-def _has_code_of_others(component: Component) -> bool:
-    """Whether the component runs code that may be imported from anywhere on this process's path."""
-    tables = (node for node in component.chain if isinstance(node, Scan | Sink))
-    return component.user is not None or any(table.connector not in BUILT_IN for table in tables)
+def _path_of_program(topology: Topology) -> list[str]:
+    """Where tasks find the modules that this process has found; nothing if they need none of them."""
+    foreign = any(table.connector not in BUILT_IN for table in _list_tables(topology.components))
+    if not (foreign or topology.has_functions or any(part.user is not None for part in topology.components)):
+        return []
+    return [os.path.abspath(place) for place in sys.path if isinstance(place, str)]
+
+
+def _list_tables(components: Iterable[Component]) -> list[Scan | Sink]:
+    return [node for component in components for node in component.chain if isinstance(node, Scan | Sink)]

@@ -14,17 +14,15 @@ import os
 import select
 import shutil
 import signal
-import sys
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from ouzel.compiler.plan import Scan, Sink
-from ouzel.connectors import BUILT_IN, load_function, reads_of, writes_of
+from ouzel.connectors import load_function, reads_of, writes_of
 from ouzel.connectors.formats import import_kernels
 from ouzel.errors import ConnectorError, OuzelError
-from ouzel.planner.topology import Topology
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import RunDescription, hold, load_description
 from ouzel.runtime.process.life import (
@@ -79,21 +77,19 @@ def warm_up() -> None:
     gc.enable()
 
 
-def load_connectors(topology: Topology) -> None:
+def load_connectors(tables: Iterable[Mapping[str, Any]]) -> None:
     """Import what this topology reads and writes with, as far as it is ours: once, and not in each task and whenever one starts again.
 
-    What cannot be imported the task will say that needs it.
+    A table is its `connector`, its `options` and whether it is one that `reads`. What cannot be imported the task will say that needs it.
     """
-    tables = (node for component in topology.components for node in component.chain if isinstance(node, Scan | Sink))
     for table in tables:
-        if table.connector in BUILT_IN:
-            with contextlib.suppress(ConnectorError):
-                reads = isinstance(table, Scan)
-                path = reads_of(table.connector, "").source if reads else writes_of(table.connector, "").sink
-                if path:
-                    load_function(table.connector, path)
-                if reads:
-                    import_kernels(dict(table.options))
+        connector, reads = table["connector"], table["reads"]
+        with contextlib.suppress(ConnectorError):
+            path = reads_of(connector, "").source if reads else writes_of(connector, "").sink
+            if path:
+                load_function(connector, path)
+            if reads:
+                import_kernels(table["options"])
 
 
 class Server:
@@ -135,12 +131,11 @@ class Server:
             command = json.loads(line)
             match command["do"]:
                 case "schedule":
-                    sys.path.extend(path for path in command["path"] if path not in sys.path)
                     os.environ.update(command["secrets"])
                     self._job = load_description(Path(command["home"]))
                     show_as("ouzel-server", f"ouzel: {self._job.topology.name} · server")
                     hold(self._job.home)
-                    load_connectors(self._job.topology)
+                    load_connectors(command["tables"])
                     self._supervision = Supervision(
                         map(str, command["containers"]), self._job.topology.settings.hang_timeout_ms
                     )

@@ -10,20 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from ouzel.compiler.plan import PythonStep, StepKind, StepPart
 from ouzel.compiler.records import Form, RecordType, taking
+from ouzel.compiler.user_code import FAILURES, FILE
 
 Lists = list[list[Any]]
 
 OnFailure = Callable[[BaseException, dict[str, Any]], None]
 """Told of a record that a step cannot take, with the variables of the loop."""
-
-FILE = "<the steps in Python>"
-
-FAILURES = (Exception, SystemExit, pl.exceptions.PanicException)
-"""What loses the record at which a function raises it: also exit(), and a panic of Polars, which are no Exceptions."""
 
 
 class Called(NamedTuple):

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import json
 import linecache
-import sysconfig
 import traceback
 from collections.abc import Sequence
 from dataclasses import is_dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-import ouzel
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
+from ouzel.compiler.user_code import FAILURES, FILE, describe_error, users_line_in
 from ouzel.connectors.formats.far_times import python_values
 from ouzel.errors import TopologyError
 from ouzel.planner.metrics import counting
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask
 from ouzel.runtime.operators.python_columns import ColumnMaker
-from ouzel.runtime.operators.python_loop import FAILURES, FILE, Loop, write_loop
+from ouzel.runtime.operators.python_loop import Loop, write_loop
 from ouzel.runtime.operators.rowwise import weight_of
-
-NOT_THEIRS = (
-    FILE, str(Path(ouzel.__file__).parent), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
-)  # fmt: skip
-"""Where code is that is not the user's."""
 
 
 class PythonSteps(Operator):
@@ -149,7 +142,7 @@ def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Se
         made = step.function(*given)
     except FAILURES as error:
         where = users_line_in(traceback.extract_tb(error.__traceback__)) or step.place
-        raise TopologyError(f"{step.called} raised {type(error).__name__}: {error} (at {where})") from error
+        raise TopologyError(f"{step.called} raised {describe_error(error)} (at {where})") from error
     series = list(made) if isinstance(made, tuple) else made.get_columns() if isinstance(made, pl.DataFrame) else [made]
     if not all(isinstance(one, pl.Series) and len(one) == rows for one in series):
         raise TopologyError(
@@ -166,19 +159,24 @@ def describe_failure(
     where = users_line_in(frames) or step.place
     path, _, number = where.rpartition(":")
     line = linecache.getline(path, int(number)).strip() if number.isdigit() else ""
-    reason = f"{step.called} raised {type(error).__name__}: {error} (at {where})"
+    reason = f"{step.called} raised {describe_error(error)} (at {where})"
     return reason, _json(record), f"  {line}" if line else ""
 
 
-def users_line_in(frames: traceback.StackSummary) -> str:
-    """File and line of the last call that is the user's; empty if none is."""
-    theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]
-    return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else ""
-
-
 def _json(record: object) -> str:
-    return json.dumps(record, default=_plain, ensure_ascii=False)
+    """The record as JSON; what has no such form, as Python shows it."""
+    try:
+        return json.dumps(record, default=_plain, ensure_ascii=False)
+    except FAILURES:  # a key that is no text, a record that holds itself, a method of the user's that raises
+        return json.dumps(_shown(record), ensure_ascii=False)
 
 
 def _plain(value: object) -> object:
     return vars(value) if is_dataclass(value) else str(value)
+
+
+def _shown(record: object) -> str:
+    try:
+        return repr(record)
+    except FAILURES as error:
+        return f"<{type(record).__name__}, whose __repr__ raised {type(error).__name__}>"

@@ -17,12 +17,11 @@ import polars as pl
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import row_of
 from ouzel.compiler.types import ArrayType, DataType, MapType, RowType
+from ouzel.compiler.user_code import FAILURES, describe_error, users_line_in
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
 from ouzel.runtime.operators.python_columns import ColumnMaker
-from ouzel.runtime.operators.python_loop import FAILURES
-from ouzel.runtime.operators.python_steps import users_line_in
 from ouzel.runtime.state.index import Slots
 from ouzel.runtime.state.positions import take_values
 from ouzel.runtime.state.table import SlotTable
@@ -107,7 +106,7 @@ class PythonTotals(Accumulators):
             yield
         except FAILURES as error:
             where = users_line_in(traceback.extract_tb(error.__traceback__))
-            told = f"the monoid {self.call.name if self.call.row is None else self.call.row.name} raised {type(error).__name__}: {error}"
+            told = f"the monoid {self.call.name if self.call.row is None else self.call.row.name} raised {describe_error(error)}"
             raise TopologyError(f"{told} (at {where})" if where else told) from error
 
     def _add_each(self, slots: Slots, parts: Iterable[Any], weights: list[int]) -> None:

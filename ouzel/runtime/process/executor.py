@@ -20,6 +20,7 @@ from ouzel.errors import OuzelError, TopologyError
 from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
 from ouzel.runtime.process.process_table import ProcessTable
+from ouzel.runtime.process.starting import TELL, place_told, tell_when_asked
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
@@ -31,6 +32,7 @@ EXECUTOR_SLOT = 1023
 
 TICK_MS = 50.0
 _FAREWELL_S = 1.0
+_TELLS_S = 0.2
 _LAST_WORDS = 300
 _TOPOLOGY_ENDED = 3
 
@@ -141,7 +143,7 @@ class Executor:
             case Start(name, incarnation):
                 self._start(name, incarnation)
             case Kill(name):
-                self._how_it_ended[name] = self._no_life(name)
+                self._how_it_ended[name] = self._no_life(name) + self._where_it_is(name)
                 print(f"{name} has shown no life for too long", file=sys.stderr)
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
@@ -158,6 +160,19 @@ class Executor:
             if name == f"instance-{task.id}":
                 return f"'{task.component}' neither computed nor showed any progress for longer than {limit}"
         return f"it had shown no life for longer than {limit}"
+
+    def _where_it_is(self, name: str) -> str:
+        """What a process says of that when asked, which it does whatever it is doing unless it is stopped."""
+        log, told = self._directory / f"{name}.log", b""
+        with contextlib.suppress(OSError):
+            before = log.stat().st_size
+            signal.pidfd_send_signal(self._pidfds[name], TELL)
+            deadline = time.monotonic() + _TELLS_S
+            while not told.count(b"\n", len(told) // 2) and time.monotonic() < deadline:
+                time.sleep(_TELLS_S / 10)
+                told = log.read_bytes()[before:]
+        where = place_told(told.decode(errors="replace"))
+        return f"; it was {where}" if where else ""
 
     def _start(self, name: str, incarnation: int) -> None:
         self._heartbeats.beat(self._slots[name])
@@ -192,6 +207,7 @@ class Executor:
                 os._exit(1)
             os.close(noted)
             gc.enable()
+            tell_when_asked()
             life = Life(self._directory / "heartbeats", self._slots[name], self._server)
             self._mains[name](self._job, self._container, incarnation, life)
         except OuzelError as error:

@@ -15,21 +15,23 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from ouzel.compiler.user_code import describe_error
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
 from ouzel.runtime.process.direct_sink import DirectSink
 from ouzel.runtime.process.gateway import Gateway
-from ouzel.runtime.process.job import RunDescription
+from ouzel.runtime.process.job import RunDescription, load_program
 from ouzel.runtime.process.life import Life, now_ms
 from ouzel.runtime.process.pace import Pace, Polls, Portions, Rhythm
 from ouzel.runtime.process.report_stream import ReportSender
 from ouzel.runtime.process.results import ResultSender
 from ouzel.runtime.process.sink_thread import SinkThread
+from ouzel.runtime.process.starting import StartWatch
 from ouzel.runtime.process.usage import OwnWait, read_usage
 from ouzel.runtime.process.watchdog import Watchdog
 from ouzel.runtime.protocol.back_pressure import Pause
@@ -47,6 +49,7 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.run import ROWS_LOST, STATE_LOST
+from ouzel.runtime.tasks.exits import exit_raises, leave
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import MESSAGES, Codec
 from ouzel.runtime.wire.stream import Frame
@@ -77,7 +80,10 @@ _AT_ONCE = 0.05
 
 
 class Reporter:
-    """Tells the container's metrics manager how the task stands: a new one all of it, the same one what has changed."""
+    """Tells the container's metrics manager how the task stands: a new one all of it, the same one what has changed.
+
+    While the task's thread still starts it, another may tell what it waits for.
+    """
 
     def __init__(self, container: Path, task: Task, incarnation: int) -> None:
         self._task, self._incarnation = task, incarnation
@@ -85,20 +91,23 @@ class Reporter:
         self._events: deque[wire_pb2.Event] = deque(maxlen=EVENTS_KEPT)
         self._events_made = self._events_told = 0
         self._ranges_told: dict[str, tuple[tuple[int, int], int | None]] = {}
+        self._lock = Lock()
         self.finished = False
         self.failed = ""
         self.plan = 0
 
     def event(self, event: Event) -> None:
         """To be told with the next report."""
-        self._events_made += 1
-        self._events.append(
-            wire_pb2.Event(sequence=self._events_made, kind=event.kind, text=event.text, count=event.count)
-        )
+        with self._lock:
+            self._events_made += 1
+            self._events.append(
+                wire_pb2.Event(sequence=self._events_made, kind=event.kind, text=event.text, count=event.count)
+            )
 
     def report(self, machine: TaskMachine | None) -> bool:
         """Send a report now; False if nobody took it, or not all of it."""
-        return self._sender.tell(partial(self._compose, machine))
+        with self._lock:
+            return self._sender.tell(partial(self._compose, machine))
 
     def _compose(self, machine: TaskMachine | None, anew: bool) -> Iterator[wire_pb2.Report]:
         if anew:
@@ -181,31 +190,37 @@ class Instance:
         self._slow_since = 0.0
         self._own_wait = OwnWait()
         self.watchdog = Watchdog(job.topology.settings.hang_timeout_ms)
+        self.start_watch = StartWatch(f"'{task.component}' (task {task.id})", now_ms(), self._note)
         self.running = True
 
     def run(self, make: Callable[[], TaskMachine], incarnation: int) -> None:
         """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
         try:
-            self._machine = machine = make()
-            machine.wall_zero_us, machine.outside = _wall_zero_us(), self.watchdog.outside
-            machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
-            machine.interject = self._interject
-            if machine.writer is not None:
-                kind = DirectSink if getattr(machine.writer, "instant", False) else SinkThread
-                self._sink = kind(machine.writer, self._gateway.wake)
-                self._sink.start()
-            if incarnation:
-                self._tell_of_restart(machine)
-            while self.running:
-                self._step(machine)
+            with exit_raises():
+                self._run(make(), incarnation)
         except OuzelError as error:
             self._fail(str(error))
-        except Exception as error:
+        except BaseException as error:  # code of the user's may end by exit(), too
             traceback.print_exc()
-            self._fail(f"'{self._task.component}' (task {self._task.id}) failed: {type(error).__name__}: {error}")
+            self._fail(f"'{self._task.component}' (task {self._task.id}) failed: {describe_error(error)}")
         while self.running:
             self._reporter.report(self._machine)
             self._gateway.take(self._pace.interval_s)
+
+    def _run(self, machine: TaskMachine, incarnation: int) -> None:
+        self._machine = machine
+        self.start_watch.started()
+        machine.wall_zero_us, machine.outside = _wall_zero_us(), self.watchdog.outside
+        machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
+        machine.interject = self._interject
+        if machine.writer is not None:
+            kind = DirectSink if getattr(machine.writer, "instant", False) else SinkThread
+            self._sink = kind(machine.writer, self._gateway.wake)
+            self._sink.start()
+        if incarnation:
+            self._tell_of_restart(machine)
+        while self.running:
+            self._step(machine)
 
     def close(self) -> None:
         """Let go of readers and writers, and keep the last offsets."""
@@ -243,6 +258,9 @@ class Instance:
             self._reporter.event(Event(STATE_LOST, f"{name} was started again: what it kept in memory is lost"))
         if self._is_spout:
             self._reporter.event(Event("replayed", f"{name} was started again and reads on from what was wholly acked"))
+
+    def _note(self, text: str) -> None:
+        self._reporter.event(Event("note", text))
 
     def _fail(self, reason: str) -> None:
         self._reporter.failed = reason
@@ -444,6 +462,8 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
         usage = read_usage(os.getpid(), without=threading.get_native_id()) if suspect else None
         hangs = instance.watchdog.hangs(now, cpu_ms, usage)
         life.beat(hangs)
+        if instance.start_watch.is_late(now):
+            reporter.report(None)
         return not hangs and instance.tell_if_busy(now, arriving)
 
     path = here / "stream-manager.sock"
@@ -455,7 +475,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
     instance.run(lambda: _make(job, container, task, offsets.known, incarnation), incarnation)
     instance.close()
     state.close()
-    os._exit(0)
+    leave(0)
 
 
 def _make(job: RunDescription, container: int, task: Task, places: dict[str, Place], incarnation: int) -> TaskMachine:
@@ -468,5 +488,7 @@ def _make(job: RunDescription, container: int, task: Task, places: dict[str, Pla
     here = job.container(container)
     journal, notes = FileJournal(here / f"cuts-{task.id}"), here / f"sink-{task.id}"
     hand = FileNote(here / f"hand-{task.id}")
-    setting = TaskContext(job.topology, job.directory, local, places, results, incarnation, journal, notes, hand)
+    setting = TaskContext(
+        load_program(job.home), job.directory, local, places, results, incarnation, journal, notes, hand
+    )
     return make_task(task, setting)

@@ -1,7 +1,11 @@
-"""A submitted topology: its private directory, and the signed description that every process of it reads.
+"""A submitted topology: its private directory, and what its processes read there, signed.
 
-The description is a pickle, which can run code when it is read: so it is signed with a key that only the owner can read, and a process
-refuses one whose signature is wrong, wherever it got it from.
+It is in two files. The description is an outline that every process reads, and holds nothing of the user's: whoever reads a user's object
+may import his module, which runs whatever that does, and its threads, be they of Arrow or Polars, would not come along in a fork. The
+program, with all that the components compute, is read by tasks alone, each in its own process, which never forks.
+
+Both are pickles, which can run code when they are read: so they are signed with a key that only the owner can read, and a process refuses
+one whose signature is wrong, wherever it got it from.
 """
 
 from __future__ import annotations
@@ -15,19 +19,25 @@ import pickle
 import secrets
 import shutil
 import stat
-from dataclasses import dataclass
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import cloudpickle
 
-from ouzel.errors import TopologyError
+from ouzel.compiler.user_code import users_line_in
+from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
-from ouzel.planner.topology import Task, Topology
+from ouzel.planner.topology import Component, Task, Topology
 
 MASTER_CONTAINER = 0
 _SIGNATURE_BYTES = 32
 TOKEN = "ouzel-token"
+_DESCRIPTION, _PROGRAM = "topology", "program"
+_loads = False
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,7 @@ class RunDescription:
         id: unique name of this run, the name of its nodes in the state manager.
         home: the job directory (mode 0700): sockets, logs, process tables, local state.
         directory: where relative paths of tables start.
+        topology: the whole; as processes load it, its outline (see `outline`).
         tcp: stream managers talk over TCP even on one host.
         detached: the topology outlives the client that started it.
     """
@@ -102,19 +113,36 @@ class RunDescription:
         """What a call to the topology master carries as metadata."""
         return ((TOKEN, hmac.digest(_key(self.home), b"call", hashlib.sha256).hex()),)
 
-    def save(self) -> None:
-        """Write the description, signed, into the job directory."""
+    def save(self, path: Sequence[str] = ()) -> None:
+        """Write description and program, signed, into the job directory; tasks look for modules of the program on `path`.
+
+        Raises:
+            TopologyError: what the program defines cannot be pickled.
+        """
         try:
-            text = cloudpickle.dumps(self)
+            program = cloudpickle.dumps(self.topology)
         except Exception as error:
             raise TopologyError(
                 _unsendable(self.topology) or f"the topology cannot be sent to its tasks: {error}"
             ) from error
-        signed = hmac.digest(_key(self.home), text, hashlib.sha256) + text
-        fresh = self.home / "topology.new"
+        self._sign(_PROGRAM, pickle.dumps((list(path), program)))
+        self._sign(_DESCRIPTION, pickle.dumps(replace(self, topology=outline(self.topology))))
+
+    def _sign(self, name: str, text: bytes) -> None:
+        fresh = self.home / f"{name}.new"
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(signed)
-        fresh.rename(self.home / "topology")
+            file.write(_signature(self.home, name, text) + text)
+        fresh.rename(self.home / name)
+
+
+def outline(topology: Topology) -> Topology:
+    """Names, streams and settings of a topology, without what its components compute: nothing of it is the user's."""
+    return replace(topology, components=tuple(map(_outlined, topology.components)), sides=())
+
+
+def _outlined(component: Component) -> Component:
+    inputs = tuple(replace(one, grouping=replace(one.grouping, chooser=None)) for one in component.inputs)
+    return replace(component, inputs=inputs, chain=(), user=None)
 
 
 def _unsendable(topology: Topology) -> str:
@@ -211,26 +239,67 @@ def _is_free(lock: Path) -> bool:
 
 
 def load_description(home: Path) -> RunDescription:
-    """Read the description of the job in `home`.
+    """Read the description of the job in `home`; its topology is an outline.
 
     Raises:
-        TopologyError: it is missing, or its signature is wrong, or others could have written the key, or what a program defines is nowhere
-            to be found here.
+        TopologyError: it is missing, or its signature is wrong, or others could have written the key.
     """
+    return cast(RunDescription, pickle.loads(_read_signed(home, _DESCRIPTION)))
+
+
+def load_program(home: Path) -> Topology:
+    """Read the whole topology of the job in `home`, which may import the user's modules: only in a process that never forks.
+
+    From then on this process finds modules where the program that submitted the job did.
+
+    Raises:
+        TopologyError: as in `load_description`; or what the program defines is nowhere to be found here, or raises when it is imported.
+    """
+    global _loads
+    path, program = pickle.loads(_read_signed(home, _PROGRAM))
+    sys.path[:] = [*path, *(place for place in sys.path if place not in path)]
+    _loads = True
     try:
-        signed = (home / "topology").read_bytes()
-    except OSError as error:
-        raise TopologyError(f"there is no topology in {home}: {error.strerror}") from error
-    signature, text = signed[:_SIGNATURE_BYTES], signed[_SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signature, hmac.digest(_key(home), text, hashlib.sha256)):
-        raise TopologyError(f"{home / 'topology'} is not what was submitted: its signature is wrong; submit it again")
-    try:
-        return cast(RunDescription, pickle.loads(text))
-    except Exception as error:
+        return cast(Topology, pickle.loads(program))
+    except OuzelError:
+        raise
+    except BaseException as error:  # a module may end with exit(), too
         raise TopologyError(
             f"the processes of the topology cannot load what the program defines: {type(error).__name__}: {error}; "
             "define it in the program's own file, or in a module that Python finds by this name from anywhere (PYTHONPATH)"
         ) from error
+    finally:
+        _loads = False
+
+
+def refuse_while_loading(what: str) -> None:
+    """See that no module starts something when a task imports it, which would start tasks that import it, and so on for ever.
+
+    Raises:
+        TopologyError: this process is importing the modules of a program; names the line.
+    """
+    if _loads:
+        frames = traceback.extract_stack()
+        raise TopologyError(
+            f"a module that tasks import starts {what} when it is imported (at {users_line_in(frames)}); "
+            "put that below `if __name__ == '__main__':` or into a function"
+        )
+
+
+def _read_signed(home: Path, name: str) -> bytes:
+    try:
+        signed = (home / name).read_bytes()
+    except OSError as error:
+        raise TopologyError(f"there is no topology in {home}: {error.strerror}") from error
+    signature, text = signed[:_SIGNATURE_BYTES], signed[_SIGNATURE_BYTES:]
+    if not hmac.compare_digest(signature, _signature(home, name, text)):
+        raise TopologyError(f"{home / name} is not what was submitted: its signature is wrong; submit it again")
+    return text
+
+
+def _signature(home: Path, name: str, text: bytes) -> bytes:
+    """What only the owner of the job could write into its file of that name."""
+    return hmac.digest(_key(home), name.encode() + b"\n" + text, hashlib.sha256)
 
 
 def _key(home: Path) -> bytes:

@@ -13,6 +13,7 @@ import signal
 import struct
 import sys
 import time
+from os import _exit
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,7 @@ class Life:
         else:
             self._heartbeats.beat(self._slot)
         if self._server is None or has_ended(self._server):
-            os._exit(0)
+            _exit(0)  # functions of the user's may have replaced the one of the module
 
 
 def watch_process(pid: int) -> int | None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import sysconfig
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 import polars as pl
 
-import ouzel
 from ouzel.compiler.types import Schema
+from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, describe_error
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Component, Task
-from ouzel.runtime.operators.python_loop import FAILURES
-
-_NOT_THEIRS = (
-    str(Path(ouzel.__file__).parent),
-    *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
-)
-"""Folders of code that is not the engineer's."""
 
 _KINDS = (lambda kind: kind.is_integer(), lambda kind: kind.is_float(), lambda kind: isinstance(kind, pl.Datetime))
 """Families of types within which a column is cast unasked; a value that does not fit fails."""
@@ -36,13 +27,11 @@ def blame_component(task: Task) -> Iterator[None]:
     except FAILURES as error:
         traceback.print_exc()
         where = f"'{task.component}' (task {task.id})"
-        raise TopologyError(f"{where} failed: {type(error).__name__}: {error}{_place(error)}") from error
+        raise TopologyError(f"{where} failed: {describe_error(error)}{_place(error)}") from error
 
 
 def _place(error: BaseException) -> str:
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)
-    ]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(NOT_THEIRS)]
     return f" (in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 

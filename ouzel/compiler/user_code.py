@@ -1,0 +1,38 @@
+"""The user's code as it is called: what it may raise, where that was, and how that is told."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+FILE = "<the steps in Python>"
+"""Where the lines of a compiled loop are."""
+
+NOT_THEIRS = (
+    FILE, "<frozen ", str(Path(__file__).parents[1]),
+    *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
+)  # fmt: skip
+"""Where code is that is not the user's."""
+
+FAILURES = (BaseException,)
+"""What a function of the user's may raise, and loses its record by: also exit(), KeyboardInterrupt and a panic of Polars, which are no
+Exceptions. The signal of Ctrl-C raises nothing where such a function is called: tasks do not hear it, and in memory a thread calls."""
+
+LONGEST = 2_000
+"""Characters of what an error says."""
+
+
+def describe_error(error: BaseException) -> str:
+    """Type and text of an error, whatever its `__str__` does."""
+    try:
+        text = str(error)
+    except BaseException as second:
+        text = f"(its text cannot be told: __str__ raised {type(second).__name__})"
+    return f"{type(error).__name__}: {text if len(text) <= LONGEST else text[:LONGEST] + '…'}"
+
+
+def users_line_in(frames: traceback.StackSummary) -> str:
+    """File and line of the last call that is the user's; empty if none is."""
+    theirs = [one for one in frames if not one.filename.startswith(NOT_THEIRS)]
+    return f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else ""
