@@ -29,7 +29,7 @@ def acked_rows(handle: Handle, count: Callable[[Status], int] = lambda status: s
         while (now := handle.status()).rows_acked == before and time.time() < deadline:
             if now.state in (RunState.FAILED, RunState.FINISHED, RunState.STOPPED):
                 raise SystemExit(f"the run has ended early: {now.reason or now.state.value}")
-            handle.wait(POLL_S)
+            handle.wait_for_results(POLL_S)
             handle.results()
         return time.time(), count(now)
 

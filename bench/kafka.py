@@ -123,7 +123,7 @@ def run_ouzel(broker: KafkaBroker, events: int, tasks: int, pending: int) -> dic
         handle = start(load_text(text, Path(folder), "backlog", settings))
         try:
             while not handle.status().rows_in:
-                handle.wait(POLL_S)
+                handle.wait_for_results(POLL_S)
             clock, first = Clock(*trees), handle.status().rows_in
             while not handle.wait(POLL_S):
                 pass

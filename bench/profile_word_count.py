@@ -85,7 +85,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="word-count-") as folder:
         handle, _ = (start_sql if options.sql else start_topology)(options, Path(folder))
         try:
-            handle.wait(options.warm_up)
+            handle.wait_for_results(options.warm_up)
             time.sleep(options.warm_up)
             report(options.seconds)
         finally:

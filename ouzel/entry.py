@@ -134,7 +134,7 @@ def _frames(handle: Handle, settings: Settings) -> Iterator[pl.DataFrame]:
     try:
         ended = False
         while not ended:
-            ended = handle.wait(WAIT_SECONDS)
+            ended = handle.wait_for_results(WAIT_SECONDS)
             yield from handle.results()
     finally:
         status = handle.stop()

@@ -16,6 +16,8 @@ from math import isclose, isnan
 from random import Random
 from typing import Any
 
+import cloudpickle
+
 from ouzel.monoid import Monoid
 
 ORDERS = 25
@@ -27,21 +29,21 @@ def check_laws(monoid: Monoid[Any, Any, Any], values: Sequence[Any], seed: int =
 
     `zero` changes nothing; `plus` is associative, commutative if the monoid says so, and changes neither of its arguments; `inverse`, if
     there is one, takes back; whatever the values are cut into, and in whatever order the parts are added up where that is allowed, what
-    a reader sees is the same. The object and its totals can be pickled, for processes send them to each other.
+    a reader sees is the same. The object and its totals can be sent to other processes, its functions be they lambdas.
 
     Raises:
         AssertionError: names the law that does not hold, and the totals.
     """
-    copy = pickle.loads(pickle.dumps(monoid))
+    copy = pickle.loads(cloudpickle.dumps(monoid))
     totals = [monoid.prepare(value) for value in (*values, None)] + [monoid.zero, monoid.total(values)]
-    before = pickle.dumps(totals)
+    before = cloudpickle.dumps(totals)
     for a in totals:
         _same("zero + a == a", monoid, monoid.plus(monoid.zero, a), a)
         _same("a + zero == a", monoid, monoid.plus(a, monoid.zero), a)
         _same("a pickled copy computes the same", monoid, copy.plus(a, copy.zero), a)
-        _same("a total survives pickling", monoid, pickle.loads(pickle.dumps(a)), a)
+        _same("a total survives pickling", monoid, pickle.loads(cloudpickle.dumps(a)), a)
     _check_sums(monoid, totals)
-    assert pickle.dumps(totals) == before, f"{monoid}: plus or inverse has changed what it was given"
+    assert cloudpickle.dumps(totals) == before, f"{monoid}: plus or inverse has changed what it was given"
     _check_parts(monoid, values, Random(seed))
 
 

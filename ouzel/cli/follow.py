@@ -48,7 +48,7 @@ def follow(handle: Handle, answer: Answer, screen: Screen, interrupted: Callable
             draining = True
             screen.say(STOPPING)
             handle.drain()
-        ended = handle.wait(WAIT_SECONDS)
+        ended = handle.wait_for_results(WAIT_SECONDS)
         _take(handle, answer)
         status = handle.status()
         news = {event.text for event in status.events if event.kind in AT_ONCE} - said

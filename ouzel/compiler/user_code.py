@@ -19,6 +19,9 @@ FAILURES = (BaseException,)
 """What a function of the user's may raise, and loses its record by: also exit(), KeyboardInterrupt and a panic of Polars, which are no
 Exceptions. The signal of Ctrl-C raises nothing where such a function is called: tasks do not hear it, and in memory a thread calls."""
 
+_SENT = "<dynamic-code>"
+"""What cloudpickle calls the file of a function that it sends as it is."""
+
 LONGEST = 2_000
 """Characters of what an error says."""
 
@@ -29,7 +32,17 @@ def describe_error(error: BaseException) -> str:
         text = str(error)
     except BaseException as second:
         text = f"(its text cannot be told: __str__ raised {type(second).__name__})"
-    return f"{type(error).__name__}: {text if len(text) <= LONGEST else text[:LONGEST] + '…'}"
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def calls_of(error: BaseException) -> traceback.StackSummary:
+    """The calls that an error came through. A function that was sent as it is has lost the name of its file, and has it in `__file__`."""
+    calls = traceback.extract_tb(error.__traceback__)
+    for call, (frame, _) in zip(calls, traceback.walk_tb(error.__traceback__), strict=True):
+        if call.filename == _SENT:
+            call.filename = str(frame.f_globals.get("__file__", _SENT))
+    return calls
 
 
 def users_line_in(frames: traceback.StackSummary) -> str:

@@ -40,7 +40,7 @@ class LiveFrames:
         with session.start(self._job, self._engine) as run:
             ended = False
             while not ended:
-                ended = run.wait(WAIT_SECONDS)
+                ended = run.wait_for_results(WAIT_SECONDS)
                 yield from news(run)
             self._check_ended(run)
 
@@ -49,7 +49,7 @@ class LiveFrames:
         with await asyncio.to_thread(session.start, self._job, self._engine) as run:
             ended = False
             while not ended:
-                ended = await asyncio.to_thread(run.wait, WAIT_SECONDS)
+                ended = await asyncio.to_thread(run.wait_for_results, WAIT_SECONDS)
                 for frame in news(run):
                     yield frame
             self._check_ended(run)

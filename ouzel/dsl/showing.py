@@ -23,7 +23,7 @@ def first_records(job: Job, engine: str, most: int) -> pl.DataFrame:
     with session.start(job, engine) as run:
         ended = False
         while not ended and found.frame().height < most:
-            ended = run.wait(WAIT_SECONDS)
+            ended = run.wait_for_results(WAIT_SECONDS)
             for frame in run.results():
                 found.apply(frame)
         if ended:

@@ -102,7 +102,11 @@ class Recorder(RowIteration):
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """See run.Handle."""
-        return self._handle.wait(0.0 if self._frames else timeout_s)
+        return self._handle.wait(timeout_s)
+
+    def wait_for_results(self, timeout_s: float | None = None) -> bool:
+        """See run.Handle."""
+        return self._handle.wait_for_results(0.0 if self._frames else timeout_s)
 
     def fresh_status(self, timeout_s: float) -> Status:
         """See run.Handle."""
@@ -243,7 +247,7 @@ def record_run(job: session.Job, engine: str, home: Path, pairs: Pairs = ()) -> 
     """
     job = recordable(job, home, engine)
     with _stop_after(Recorder(session.start(job, engine), job, engine, home, pairs)) as handle:
-        while not handle.wait(WAIT_SECONDS):
+        while not handle.wait_for_results(WAIT_SECONDS):
             handle.status()
             handle.results()
         handle.results()

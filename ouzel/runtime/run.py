@@ -143,7 +143,7 @@ class RowIteration:
         """
         ended = False
         while not ended:
-            ended = self._as_handle.wait()
+            ended = self._as_handle.wait_for_results()
             yield from self._rows_that_came()
         self._check_ended()
 
@@ -153,7 +153,7 @@ class RowIteration:
 
         ended = False
         while not ended:
-            ended = await asyncio.to_thread(self._as_handle.wait, ASYNC_WAIT_S)
+            ended = await asyncio.to_thread(self._as_handle.wait_for_results, ASYNC_WAIT_S)
             for row in self._rows_that_came():
                 yield row
         self._check_ended()
@@ -203,6 +203,12 @@ class Handle(Protocol):
         """How it stands now."""
 
     def wait(self, timeout_s: float | None = None) -> bool:
+        """Return when the run has ended, at the latest after `timeout_s`; True once it has ended.
+
+        Results that come meanwhile are kept for `results`, however many they are: who waits for the end holds nothing up.
+        """
+
+    def wait_for_results(self, timeout_s: float | None = None) -> bool:
         """Return as soon as there are results or the run has ended, at the latest after `timeout_s`; True once it has ended."""
 
     def fresh_status(self, timeout_s: float) -> Status:

@@ -43,6 +43,10 @@ class FakeHandle(RowIteration):
         """At once; ended when the last look is on."""
         return len(self.looks) <= 1
 
+    def wait_for_results(self, timeout_s: float | None = None) -> bool:
+        """At once, too."""
+        return self.wait(timeout_s)
+
     def fresh_status(self, timeout_s: float) -> Status:
         """As it is."""
         return self.status()

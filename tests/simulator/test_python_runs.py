@@ -54,7 +54,7 @@ def test_rows_come_while_the_run_goes_on_and_the_context_stops_it() -> None:
 def test_an_error_in_the_context_ends_the_run_at_once() -> None:
     run = ouzel.start(ENDLESS, "memory")
     with pytest.raises(ZeroDivisionError), run:
-        print(1 / (0 if run.wait() in (True, False) else 1))
+        print(1 / (0 if run.wait_for_results() in (True, False) else 1))
     assert any(event.kind == "dropped" for event in run.status().events)
 
 

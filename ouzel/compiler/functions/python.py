@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.functions.lowering import quote
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.types import DataType, to_polars
+from ouzel.compiler.user_code import FAILURES, describe_error
 from ouzel.errors import NotSupported, OuzelError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def function(
     """
 
     def made(python: Python) -> PythonFunction:
-        called = (name or python.__name__).lower()
+        called = (name or name_of(python)).lower()
         signature = Signature(tuple(map(_type, parameters)), _type(result))
         return PythonFunction(
             called,
@@ -78,6 +79,13 @@ def function(
         )
 
     return made
+
+
+def name_of(python: Python) -> str:
+    """What a function is called; of a partial one, what it completes, and of another object its type."""
+    if isinstance(python, partial):
+        return name_of(python.func)
+    return str(getattr(python, "__name__", type(python).__name__))
 
 
 def _type(written: DataType | str) -> DataType:
@@ -112,7 +120,7 @@ def _kernel(python: Python, by_row: bool, arguments: Sequence[Lowered], signatur
     both = pl.map_batches(given, partial(call_rows, python, kind), answer)
     failed = both.struct.field(FAILED).is_not_null()
     return Lowered(
-        both.struct.field(VALUE), failed if error is None else failed | error, reason or f"{python.__name__} raised"
+        both.struct.field(VALUE), failed if error is None else failed | error, reason or f"{name_of(python)} raised"
     )
 
 
@@ -132,7 +140,7 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
     if not isinstance(answer, pl.Series) or len(answer) != len(columns[0]):
         given = f"a series of {len(answer)}" if isinstance(answer, pl.Series) else type(answer).__name__
         raise OuzelError(
-            f"the function {python.__name__} gave {given} for {len(columns[0])} rows; return a Polars series of as many values"
+            f"the function {name_of(python)} gave {given} for {len(columns[0])} rows; return a Polars series of as many values"
         )
     return answer.cast(kind)
 
@@ -162,8 +170,8 @@ def _answer(python: Python, row: Sequence[Any]) -> tuple[Any, str | None]:
     """The value for a row, or what was raised instead."""
     try:
         return python(*row), None
-    except Exception as error:
-        return None, f"raised {type(error).__name__}: {error}"
+    except FAILURES as error:
+        return None, f"raised {describe_error(error)}"
 
 
 def _misfit(value: Any, kind: pl.DataType) -> str | None:
@@ -243,11 +251,12 @@ def _of_one_length(series: Sequence[pl.Series]) -> list[pl.Series]:
 def _spark(python: Python, arguments: Sequence[str], signature: Signature) -> str:
     from ouzel.compiler.functions.spark_types import to_spark_type
 
-    if "<" in python.__qualname__ or python.__module__ == "__main__":
+    path, module = getattr(python, "__qualname__", "<object>"), getattr(python, "__module__", "__main__")
+    if "<" in path or module == "__main__":
         raise NotSupported(
-            f"the function {python.__name__} cannot be imported by Spark's workers",
+            f"the function {name_of(python)} cannot be imported by Spark's workers",
             instead="define it at the top of a module that is installed there",
         )
-    where = f"{python.__module__}:{python.__qualname__}"
+    where = f"{module}:{path}"
     given = ", ".join((quote(where), quote(to_spark_type(signature.result)), *arguments))
     return f"python_function({given})"

@@ -99,6 +99,12 @@ class HeronHandle(RowIteration):
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """See run.Handle."""
+        with self._taking_all(), self._news:
+            self._news.wait_for(lambda: self._has_ended, timeout_s)
+            return self._has_ended
+
+    def wait_for_results(self, timeout_s: float | None = None) -> bool:
+        """See run.Handle."""
         with self._news:
             self._news.wait_for(lambda: self._frames or self._has_ended, timeout_s)
             return self._has_ended

@@ -227,6 +227,7 @@ class Server:
             deadline = time.monotonic() + _FAREWELL_S
             while not all(map(has_ended, pidfds.values())) and time.monotonic() < deadline:
                 time.sleep(_LOOK_MS / 1e4)
+        end_children()
         if self._job is not None and (self._client_gone or self._client_leaves()):
             shutil.rmtree(self._job.home, ignore_errors=True)
 
@@ -237,6 +238,20 @@ class Server:
         if not poller.poll(0 if self._told_to_end else _FAREWELL_S * 1e3):
             return False
         return b"kill" not in os.read(0, 65536)
+
+
+def end_children() -> None:
+    """Kill all that is left below this process, which has adopted whatever a task's code has detached from it."""
+    deadline = time.monotonic() + _FAREWELL_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+                os.kill(int(pid), signal.SIGKILL)
+        try:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                time.sleep(_LOOK_MS / 1e4)
+        except ChildProcessError:
+            return
 
 
 def _executor(job: RunDescription, container: int, server: int, lifeline: int, reason: int) -> int:

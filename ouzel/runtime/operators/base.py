@@ -48,6 +48,8 @@ class Operator:
     counters: Counters = field(default_factory=Counters, init=False)
     refused: list[RefusedRow] = field(default_factory=list, init=False)
     late_frames: list[pl.DataFrame] = field(default_factory=list, init=False)
+    calls: tuple[str, ...] = field(default=(), init=False)
+    """What it calls of the user's, and where that was written."""
     answers: int = field(default=0, init=False)
     """A digest of what has been asked of others since a frame left; what depends on its input alone asks nobody."""
 

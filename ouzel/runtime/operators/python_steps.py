@@ -14,7 +14,7 @@ import polars as pl
 
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
-from ouzel.compiler.user_code import FAILURES, FILE, describe_error, users_line_in
+from ouzel.compiler.user_code import FAILURES, FILE, calls_of, describe_error, users_line_in
 from ouzel.connectors.formats.far_times import python_values
 from ouzel.errors import TopologyError
 from ouzel.planner.metrics import counting
@@ -40,6 +40,7 @@ class PythonSteps(Operator):
             for one, hint in zip(node.gives.columns, node.gives.hints, strict=True)
         ]
         self._loops: dict[bool, Loop] = {}
+        self.calls = tuple(f"{step.called} (at {step.place})" for step in node.steps)
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """What the steps make of the records, with the columns that stay beside it."""
@@ -89,7 +90,7 @@ class PythonSteps(Operator):
         return pl.DataFrame([columns[name] for name in order])
 
     def _refuse(self, error: BaseException, variables: dict[str, Any], loop: Loop) -> None:
-        frames = traceback.extract_tb(error.__traceback__)
+        frames = calls_of(error)
         called = [loop.lines[one.lineno] for one in frames if one.filename == FILE and one.lineno in loop.lines]
         step, names = called[0] if called else (self.node.steps[0], ())
         given = [variables[name] for name in names]
@@ -141,7 +142,7 @@ def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Se
     try:
         made = step.function(*given)
     except FAILURES as error:
-        where = users_line_in(traceback.extract_tb(error.__traceback__)) or step.place
+        where = users_line_in(calls_of(error)) or step.place
         raise TopologyError(f"{step.called} raised {describe_error(error)} (at {where})") from error
     series = list(made) if isinstance(made, tuple) else made.get_columns() if isinstance(made, pl.DataFrame) else [made]
     if not all(isinstance(one, pl.Series) and len(one) == rows for one in series):

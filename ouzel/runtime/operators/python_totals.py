@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from functools import partial
 from typing import Any, Protocol
@@ -17,7 +16,7 @@ import polars as pl
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import row_of
 from ouzel.compiler.types import ArrayType, DataType, MapType, RowType
-from ouzel.compiler.user_code import FAILURES, describe_error, users_line_in
+from ouzel.compiler.user_code import FAILURES, calls_of, describe_error, users_line_in
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
@@ -100,14 +99,8 @@ class PythonTotals(Accumulators):
         with self._blaming():
             self._add_each(slots, parts, weights)
 
-    @contextmanager
-    def _blaming(self) -> Iterator[None]:
-        try:
-            yield
-        except FAILURES as error:
-            where = users_line_in(traceback.extract_tb(error.__traceback__))
-            told = f"the monoid {self.call.name if self.call.row is None else self.call.row.name} raised {describe_error(error)}"
-            raise TopologyError(f"{told} (at {where})" if where else told) from error
+    def _blaming(self) -> AbstractContextManager[None]:
+        return blame_monoid(self.call.name if self.call.row is None else self.call.row.name)
 
     def _add_each(self, slots: Slots, parts: Iterable[Any], weights: list[int]) -> None:
         plus, inverse = self._monoid.plus, self._monoid.inverse
@@ -122,6 +115,21 @@ class PythonTotals(Accumulators):
                 totals[slot] = plus(totals[slot], _sum_neighbours(plus, of_slot))
         packed = [_pack(totals[slot]) for slot in touched.tolist()]
         self._totals.put(touched, pl.DataFrame({"total": pl.Series(packed, dtype=pl.Binary)}))
+
+
+@contextmanager
+def blame_monoid(name: str) -> Iterator[None]:
+    """Inside, what a monoid's functions raise becomes a TopologyError that names the monoid, the error and the line.
+
+    Raises:
+        TopologyError: a function of the user's has raised.
+    """
+    try:
+        yield
+    except FAILURES as error:
+        where = users_line_in(calls_of(error))
+        told = f"the monoid {name} raised {describe_error(error)}"
+        raise TopologyError(f"{told} (at {where})" if where else told) from error
 
 
 def _pack(total: Any) -> bytes:

@@ -148,7 +148,8 @@ class Executor:
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
             case GiveUp(name, reason) if name.startswith("instance-"):
-                self._table.failed = f"{reason}; see its log in {self._directory}"
+                how = self._how_it_ended.get(name, "it ended unseen")
+                self._table.failed = f"{self._called(name)}: {reason}: {how}; see its log in {self._directory}"
                 self._table.write()
             case GiveUp(name, reason):  # without it nobody would hear of that
                 how = self._how_it_ended.get(name, "it ended unseen")
@@ -156,10 +157,14 @@ class Executor:
 
     def _no_life(self, name: str) -> str:
         limit = f"hang.timeout.ms = {self._job.topology.settings.hang_timeout_ms}"
-        for task in self._job.tasks_in(self._container):
-            if name == f"instance-{task.id}":
-                return f"'{task.component}' neither computed nor showed any progress for longer than {limit}"
+        if name.startswith("instance-"):
+            return f"{self._called(name)} neither computed nor showed any progress for longer than {limit}"
         return f"it had shown no life for longer than {limit}"
+
+    def _called(self, name: str) -> str:
+        """The component of an instance."""
+        names = {f"instance-{task.id}": f"'{task.component}'" for task in self._job.tasks_in(self._container)}
+        return names.get(name, name)
 
     def _where_it_is(self, name: str) -> str:
         """What a process says of that when asked, which it does whatever it is doing unless it is stopped."""
@@ -201,6 +206,7 @@ class Executor:
         An executor that dies before that leaves nothing behind, for the one after it starts what it does not find there.
         """
         try:
+            os.setpgid(0, 0)
             end_with(self._lifeline)
             become(name, self._job.title(self._container, name), self._directory / f"{name}.log")
             if not os.read(noted, 1):
@@ -230,6 +236,7 @@ class Executor:
         ended = False
         for name, pidfd in list(self._pidfds.items()):
             if has_ended(pidfd):
+                self._end_children(name)
                 result = _result(pidfd)
                 ended |= result == (os.CLD_EXITED, _TOPOLOGY_ENDED)
                 if not self._ending:
@@ -238,6 +245,11 @@ class Executor:
                 os.close(self._pidfds.pop(name))
                 self._supervision.exited(name, now_ms())
         return ended
+
+    def _end_children(self, name: str) -> None:
+        """Kill what a process that has ended leaves behind: while it is not reaped yet, no other has its number."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._table.entries[name].pid, signal.SIGKILL)
 
     def _last_words(self, name: str, result: tuple[int, int] | None) -> str:
         """How a process ended; of one that ended by itself, with the last line of its log."""

@@ -119,18 +119,18 @@ def wake_with_parent() -> None:
 
 
 def end_with(lifeline: int) -> None:
-    """Be killed, even while stopped, when nobody holds the writing end of this pipe any more.
+    """Be killed, with all of this process group and even while stopped, when nobody holds the writing end of this pipe any more.
 
     Unlike a parent's death this is heard of by whoever an executor leaves behind, and unlike a pid it cannot be somebody else's.
     """
     own = os.open(
         f"/proc/self/fd/{lifeline}", os.O_RDONLY | os.O_NONBLOCK
     )  # a file of its own, for the signal is sent to one owner
-    fcntl.fcntl(own, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(own, fcntl.F_SETOWN, -os.getpgrp())
     fcntl.fcntl(own, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(own, fcntl.F_SETFL, fcntl.fcntl(own, fcntl.F_GETFL) | os.O_ASYNC)
     if has_ended(own):  # before we listened
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.killpg(0, signal.SIGKILL)
 
 
 def show_as(name: str, title: str) -> None:

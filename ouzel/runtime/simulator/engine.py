@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from ouzel.compiler.user_code import describe_error
 from ouzel.connectors.backlog import Backlog, largest
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
@@ -22,6 +23,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.simulator.world import World
+from ouzel.runtime.tasks.exits import guarded
 
 IDLE_S = 0.001
 """Pause when there is nothing to do."""
@@ -40,7 +42,7 @@ class MemoryHandle(RowIteration):
         for host in self._world.hosts.values():
             host.machine.monotonic_ms = lambda: time.monotonic() * 1000
         self._frames: deque[pl.DataFrame] = deque()
-        self._rows_out = self._came = self._taken = 0
+        self._rows_out = self._came = self._taken = self._unlimited = 0
         self._state = RunState.RUNNING
         self._reason = ""
         self._cut_short = self._over = False
@@ -134,8 +136,17 @@ class MemoryHandle(RowIteration):
         return found
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Return when there is news or the run has ended."""
-        if not self._over:
+        """See run.Handle."""
+        self._unlimited += 1
+        try:
+            self._thread.join(timeout_s)
+        finally:
+            self._unlimited -= 1
+        return self._over
+
+    def wait_for_results(self, timeout_s: float | None = None) -> bool:
+        """See run.Handle."""
+        if not (self._over or self._frames):
             self._news.wait(timeout_s)
             self._news.clear()
         return self._over
@@ -174,20 +185,12 @@ class MemoryHandle(RowIteration):
 
     def _run(self) -> None:
         try:
-            while not (self._world.done or self._cut_short):
-                self._world.now_ms = time.monotonic() * 1000
-                self._world.wall_zero_us = int((time.time() - time.monotonic()) * 1e6)
-                idle = self._is_full or not self._world.step()
-                self._answer()
-                if idle:
-                    time.sleep(IDLE_S)
-            if not self._world.done:
-                self._world.events.append(make_dropped_event(self.status(), self._world.topology))
-            self._end(RunState.FAILED if self._world.failed else self._ended, self._world.failed)
+            with guarded():
+                self._work()
         except OuzelError as error:
             self._end(RunState.FAILED, str(error))
         except BaseException as error:  # a bug, or an engineer's code, be it by exit(): the run fails, not the caller
-            self._end(RunState.FAILED, f"{type(error).__name__}: {error}")
+            self._end(RunState.FAILED, describe_error(error))
         finally:
             for host in self._world.hosts.values():
                 with contextlib.suppress(Exception):
@@ -196,6 +199,18 @@ class MemoryHandle(RowIteration):
             self._answer()
             self._rest.set()
             self._news.set()
+
+    def _work(self) -> None:
+        while not (self._world.done or self._cut_short):
+            self._world.now_ms = time.monotonic() * 1000
+            self._world.wall_zero_us = int((time.time() - time.monotonic()) * 1e6)
+            idle = self._is_full or not self._world.step()
+            self._answer()
+            if idle:
+                time.sleep(IDLE_S)
+        if not self._world.done:
+            self._world.events.append(make_dropped_event(self.status(), self._world.topology))
+        self._end(RunState.FAILED if self._world.failed else self._ended, self._world.failed)
 
     def _ask(self, what: Callable[[], T], timeout_s: float | None) -> T:
         """Have the topology's thread do something between two steps."""
@@ -236,7 +251,7 @@ class MemoryHandle(RowIteration):
     @property
     def _is_full(self) -> bool:
         """Whether too much of the result waits to be taken, by somebody who does not wait for the topology to rest."""
-        return self._came - self._taken > RESULTS_BYTES_MAX and not self._world.pause
+        return self._came - self._taken > RESULTS_BYTES_MAX and not (self._world.pause or self._unlimited)
 
     @property
     def _ended(self) -> RunState:

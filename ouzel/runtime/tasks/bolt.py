@@ -35,7 +35,7 @@ from ouzel.runtime.protocol.messages import (
 from ouzel.runtime.protocol.quarantine import MOST_IN_HAND, Quarantine
 from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.watermarks import InputClock, WatermarkStatus
-from ouzel.runtime.tasks.killers import find_killers, process_in_parts
+from ouzel.runtime.tasks.killers import find_killers, name_task, process_in_parts
 from ouzel.runtime.tasks.late import late_lines
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
 
@@ -205,16 +205,20 @@ class ChainBolt(TaskMachine):
         if len(group) > 1:
             with self.quarantine.together([message.id for message in group]):
                 return merge_streams(self.chain.process(frame, port) for port, frame in self._by_port(group))
-        (message,), name = group, self.task.component
+        (message,) = group
         port = self._port(message)
         frame = self._align(message.frame, port)
+        if self.refusals.fails:  # before others of the batch kill too
+            self._refuse_killers(message, frame)
         made = merge_streams(
             self.chain.process(part, port) for part in process_in_parts(self.quarantine, message.id, frame)
         )
-        refuse_records(
-            self, self.refusals, find_killers(self.quarantine.killers(message.id), frame, f"'{name}'", lambda _: name)
-        )
+        self._refuse_killers(message, frame)
         return made
+
+    def _refuse_killers(self, message: Data, frame: pl.DataFrame) -> None:
+        killers, place = self.quarantine.killers(message.id), self.task.component
+        refuse_records(self, self.refusals, find_killers(killers, frame, name_task(self, self.chain), lambda _: place))
 
     def _by_port(self, group: list[Data]) -> Iterable[tuple[int, pl.DataFrame]]:
         """The rows of each input as one frame; between inputs there is no order."""

@@ -9,7 +9,9 @@ import polars as pl
 
 from ouzel.connectors.dead_letters import RefusedRecord, rows_as_json
 from ouzel.connectors.reading import ReadBatch
+from ouzel.runtime.operators.chain import Chain
 from ouzel.runtime.protocol.quarantine import Quarantine
+from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks.origins import place_of
 from ouzel.runtime.tasks.refusals import GO_ON
 
@@ -34,6 +36,12 @@ def find_killers(
         RefusedRecord(place(row), _reason(task, deaths), rows_as_json(frame[row])[0], GO_ON)
         for row, deaths in killers.items()
     ]
+
+
+def name_task(machine: TaskMachine, chain: Chain) -> str:
+    """The task's component, and what it calls of the user's."""
+    called = ", ".join(call for operator in chain.operators for call in operator.calls)
+    return f"'{machine.task.component}'" + (f", which calls {called}," if called else "")
 
 
 def _reason(task: str, deaths: int) -> str:

@@ -26,6 +26,11 @@ class Refusals:
     def __init__(self, policy: BadRecordPolicy, dead_letters: Path) -> None:
         self.policy, self.path = policy, dead_letters
 
+    @property
+    def fails(self) -> bool:
+        """Whether the first refused record ends the run."""
+        return self.policy is BadRecordPolicy.FAIL
+
     def take(self, records: Iterable[RefusedRecord], component: str = "") -> None:
         """Handle refused records. A place that is only the `component` is left to whoever names the component of an error.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple, cast
 
@@ -36,7 +36,7 @@ from ouzel.runtime.protocol.task import Links, TaskMachine
 from ouzel.runtime.protocol.tuner import PendingLimit
 from ouzel.runtime.protocol.watermarks import FINISHED, WatermarkStatus
 from ouzel.runtime.tasks.awaited import Awaited
-from ouzel.runtime.tasks.killers import drop_killers, find_killers, process_in_parts
+from ouzel.runtime.tasks.killers import drop_killers, find_killers, name_task, process_in_parts
 from ouzel.runtime.tasks.origins import MOST_PLACED, locate_records, place_of
 from ouzel.runtime.tasks.partitions import Alive, Emitted, PartitionProgress, Partitions, check_weights
 from ouzel.runtime.tasks.refusals import Refusals, refuse_records, take_uncomputed
@@ -239,8 +239,10 @@ class SourceSpout(TaskMachine):
 
     def _compute(self, progress: PartitionProgress, batch: ReadBatch, frame_id: int) -> Streams:
         frame, partition = batch.frame, progress.partition.id
-        made = merge_streams(self._see(progress, part) for part in process_in_parts(self.quarantine, frame_id, frame))
         killers = self.quarantine.killers(frame_id)
+        if self._row_refusals.fails:  # before others of the batch kill too
+            self._refuse_killers(killers, batch, partition)
+        made = merge_streams(self._see(progress, part) for part in process_in_parts(self.quarantine, frame_id, frame))
         computed = drop_killers(killers, batch, partition) if killers else batch
         most = MOST_PLACED if self._row_refusals.policy is BadRecordPolicy.DEAD_LETTER else 1
         refuse_records(
@@ -248,11 +250,16 @@ class SourceSpout(TaskMachine):
             self._row_refusals,
             locate_records(take_uncomputed(self, self.chain), self.chain, computed, partition, most),
         )
-        name = f"'{self.task.component}'"
-        refuse_records(
-            self, self._row_refusals, find_killers(killers, frame, name, lambda row: place_of(batch, partition, row))
-        )
+        self._refuse_killers(killers, batch, partition)
         return made
+
+    def _refuse_killers(self, killers: Mapping[int, int], batch: ReadBatch, partition: str) -> None:
+        name = name_task(self, self.chain)
+        refuse_records(
+            self,
+            self._row_refusals,
+            find_killers(killers, batch.frame, name, lambda row: place_of(batch, partition, row)),
+        )
 
     def _see(self, progress: PartitionProgress, part: pl.DataFrame) -> Streams:
         """Process these rows, and note the event time that they show."""

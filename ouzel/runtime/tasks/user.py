@@ -219,9 +219,9 @@ class UserBolt(TaskMachine):
     def _work(self, arrived: list[Data]) -> None:
         for message in arrived:
             if not self._came_before(message):
-                self._execute(message)
+                self._take_in(message)
 
-    def _execute(self, message: Data) -> None:
+    def _take_in(self, message: Data) -> None:
         component, stream = self._streams[message.stream]
         batch = Batch(message.frame, component, stream, message.source)
         self._open[batch] = self._open_ids[message.id] = _Opened(message, self.now_ms)
@@ -229,12 +229,11 @@ class UserBolt(TaskMachine):
         self.counts.rows_in += message.frame.height
         suspected = message.id in self._quarantine
         parts = self._quarantine.parts(message.id, message.frame.height)
-        with blame_component(self.task):
-            if suspected:
-                self._execute_in_parts(batch, parts, self._quarantine.killers(message.id))
-            else:
-                for _ in parts:
-                    self.bolt.execute(batch, self)
+        if suspected:
+            self._execute_in_parts(batch, parts, self._quarantine.killers(message.id))
+        else:
+            for _ in parts:
+                self._execute(batch)
 
     def _came_before(self, message: Data) -> bool:
         """Whether the bolt has the batch, or has acked it: then what came of it may be what was lost."""
@@ -255,16 +254,22 @@ class UserBolt(TaskMachine):
 
     def _execute_in_parts(self, batch: Batch, parts: Iterable[tuple[int, int]], killers: Mapping[int, int]) -> None:
         self._cut = cut = _Cut(batch)
+        if self._refusals.fails:  # before others of the batch kill too
+            self._refuse(batch, killers)
         for start, end in parts:
             part = Batch(batch.frame[start:end], batch.component, batch.stream, batch.task)
             self._cuts[part] = cut
             cut.unacked, cut.place = cut.unacked + 1, 0
-            self.bolt.execute(part, self)
+            self._execute(part)
         self._cut = None
         self._refuse(batch, killers)
         for (_, stream, task, anchors), frames in sorted(cut.made.items(), key=lambda made: made[0][0]):
             self.emit(pl.concat(frames), stream=stream, anchors=anchors, task=task)
         self._ack_part(cut)
+
+    def _execute(self, batch: Batch) -> None:
+        with blame_component(self.task):
+            self.bolt.execute(batch, self)
 
     def _ack_part(self, cut: _Cut) -> None:
         cut.unacked -= 1

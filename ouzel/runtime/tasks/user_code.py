@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import polars as pl
 
 from ouzel.compiler.types import Schema
-from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, describe_error
+from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, calls_of, describe_error
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Component, Task
 
@@ -31,7 +31,7 @@ def blame_component(task: Task) -> Iterator[None]:
 
 
 def _place(error: BaseException) -> str:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(NOT_THEIRS)]
+    frames = [frame for frame in calls_of(error) if not frame.filename.startswith(NOT_THEIRS)]
     return f" (in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 

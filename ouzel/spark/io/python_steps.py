@@ -52,13 +52,15 @@ def total_lists(text: str, lists: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     from ouzel.compiler.types import Field, Schema, from_arrow, to_polars
-    from ouzel.runtime.operators.python_totals import column_of_totals, from_storage
+    from ouzel.runtime.operators.python_totals import blame_monoid, column_of_totals, from_storage
+    from ouzel.runtime.tasks.exits import guarded
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     monoid, kind = pickle.loads(b64decode(text)), from_arrow(lists.type.value_type)
     schema = Schema((Field("total", monoid.signature(kind).result),))
     groups = pl.Series(pl.from_arrow(lists)).cast(pl.List(to_polars(kind))).to_list()
-    totals = [monoid.sum(from_storage(value, kind) for value in group) for group in groups]
+    with guarded(), blame_monoid(monoid.name):
+        totals = [monoid.sum(from_storage(value, kind) for value in group) for group in groups]
     column, bad = column_of_totals(totals, schema["total"].type)
     if bad is not None:
         raise OuzelError(f"{monoid.name} gave {totals[bad.argmax()]!r}, which {schema['total'].type} does not hold")
@@ -75,13 +77,15 @@ def _compute(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.Record
     import polars as pl
     import pyarrow as pa
 
+    from ouzel.runtime.tasks.exits import guarded
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     frame = pl.from_arrow(pa.Table.from_batches([batch]))
     assert isinstance(frame, pl.DataFrame)
     node = operator.node
     kinds = node.input.schema.polars()
-    made = operator.process(frame.cast({name: kinds[name] for name in frame.columns}))
+    with guarded():
+        made = operator.process(frame.cast({name: kinds[name] for name in frame.columns}))
     if operator.refused:
         first = operator.refused[0]
         raise OuzelError("\n".join(filter(None, [f"{first.reason}: {first.row}", first.detail])))

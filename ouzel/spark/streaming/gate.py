@@ -18,7 +18,7 @@ class MicroBatchGate:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._shut = self._stopped = False
-        self._inside = self._bytes = 0
+        self._inside = self._bytes = self._unlimited = 0
 
     @contextmanager
     def passing(self, hands: bool = False) -> Iterator[None]:
@@ -41,7 +41,21 @@ class MicroBatchGate:
 
     @property
     def _is_full(self) -> bool:
-        return self._bytes > RESULTS_BYTES_MAX
+        return self._bytes > RESULTS_BYTES_MAX and not self._unlimited
+
+    @contextmanager
+    def without_limit(self) -> Iterator[None]:
+        """Inside, results that nobody takes hold nothing back."""
+        self._let_all(1)
+        try:
+            yield
+        finally:
+            self._let_all(-1)
+
+    def _let_all(self, more: int) -> None:
+        with self._changed:
+            self._unlimited += more
+            self._changed.notify_all()
 
     def handed(self, size: int) -> None:
         """So many bytes more of results wait to be taken; fewer, if it is negative."""

@@ -101,7 +101,15 @@ class StructuredHandle(RowIteration):
             )
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Return when there is news or the run has ended."""
+        """See run.Handle."""
+        with self._gate.without_limit():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def wait_for_results(self, timeout_s: float | None = None) -> bool:
+        """See run.Handle."""
+        if self._frames:
+            return not self._thread.is_alive()
         while timeout_s is None and self._thread.is_alive() and not self._news.wait(LOOK_S):
             pass
         self._news.wait(timeout_s or 0.0)

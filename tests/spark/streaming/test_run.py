@@ -83,7 +83,7 @@ def test_results_that_nobody_takes_hold_the_next_micro_batch_back(
     handle = start_structured(job(WORDS + "SELECT word FROM words", ("trigger.rows", "1")), spark=spark)
     came: list[int] = []
     while len(came) < 10:
-        handle.wait(60)
+        handle.wait_for_results(60)
         came += [frame.height for frame in handle.results()]
         assert len(came) >= 10 or handle.status().rows_in <= len(came) + 1
     assert came == [1] * 10
