@@ -10,13 +10,18 @@ from typing import Any, TypeVar, Union, get_args, get_type_hints
 
 from ouzel.compiler.plan import StepKind
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
+from ouzel.compiler.user_code import describe_error
 from ouzel.errors import OuzelError, QueryError
+from ouzel.runtime.tasks.exits import guarded
 
 UNREADABLE = "its source cannot be read: "
 """Behind it stands what is wrong with the source, which a type would not mend."""
 
 SAMPLE_ROWS = 100
 """So many records a function is tried on."""
+
+NOT_A_FAILURE = (KeyboardInterrupt, GeneratorExit)
+"""What is not the function's where it is tried: Ctrl-C, and that enough has been seen."""
 
 KNOWN: Mapping[Any, Hint] = {
     len: int, str.split: list[str], str.rsplit: list[str], str.splitlines: list[str], str.strip: str, str.lower: str, str.upper: str,
@@ -53,8 +58,9 @@ def result_hint(
     if said is not None and _holds(said):
         return said
     found = samples()
-    raised: list[Exception] = []
-    values = list(islice(_try(function, kind, found or (), raised), SAMPLE_ROWS))
+    raised: list[BaseException] = []
+    with guarded():
+        values = list(islice(_try(function, kind, found or (), raised), SAMPLE_ROWS))
     seen = hint_of_values(values)
     if is_whole(seen):
         return seen
@@ -62,7 +68,7 @@ def result_hint(
     if found is None:
         why = why_unread()
     if raised:
-        why = f"on the first records it raises {type(raised[0]).__name__}: {raised[0]}"
+        why = f"on the first records it raises {describe_error(raised[0])}"
     raise QueryError(
         f"it is not known which type {called} gives: it has no annotation, and {why}",
         instead=""
@@ -124,12 +130,14 @@ def _holds(hint: Hint) -> bool:
 
 
 def _try(
-    function: Callable[..., Any], kind: StepKind, samples: Iterable[Any], raised: list[Exception]
+    function: Callable[..., Any], kind: StepKind, samples: Iterable[Any], raised: list[BaseException]
 ) -> Iterator[Any]:
     """What the function gives for these; of what it cannot take nothing but what is `raised`."""
     for sample in samples:
         try:
             made = function(sample)
             yield from made if kind is StepKind.FLAT_MAP else (made,)
-        except Exception as error:
+        except NOT_A_FAILURE:
+            raise
+        except BaseException as error:
             raised.append(error)

@@ -17,7 +17,7 @@ from ouzel.compiler.types import to_polars
 from ouzel.connectors import open_source
 from ouzel.connectors.formats.far_times import python_rows
 from ouzel.connectors.reading import ReadBatch, SourceRequest
-from ouzel.dsl.inference import SAMPLE_ROWS, UNREADABLE
+from ouzel.dsl.inference import NOT_A_FAILURE, SAMPLE_ROWS, UNREADABLE
 from ouzel.dsl.producers import (
     AskedPairs,
     Filtered,
@@ -43,6 +43,7 @@ from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import OuzelError, QueryError
+from ouzel.runtime.tasks.exits import guarded
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def _samples(producer: Producer) -> list[Any] | None:
             return None if pairs is None else [picked(pair, places) for pair in pairs]
         case StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
-            return None if given_first is None else list(islice(_try(step, given_first), SAMPLE_ROWS))
+            with guarded():
+                return None if given_first is None else list(islice(_try(step, given_first), SAMPLE_ROWS))
         case JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)
             return None if both[0] is None or both[1] is None else joined_pairs(both[0], both[1], stays)
@@ -232,11 +234,17 @@ def picked(pair: Any, places: tuple[int, ...]) -> Any:
 
 def _try(step: PythonStep, records: Iterable[Any]) -> Iterator[Any]:
     """What the step makes of these records, but for those that it cannot take."""
+    function = step.function
+    if step.kind is StepKind.FLAT_MAP:  # which may have no end
+        step = replace(step, function=lambda one: islice(function(one), SAMPLE_ROWS))
     for record in records:
         try:
-            yield from applied(step, record)
-        except Exception:
+            made = applied(step, record)
+        except NOT_A_FAILURE:
+            raise
+        except BaseException:
             continue
+        yield from made
 
 
 def applied(step: PythonStep, record: Any) -> list[Any]:
