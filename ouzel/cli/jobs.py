@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from ouzel.cli.screen import redirects
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.progress import TaskID
@@ -56,7 +58,7 @@ def stages(console: Console) -> Iterator[Callable[[SparkSession], None]]:
         MofNCompleteColumn(),
         TextColumn("tasks"),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True, **redirects()) as progress:
         starting = progress.add_task("Spark starts", total=None)
         bars: dict[int, TaskID] = {}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from ouzel.cli.choices import Conf, Debug, Engine, Master, ResultFormat, Set, pa
 from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
+from ouzel.descriptors import open_standard_streams
 from ouzel.planner.settings import Delivery
 
 if TYPE_CHECKING:
@@ -205,26 +205,8 @@ def _explanation_json(job: Job, details: tuple[str, ...]) -> str:
     return json.dumps(explain_json(job.program, job.topology, job.packing, details), indent=2)
 
 
-def _open_standard_streams() -> None:
-    """Have 0, 1 and 2 open, as after `>&-` they are not: the next file opened would get such a number, and an answer would go into it.
-
-    Nothing is read from the first, what is said on stderr goes nowhere, and writing an answer is an error.
-    """
-    for number, flags, name, mode in (
-        (0, os.O_RDONLY, "stdin", "r"),
-        (1, os.O_RDONLY, "stdout", "w"),
-        (2, os.O_WRONLY, "stderr", "w"),
-    ):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, flags)  # the lowest number that is free
-            os.set_inheritable(number, True)
-            setattr(sys, name, os.fdopen(number, mode, closefd=False))
-
-
 def main() -> None:
     """The console script."""
-    _open_standard_streams()
+    open_standard_streams()
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     app()

@@ -55,12 +55,13 @@ def run_query(
         _say_what_is_there(job)
     start = partial(session.start, engine=engine.value, master=master, conf=conf)
     with interrupts() as interrupted:
+        out = StandardOutput(interrupted)
+        if job.program.result is not None:
+            out.check()
         handle = start(job) if record is None else _record(job, start, engine, record, pairs)
-        rows = _answer(
-            job.program, form, StandardOutput(interrupted)
-        )  # what this imports comes in while the processes start
+        rows = _answer(job.program, form, out)  # what this imports comes in while the processes start
         try:
-            with screen(form, rows, title(job, engine), progress) as shown:
+            with screen(rows, title(job, engine), progress) as shown:
                 status = follow(handle, rows, shown, interrupted)
         except KeyboardInterrupt:
             status, rows = handle.end(), NoAnswer()

@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from ouzel.cli.answer import Answer, Page
-from ouzel.cli.choices import ResultFormat
+from ouzel.cli.answer import Answer, Lines, Page
 from ouzel.cli.status import RunProgress
 from ouzel.cli.table import count_in_words, draw_table, fitting, records
 from ouzel.runtime.run import RunState, Status
@@ -29,6 +28,13 @@ BUSY_SHARE = 0.1
 
 FRAME_LINES = 7
 """Lines of the screen that are not rows of the table: title, head and rule, count, status of two lines, prompt."""
+
+
+class Redirects(TypedDict):
+    """Arguments of a live display."""
+
+    redirect_stdout: bool
+    redirect_stderr: bool
 
 
 class Screen(AbstractContextManager["Screen"], Protocol):
@@ -67,7 +73,7 @@ class StatusScreen:
         self, console: Console, title: str, progress: RunProgress, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.console, self.title, self.progress, self.clock = console, title, progress, clock
-        self.live = Live(console=console, auto_refresh=False, transient=True)
+        self.live = Live(console=console, auto_refresh=False, transient=True, **redirects())
         self._next = 0.0
 
     def __enter__(self) -> StatusScreen:
@@ -89,8 +95,11 @@ class StatusScreen:
         self._next = began + max(REFRESH_SECONDS, took / BUSY_SHARE)
 
     def say(self, text: str) -> None:
-        """Write a line above what is redrawn."""
-        self.console.print(Text(text, style="yellow"))
+        """Write a line above what is redrawn; where stderr is no terminal, it goes there."""
+        if sys.stderr.isatty():
+            self.console.print(Text(text, style="yellow"))
+        else:
+            Dark().say(text)
 
     def drawing(self, status: Status) -> RenderableType:
         """What is drawn."""
@@ -133,11 +142,19 @@ class TableScreen(StatusScreen):
         return records(rows, self.page.schema, range(first, first + rows.height))
 
 
-def screen(form: ResultFormat, answer: Answer, title: str, progress: RunProgress) -> Screen:
-    """The screen for these streams: the table needs a terminal on stdout, the status line one on stderr."""
+def redirects() -> Redirects:
+    """Whose prints a live display shows above itself: of the streams that are a terminal. What goes elsewhere goes there."""
+    return {"redirect_stdout": sys.stdout.isatty(), "redirect_stderr": sys.stderr.isatty()}
+
+
+def screen(answer: Answer, title: str, progress: RunProgress) -> Screen:
+    """The screen for these streams: the table needs a terminal on stdout, the status line one on stderr.
+
+    Where lines of the answer scroll over a terminal nothing is redrawn among them.
+    """
     if isinstance(answer, Page) and sys.stdout.isatty():
         return TableScreen(Console(highlight=False), title, progress, answer)
-    scrolls = form is ResultFormat.CHANGELOG and sys.stdout.isatty()
+    scrolls = isinstance(answer, Lines) and sys.stdout.isatty()
     if sys.stderr.isatty() and not scrolls:
         return StatusScreen(Console(stderr=True, highlight=False), title, progress)
     return Dark()

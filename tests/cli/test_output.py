@@ -35,8 +35,8 @@ def test_an_interrupted_run_does_not_wait_for_a_reader_that_does_not_read(monkey
     monkeypatch.setattr("ouzel.cli.output.WAIT_MS", 1)
     monkeypatch.setattr("ouzel.cli.output.PATIENCE_MS", 3)
     asked: list[bool] = []
-    out = StandardOutput(lambda: len(asked) > 5 or bool(asked.append(True)))
     with unread() as pipe:
+        out = StandardOutput(lambda: len(asked) > 5 or bool(asked.append(True)))
         with pytest.raises(KeyboardInterrupt):
             out.write("x" * 1_000_000)
         os.close(pipe)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from ouzel.cli.answer import NoAnswer, Page
+from ouzel.cli.answer import Page, answer
 from ouzel.cli.choices import ResultFormat
 from ouzel.cli.screen import Dark, StatusScreen, TableScreen, screen
 from ouzel.cli.status import RunProgress
@@ -83,20 +83,21 @@ def test_it_is_drawn_seldom() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "out", "err", "expected"),
+    ("form", "retracts", "out", "err", "expected"),
     [
-        (ResultFormat.TABLE, True, True, TableScreen),
-        (ResultFormat.TABLE, False, True, StatusScreen),
-        (ResultFormat.JSONL, True, True, StatusScreen),
-        (ResultFormat.CHANGELOG, False, True, StatusScreen),
-        (ResultFormat.CHANGELOG, True, True, Dark),
-        (ResultFormat.JSONL, True, False, Dark),
+        (ResultFormat.TABLE, True, True, True, TableScreen),
+        (ResultFormat.TABLE, True, False, True, StatusScreen),
+        (ResultFormat.JSONL, True, True, True, StatusScreen),
+        (ResultFormat.JSONL, False, True, True, Dark),
+        (ResultFormat.CHANGELOG, True, False, True, StatusScreen),
+        (ResultFormat.CHANGELOG, True, True, True, Dark),
+        (ResultFormat.JSONL, True, True, False, Dark),
     ],
 )
 def test_which_screen(
-    form: ResultFormat, out: bool, err: bool, expected: type, monkeypatch: pytest.MonkeyPatch
+    form: ResultFormat, retracts: bool, out: bool, err: bool, expected: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: out)
     monkeypatch.setattr("sys.stderr.isatty", lambda: err)
-    rows = Page(WORDS, True) if form is ResultFormat.TABLE else NoAnswer()
-    assert type(screen(form, rows, "title", RunProgress())) is expected
+    rows = answer(form, WORDS, retracts)
+    assert type(screen(rows, "title", RunProgress())) is expected

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
-import io
 import mmap
 import os
 import select
@@ -15,12 +14,10 @@ import sys
 import time
 from os import _exit
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from setproctitle import setproctitle
 
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+from ouzel.descriptors import open_log
 
 _SLOT = struct.Struct("<q")
 _SLOTS = 1024
@@ -154,18 +151,4 @@ def become(name: str, title: str, log: Path) -> None:
     os.dup2(text, 2)
     os.close(nothing)
     os.close(text)
-    sys.stdout, sys.stderr = _LogFile.opened(1), _LogFile.opened(2)
-
-
-class _LogFile(io.FileIO):
-    """A log that takes what the disk has room for: nobody dies of what he had to say."""
-
-    @staticmethod
-    def opened(descriptor: int) -> io.TextIOWrapper:
-        raw = _LogFile(descriptor, "w", closefd=False)
-        return io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "backslashreplace", line_buffering=True)
-
-    def write(self, text: ReadableBuffer, /) -> int:
-        with contextlib.suppress(OSError):
-            return super().write(text)
-        return memoryview(text).nbytes
+    sys.stdout, sys.stderr = open_log(1), open_log(2)
