@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba.misc.appdirs import AppDirs
+from ouzel.loops import loop, own_folder
 
 
 def compiled(*signature: Any, inline: bool = False) -> Callable[[Any], Any]:
@@ -28,10 +27,7 @@ def compiled(*signature: Any, inline: bool = False) -> Callable[[Any], Any]:
 
     def decorate(function: Any) -> Any:
         with _place(function, inline) as kept:
-            try:
-                return numba.njit(*signature, **options, cache=kept)(function)
-            except RuntimeError:  # there is no place for what is compiled
-                return numba.njit(*signature, **options)(function)
+            return loop(*signature, keep=kept, **options)(function)
 
     return decorate
 
@@ -60,7 +56,11 @@ def _place(function: Any, inline: bool) -> Iterator[bool]:
 
 
 def _copied(function: Any, archive: Path) -> Path:
-    """A copy of its source, which is in an archive."""
+    """A copy of its source, which is in an archive.
+
+    Raises:
+        OSError: there is no place for it.
+    """
     source = function.__globals__["__file__"]
     copy = kept_of(archive) / Path(source).relative_to(archive)
     if not copy.exists():
@@ -79,7 +79,14 @@ def _archive() -> Path | None:
 
 @cache
 def kept_of(archive: Path) -> Path:
-    """Where copies of an archive's sources are, and beside them what is compiled of them."""
+    """Where copies of an archive's sources are, and beside them what is compiled of them.
+
+    Raises:
+        OSError: there is no place for them.
+    """
+    place = own_folder()
+    if place is None:
+        raise FileNotFoundError("no folder for what is compiled can be written to")
     with archive.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    return Path(AppDirs("numba", False).user_cache_dir) / f"ouzel-{digest[:16]}"
+    return place / f"ouzel-{digest[:16]}"

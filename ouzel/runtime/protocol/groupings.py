@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from numba import njit
 
+from ouzel.loops import loop
 from ouzel.planner.topology import Component, Grouping, GroupingKind, Topology
 from ouzel.runtime.protocol.ids import mix, name_id
 from ouzel.runtime.state.hashing import KEY_GROUPS, key_groups, row_hashes
@@ -72,7 +72,7 @@ def two_choices(frame: pl.DataFrame, fields: Sequence[str], tasks: int, seed: in
     return chosen
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@loop()
 def _least_loaded(hashes: RowPositions, tasks: int, chosen: RowPositions) -> None:
     load = np.zeros(tasks, np.int64)
     for row in range(hashes.size):
@@ -98,7 +98,7 @@ def split_frame(frame: pl.DataFrame, chosen: RowPositions, tasks: int) -> Dealt:
     ]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@loop()
 def _sort_by_task(chosen: RowPositions, ends: RowPositions, order: RowPositions) -> None:
     """A counting sort: `order` lists the rows by task, `ends` says where each task's rows end."""
     for row in range(chosen.size):

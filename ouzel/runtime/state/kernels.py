@@ -9,6 +9,8 @@ import numba
 import numpy as np
 from numba import types
 
+from ouzel.loops import loop
+
 INT = types.Array(types.int64, 1, "C", readonly=True)
 WORD = types.Array(types.uint64, 1, "C", readonly=True)
 INT_OUT = types.Array(types.int64, 1, "C")
@@ -29,7 +31,7 @@ _ZERO = np.uint64(0)
 
 def kernel(signature: types.Type):  # type: ignore[no-untyped-def]
     """Compile for exactly `signature`, without the GIL, and cache on disk."""
-    return numba.njit(signature, cache=True, nogil=True)
+    return loop(signature, nogil=True)
 
 
 @numba.njit(inline="always")

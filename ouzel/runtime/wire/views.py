@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
+
+from ouzel.loops import loop
 
 SLACK_BYTES = 4 << 10
 """So much unused text is not worth a copy."""
@@ -45,7 +46,7 @@ def load_kernels() -> None:
     _gather(views, rows, 0, np.frombuffer(b"-", np.uint8), views.copy(), np.zeros(1, np.uint8), 0)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@loop(nogil=True)
 def _long_rows(views: np.ndarray) -> tuple[np.ndarray, int]:
     """The rows whose text does not fit into the view, and how much text that is."""
     count = total = 0
@@ -61,7 +62,7 @@ def _long_rows(views: np.ndarray) -> tuple[np.ndarray, int]:
     return rows, total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@loop(nogil=True)
 def _gather(
     views: np.ndarray, rows: np.ndarray, number: int, old: np.ndarray, fresh: np.ndarray, text: np.ndarray, end: int
 ) -> int:

@@ -1,0 +1,97 @@
+"""Loops compiled by Numba, and where what is compiled is kept: beside the source, or where whoever runs us may write.
+
+Numba takes the first folder of its own that it can write to, and ends with an error where there is none: in a container without a home,
+say, or for `nobody`. What was compiled when the package was installed lies beside it, and is linked to from wherever we can write.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import _CacheLocator
+from numba.misc.appdirs import AppDirs
+
+KEPT = ("*.nbi", "*.nbc")
+"""What Numba calls the files that it keeps."""
+
+
+def loop(*signature: Any, keep: bool = True, **options: Any) -> Callable[[Any], Any]:
+    """`numba.njit`, whose result is kept, if there is any place for it and unless `keep` forbids it."""
+
+    def decorate(function: Any) -> Any:
+        if keep:
+            source = Path(function.__code__.co_filename)
+            with (
+                suppress(OSError, RuntimeError),
+                _kept_in(_folder_for(source)),
+            ):  # there is no room for what is compiled
+                return numba.njit(*signature, **options, cache=True)(function)
+        return numba.njit(*signature, **options)(function)
+
+    return decorate
+
+
+@contextmanager
+def _kept_in(folder: Path | None) -> Iterator[None]:
+    """Inside, Numba keeps what it compiles there; loops of users stay where Numba puts them."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder) if folder else before
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def _folder_for(source: Path) -> Path | None:
+    """Where loops of this file are kept; None for the folder beside it, or the one that NUMBA_CACHE_DIR names."""
+    beside = source.parent / "__pycache__"
+    if is_writable(Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else beside):
+        return None
+    place = own_folder()
+    if place is not None:
+        with suppress(OSError):
+            _link(beside, place / _CacheLocator.get_suitable_cache_subpath(str(source)), source.stem)
+    return place
+
+
+def _link(beside: Path, place: Path, module: str) -> None:
+    """Have what lies beside a source found in `place` too; where Numba writes anew it replaces the link."""
+    place.mkdir(parents=True, exist_ok=True)
+    for pattern in KEPT:
+        for compiled in beside.glob(f"{module}.{pattern}"):
+            with suppress(FileExistsError):
+                (place / compiled.name).symlink_to(compiled)
+
+
+@cache
+def own_folder() -> Path | None:
+    """A folder of this user's for what is compiled: the usual one, or one in the directory for temporary files; None if there is none."""
+    usual = Path(AppDirs("numba", False).user_cache_dir)
+    if is_writable(usual):
+        return usual
+    private = Path(tempfile.gettempdir()) / f"ouzel-loops-{os.geteuid()}"
+    return private if is_writable(private, 0o700) and _is_ours(private) else None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else can write there: what lies there is run."""
+    found = folder.lstat()
+    return found.st_uid == os.geteuid() and not folder.is_symlink() and not found.st_mode & 0o022
+
+
+def is_writable(folder: Path, mode: int = 0o777) -> bool:
+    """Whether files can be made in the folder, which is made if need be."""
+    try:
+        folder.mkdir(mode, parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
