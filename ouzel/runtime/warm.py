@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ouzel.descriptors import open_standard_descriptors
+from ouzel.errors import TopologyError
+from ouzel.runtime.process.limits import TELL
+
 _SERVER = "import sys; sys.path.append(sys.argv[1]); from ouzel.runtime.cluster.server import main; main()"
 """With -P, and our own place last on the path: a module that lies beside the data is not imported."""
 
@@ -14,13 +18,22 @@ _waiting: list[subprocess.Popen[bytes]] = []
 
 
 def prepare() -> None:
-    """Start a server for the next topology on this machine, unless one waits already."""
+    """Start a server for the next topology on this machine, unless one waits already.
+
+    Raises:
+        TopologyError: no process can be started.
+    """
     if not _waiting:
+        open_standard_descriptors()
         _waiting.append(_start())
 
 
 def take() -> subprocess.Popen[bytes]:
-    """The server that was prepared, or a new one (see cluster/server.py): its input takes commands, its output says why it ended."""
+    """The server that was prepared, or a new one (see cluster/server.py): its input takes commands, its output says why it ended.
+
+    Raises:
+        TopologyError: no process can be started.
+    """
     return _waiting.pop() if _waiting else _start()
 
 
@@ -32,4 +45,7 @@ def _start() -> subprocess.Popen[bytes]:
     }
     command = [sys.executable, "-P", "-c", _SERVER, str(Path(__file__).parents[2])]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True)
+    try:
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, start_new_session=True)
+    except OSError as error:
+        raise TopologyError(f"no process can be started: {error.strerror}; {TELL}") from error

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import NotSupported, OuzelError
 from ouzel.runtime.process.job import refuse_while_loading
 from ouzel.spark.wheel import package
@@ -143,7 +144,9 @@ def _safe_path() -> Iterator[None]:
 @contextmanager
 def _stderr_to(path: Path) -> Iterator[None]:
     """Processes started inside write their stderr to the file, for as long as they live."""
-    sys.stderr.flush()
+    open_standard_descriptors()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     kept, file = os.dup(2), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(file, 2)
     try:

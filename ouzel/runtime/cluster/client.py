@@ -13,13 +13,14 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Protocol, cast
 
-import grpc
 import polars as pl
 
 from ouzel.connectors.backlog import Backlog
 from ouzel.errors import TopologyError
+from ouzel.runtime.cluster.calls import ANSWER_S, LOOK_S, ask, watch
 from ouzel.runtime.process.job import RunDescription, remove_home
 from ouzel.runtime.process.life import now_ms
+from ouzel.runtime.process.limits import start_thread
 from ouzel.runtime.process.master_client import MasterFinder
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.process.topology_master import STATUS_FILE
@@ -27,14 +28,12 @@ from ouzel.runtime.protocol.messages import Event, Waiting
 from ouzel.runtime.protocol.standstill import Standstill
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.wire import wire_pb2
-from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
 _ENDED = (RunState.FINISHED, RunState.FAILED, RunState.STOPPED)
 
 _RETRY_S = 0.05
 _ROOM_FOR_WORDS = 1 << 16
 _LOOK_FOR_MASTER_S = 0.2
-_ANSWER_S = 2.0
 ASK_S = 60.0
 """The topology master is looked for so long when it is to be told something."""
 
@@ -43,6 +42,9 @@ RESULTS_BYTES_MAX = 16 << 20
 
 LOGS_KEPT = 20
 """Failed runs whose logs stay."""
+
+SILENCE_S = 120.0
+"""A topology master that says nothing for so long, while it is listened to, is not heard of any more: it tells the status all the time."""
 
 STOP_S = 30.0
 """A stop that has handled nothing for so long is cut short: what is on its way is dropped."""
@@ -73,11 +75,12 @@ class HeronHandle(RowIteration):
         self._status = Status(RunState.STARTING)
         self._heard = 0
         self._stopping = self._cut_short = False
+        self._silent_looks = 0
         self._stop = Standstill(0.0, 0.0)
         self._news = Condition()
         self._reader = ResultReader(job.home, self._take, self._has_room)
         self._thread = Thread(target=self._follow, name="status", daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     @property
     def job(self) -> RunDescription:
@@ -189,52 +192,81 @@ class HeronHandle(RowIteration):
 
     def _ask(self, call: str, deadline: float) -> int | None:
         """Call the topology master, whichever is there; the version of the plan that says so, None if there is none in time."""
-        patience_s = _ANSWER_S
+        patience_s = ANSWER_S
         while not self._has_ended and time.monotonic() < deadline:
             address = self._finder.find(_LOOK_FOR_MASTER_S)
+            version = None if address is None else ask(address, self._credentials, call, patience_s)
+            if version is not None:
+                return version
             if address is not None:
-                with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):
-                    reply = getattr(TopologyMasterStub(channel), call)(
-                        wire_pb2.PlanRequest(), timeout=patience_s, metadata=self._credentials
-                    )
-                    return int(reply.version)
                 patience_s *= 2  # each call asks all tasks: what has much to do is not to have more
             time.sleep(_RETRY_S)
         return None
 
     def _follow(self) -> None:
-        """The status thread's work: until the topology has ended, and everything is cleared away."""
+        """The status thread's work: until the topology has ended, and everything is cleared away.
+
+        Whatever goes wrong here ends the run: whoever waits for its end would wait for ever.
+        """
+        last = self._status
+        try:
+            last = self._follow_to_the_end()
+            self._scheduler.on_kill()
+            self._reader.close()
+            self._finder.close()
+            last = self._clear_away(last)
+        except Exception as error:
+            last = self._failed(f"the run cannot be followed any more: {error or type(error).__name__}")
+            with contextlib.suppress(Exception):
+                self._scheduler.on_kill()
+        finally:
+            with self._news:
+                self._status = last
+                self._news.notify_all()
+
+    def _follow_to_the_end(self) -> Status:
+        """How the run ended."""
         last: Status | None = None
         while last is None or last.state not in _ENDED:
             if self._scheduler.has_ended():
                 last = self._last_words(last)
             elif self._is_cut_short():
                 last = self._cut()
+            elif self._reader.failure:
+                last = self._failed(f"results cannot be taken any more: {self._reader.failure}")
+            elif self._silent_looks * LOOK_S > SILENCE_S:
+                last = self._failed(f"the topology master was not heard of for {SILENCE_S:.0f} s")
             else:
                 last = self._watch() or last
-        self._scheduler.on_kill()
-        self._reader.close()
-        self._finder.close()
-        last = self._clear_away(last)
-        with self._news:
-            self._status = last
-            self._news.notify_all()
+        return last
+
+    def _failed(self, reason: str) -> Status:
+        return replace(self._status, state=RunState.FAILED, reason=reason)
 
     def _watch(self) -> Status | None:
         """Follow one topology master; the last it said."""
         address = self._finder.find(_LOOK_FOR_MASTER_S)
         last, heard = None, Heard()
-        if address is not None:
-            with grpc.insecure_channel(address) as channel, contextlib.suppress(grpc.RpcError):
-                for message in TopologyMasterStub(channel).Watch(wire_pb2.WatchRequest(), metadata=self._credentials):
-                    if (told := heard.status(message)) is None:
-                        continue
-                    last = told
-                    if last.state not in _ENDED:  # the end is told when everything is cleared away
-                        self._now_is(last, message.plan)
-                        if self._is_cut_short():
-                            break
+        for message in () if address is None else watch(address, self._credentials):
+            if message is None:
+                self._silent_looks += 1
+                if self._must_look_up():
+                    break
+                continue
+            self._silent_looks = 0
+            if (told := heard.status(message)) is None:
+                continue
+            last = told
+            if last.state not in _ENDED:  # the end is told when everything is cleared away
+                self._now_is(last, message.plan)
+                if self._is_cut_short() or self._reader.failure:
+                    break
         return last
+
+    def _must_look_up(self) -> bool:
+        """Whether there is an end to the run that a topology master which says nothing would not tell."""
+        silent = self._silent_looks * LOOK_S > SILENCE_S
+        return silent or bool(self._reader.failure) or self._scheduler.has_ended() or self._is_cut_short()
 
     def _is_cut_short(self) -> bool:
         """Whether the run is to end at once: because that was asked for, or because a stop goes nowhere."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from ouzel.compiler.catalog import SECRETS, QueryWarning
 from ouzel.compiler.plan import Scan, Sink
 from ouzel.connectors import BUILT_IN
+from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import TopologyError
 from ouzel.planner.packing.crowding import describe_crowding
 from ouzel.planner.packing.plan import PackingPlan
@@ -33,6 +34,7 @@ from ouzel.runtime.process.job import (
     remove_abandoned,
     remove_home,
 )
+from ouzel.runtime.process.limits import check_limits
 from ouzel.runtime.process.usage import count_cores
 
 _END_S = 10.0
@@ -130,11 +132,13 @@ def start_heron(
     Raises:
         TopologyError: it cannot be started.
     """
+    open_standard_descriptors()
     refuse_while_loading("a topology")
     if crowding := describe_crowding(packing, count_cores()):
         warnings.warn(crowding, QueryWarning, stacklevel=2)
     parent = Path(tempfile.gettempdir())
     check_room(parent)
+    check_limits(packing)
     remove_abandoned(parent)
     try:
         home = create_home(parent)

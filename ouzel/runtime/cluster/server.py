@@ -22,6 +22,7 @@ from typing import Any
 
 from ouzel.connectors import load_function, reads_of, writes_of
 from ouzel.connectors.formats import import_kernels
+from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import ConnectorError, OuzelError
 from ouzel.runtime.process.executor import EXECUTOR_SLOT, Executor
 from ouzel.runtime.process.job import RunDescription, hold, load_description
@@ -35,6 +36,7 @@ from ouzel.runtime.process.life import (
     show_as,
     wake_with_parent,
 )
+from ouzel.runtime.process.limits import allow_files, files_needed, fork
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
@@ -133,6 +135,7 @@ class Server:
                 case "schedule":
                     os.environ.update(command["secrets"])
                     self._job = load_description(Path(command["home"]))
+                    allow_files(files_needed(self._job.packing))
                     show_as("ouzel-server", f"ouzel: {self._job.topology.name} · server")
                     hold(self._job.home)
                     load_connectors(command["tables"])
@@ -185,7 +188,7 @@ class Server:
         heartbeats.beat(EXECUTOR_SLOT)
         server = os.getpid()
         reasons, reason = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             os.close(self._end_of_lifeline)
             os._exit(_executor(self._job, container, server, self._lifeline, reason))
@@ -270,6 +273,7 @@ def _executor(job: RunDescription, container: int, server: int, lifeline: int, r
 
 def main() -> None:
     """The server's main function."""
+    open_standard_descriptors()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     wake_with_parent()
     warm_up()

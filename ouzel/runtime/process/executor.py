@@ -19,6 +19,7 @@ from functools import partial
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
+from ouzel.runtime.process.limits import fork
 from ouzel.runtime.process.process_table import ProcessTable
 from ouzel.runtime.process.starting import TELL, place_told, tell_when_asked
 from ouzel.runtime.process.usage import read_usage
@@ -183,7 +184,7 @@ class Executor:
         self._heartbeats.beat(self._slots[name])
         self._heartbeats.beat(EXECUTOR_SLOT)  # for where dozens start in turn on a busy machine, all together take long
         noted, note = os.pipe2(os.O_CLOEXEC)
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             os.close(note)
             self._be(name, incarnation, noted)

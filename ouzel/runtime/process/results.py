@@ -16,6 +16,7 @@ from typing import cast
 import polars as pl
 
 from ouzel.errors import TopologyError
+from ouzel.runtime.process.limits import start_thread
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import Closed, Frame, Inbound, pack_header, padding
 
@@ -80,8 +81,10 @@ class ResultReader:
         self._selector.register(self._asked, selectors.EVENT_READ)
         self._waiting: deque[Event] = deque()
         self._ending = False
+        self.failure = ""
+        """Why nothing is taken any more, once that is so."""
         self._thread = Thread(target=self._run, name="results", daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     def catch_up(self, timeout_s: float) -> None:
         """Return when whatever tasks had handed over before the call has been delivered, or after `timeout_s`."""
@@ -109,6 +112,12 @@ class ResultReader:
             one.close()
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        except Exception as error:
+            self.failure = str(error) or type(error).__name__
+
+    def _serve(self) -> None:
         while not self._ending:
             if not self._has_room():
                 select.select([self._asked], [], [])

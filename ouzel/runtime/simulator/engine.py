@@ -15,6 +15,7 @@ import polars as pl
 
 from ouzel.compiler.user_code import describe_error
 from ouzel.connectors.backlog import Backlog, largest
+from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
@@ -263,4 +264,5 @@ class MemoryHandle(RowIteration):
 
 def start_memory(topology: Topology, packing: PackingPlan, directory: Path) -> MemoryHandle:
     """Run a topology in this process."""
+    open_standard_descriptors()
     return MemoryHandle(topology, packing, directory)
