@@ -25,6 +25,7 @@ from ouzel.runtime.process import limits
 from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
+from tests.house.source import ROOT
 from tests.process.topologies import wait_until
 
 ENDLESS = """
@@ -48,7 +49,8 @@ PLAN = PackingPlan((Container(1, TASKS[:20], Resources()), Container(2, TASKS[20
 @pytest.mark.parametrize("closed", ["<&- >&- 2>&-", pytest.param("2>&-", marks=pytest.mark.whole)])
 def test_a_program_with_closed_standard_streams_answers(closed: str, tmp_path: Path) -> None:
     command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", textwrap.dedent(PROGRAM)]
-    ended = subprocess.run(command, cwd=tmp_path, timeout=120, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, timeout=120, check=False)
     assert ended.returncode == 0
     assert (tmp_path / "answer").read_text() == "[0, 1, 2]"
 
