@@ -18,6 +18,7 @@ from ouzel.compiler.plan import Scan, walk
 from ouzel.connectors import reads_of
 from ouzel.errors import QueryError, TopologyError
 from ouzel.planner.topology import Topology
+from ouzel.reconcile import lock
 from ouzel.reconcile.live import LiveRecord, is_live
 from ouzel.reconcile.losses import Losses
 from ouzel.reconcile.marks import Marked, mark_of
@@ -47,16 +48,17 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
     """The job with a hash seed, and with its late rows kept in the record in `home`, unless the query has a file of its own for them or
     `engine` is Spark, which gives none away.
 
-    What an earlier run left there is removed.
+    What an earlier run left there is removed. The directory is this process's until the `Recorder` of the run has stopped.
 
     Raises:
         QueryError: a run that goes on is recorded there.
     """
+    home.mkdir(0o700, parents=True, exist_ok=True)
+    lock.take(home)
     if is_live(home):
         raise QueryError(
             f"{home} is the record of a run that goes on", instead="stop that run, or choose another directory"
         )
-    home.mkdir(0o700, parents=True, exist_ok=True)
     for name in (RECORD, RESULTS, LATE, SHED, LIVE):
         (home / name).unlink(missing_ok=True)
     job = session.draw_seed(job)
@@ -154,6 +156,7 @@ class Recorder(RowIteration):
             if status.state in (RunState.FINISHED, RunState.STOPPED) and not was_cut_short(status):
                 self._save(status, self._result())
         self._live.close()
+        lock.let_go(self.home)
         return status
 
     def end(self) -> Status:

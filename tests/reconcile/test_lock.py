@@ -1,0 +1,45 @@
+"""A directory holds the record of one run at a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ouzel.cli.main import app
+from ouzel.errors import QueryError
+from ouzel.reconcile import lock
+from tests.house.source import ROOT
+
+HOLD = "import sys; from pathlib import Path; from ouzel.reconcile import lock; lock.take(Path(sys.argv[1])); print(flush=True); input()"
+NUMBERS = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'rows' = '3', 'fields.n.kind' = 'sequence'); SELECT n FROM t"
+
+
+def test_a_second_run_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    run = ["run", "--engine", "memory", "--record", str(tmp_path), "-e", NUMBERS]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as first:
+        assert first.stdout
+        first.stdout.readline()
+        second = CliRunner().invoke(app, run)
+        (tmp_path / lock.LOCK).write_text("")  # as it is for the moment after it was taken
+        with pytest.raises(QueryError, match="of another process"):
+            lock.take(tmp_path)
+        first.communicate(b"\n")
+    assert second.exit_code == 2
+    told = f"is the record of a run that goes on, of process {first.pid} on "
+    assert told in second.stderr
+    assert not (tmp_path / "record.json").exists()
+    for _ in range(2):  # also one after the other, in one process
+        assert CliRunner().invoke(app, run).exit_code == 0
+    assert (tmp_path / "record.json").exists()
+
+
+def test_who_could_not_start_has_not_lost_the_directory(tmp_path: Path) -> None:
+    for _ in range(2):
+        lock.take(tmp_path)
+    lock.let_go(tmp_path)
+    lock.let_go(tmp_path)
