@@ -4,9 +4,19 @@ import sys
 from os import getcwd
 from os.path import dirname
 
-if not sys.flags.safe_path and sys.path[0] == getcwd() != dirname(dirname(__file__)):
+if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] == getcwd() != dirname(dirname(__file__)):
     del sys.path[0]
 
-from ouzel.cli.main import main
+from ouzel.interrupts import end_at_once
 
-main()
+
+def main() -> None:
+    """The console script. What it runs takes a while to import, and Ctrl-C may come meanwhile."""
+    end_at_once()
+    from ouzel.cli.main import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

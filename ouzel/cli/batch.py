@@ -14,6 +14,7 @@ from ouzel.cli.choices import Debug, ResultFormat, Set, pairs
 from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, QuerySource, read_query
 from ouzel.errors import QueryError
+from ouzel.interrupts import interruptible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,7 +120,8 @@ def batch(
             from ouzel.cli.advance import advance_store
 
             job = read_query(file, execute).load(pairs(settings, "--set"))
-            raise typer.Exit(advance_store(job, advance, batcher, (begin, end), master, pairs(conf, "--conf")))
+            with interruptible():
+                raise typer.Exit(advance_store(job, advance, batcher, (begin, end), master, pairs(conf, "--conf")))
         _refuse_alone("--batcher", batcher)
         made = _load(read_query(file, execute), pairs(settings, "--set"), offsets, (begin, end))
         from ouzel.cli.listing import print_before
@@ -137,7 +139,8 @@ def batch(
         if emit is not None:
             _emit(text, emit)
             return
-        _run(made, master, pairs(conf, "--conf"), output, form)
+        with interruptible():
+            _run(made, master, pairs(conf, "--conf"), output, form)
 
 
 def _load(

@@ -34,14 +34,14 @@ def report_errors(debug: bool) -> Iterator[None]:
     warnings.showwarning = _show_warning
     try:
         yield
-    except (typer.Exit, typer.BadParameter):
+    except (typer.Exit, typer.BadParameter, SystemExit):
         raise
     except (
         BrokenPipeError
     ):  # whoever read our answer has had enough (`| head`): stop without a word, and let no flush at exit complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(Exit.ANSWERED) from None
-    except (Exception, KeyboardInterrupt) as error:
+    except BaseException as error:  # a panic of Polars is no Exception
         if debug:
             traceback.print_exc()
         code, text = describe_error(error)

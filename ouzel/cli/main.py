@@ -17,6 +17,7 @@ from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
 from ouzel.cli.reconcile import reconcile
 from ouzel.descriptors import open_standard_streams
+from ouzel.interrupts import end_at_once, interruptible
 from ouzel.planner.settings import Delivery
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 RecordOption = Annotated[
@@ -113,11 +115,13 @@ def run(
             from ouzel.cli.comparing import Request, run_and_reconcile
 
             request = Request(query, engine, record, pairs=tuple(given))
-            raise typer.Exit(run_and_reconcile(job, request, form))
+            with interruptible():
+                raise typer.Exit(run_and_reconcile(job, request, form))
         from ouzel.cli.run import run_query, warn_of_state
 
         warn_of_state(job)
-        raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings))
+        with interruptible():
+            raise typer.Exit(run_query(job, engine, form, record, given, master, spark_settings))
 
 
 @app.command()
@@ -206,7 +210,8 @@ def _explanation_json(job: Job, details: tuple[str, ...]) -> str:
 
 
 def main() -> None:
-    """The console script."""
+    """The commands, with the arguments of this process."""
+    end_at_once()
     open_standard_streams()
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     app()

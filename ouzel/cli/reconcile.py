@@ -11,6 +11,7 @@ import typer
 from ouzel.cli.choices import Debug, Engine, Master, Set, pairs
 from ouzel.cli.failure import report_errors
 from ouzel.cli.query import Execute, QueryArgument, read_query
+from ouzel.interrupts import interruptible
 
 Record = Annotated[
     Path | None,
@@ -95,11 +96,12 @@ def reconcile(
         request = Request(
             query, engine, record, table, span, closed_windows, tolerance, report, master, tuple(pairs(settings, "--set"))
         )  # fmt: skip
-        if every is None:
-            raise typer.Exit(reconcile_file(request))
-        from ouzel.cli.watch import watch_file
+        with interruptible():
+            if every is None:
+                raise typer.Exit(reconcile_file(request))
+            from ouzel.cli.watch import watch_file
 
-        raise typer.Exit(watch_file(request, every, served))
+            raise typer.Exit(watch_file(request, every, served))
 
 
 def _instant(text: str) -> int | None:

@@ -26,7 +26,7 @@ SQL = """
 CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'file', 'path' = 'in.json', 'format' = 'json');
 SELECT SUM(n) AS total FROM numbers;
 """
-CONSOLE_SCRIPT = "import sys; from ouzel.cli.main import main; sys.exit(main())"
+CONSOLE_SCRIPT = "import sys; from ouzel.__main__ import main; sys.exit(main())"
 WAYS = {"script": ["-P", "-c", CONSOLE_SCRIPT], "module": ["-m", "ouzel"]}
 
 

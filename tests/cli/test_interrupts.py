@@ -1,0 +1,75 @@
+"""Ctrl-C before anything runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ouzel import interrupts
+from tests.house.source import ROOT
+
+AMID_IMPORTS = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[0]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+from ouzel.__main__ import main
+asked, sys.argv = sys.argv[1], ["ouzel", *sys.argv[2:]]
+sys.argv[0] = asked
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+NUMBERS = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'rows' = '3', 'fields.n.kind' = 'sequence'); SELECT n FROM t"
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        ("run", "typer"),
+        ("run", "polars"),
+        ("run", "ouzel.cli.run"),
+        ("explain", "ouzel.explain"),
+        ("batch", "ouzel.spark"),
+    ],
+)
+def test_it_ends_with_a_word_and_no_traceback_while_modules_are_imported(command: str, module: str) -> None:
+    arguments = [sys.executable, "-c", AMID_IMPORTS, module, command, "-e", NUMBERS]
+    ended = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted\n")
+
+
+def test_it_is_an_exception_only_where_something_is_to_be_cleared_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        interrupts.end_at_once()
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt), interrupts.interruptible():
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        interrupts.end_at_once()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "as nohup and `&` of scripts have it"
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended == [130, 130]
+
+
+@pytest.mark.parametrize("command", [(), ("run",), ("explain",), ("batch",), ("reconcile",)], ids=str)
+def test_h_is_help(command: tuple[str, ...]) -> None:
+    from typer.testing import CliRunner
+
+    from ouzel.cli.main import app
+
+    short, long = (CliRunner().invoke(app, [*command, option]) for option in ("-h", "--help"))
+    assert (short.exit_code, short.output) == (0, long.output)
+    assert "--help" in short.output
