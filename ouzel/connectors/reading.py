@@ -139,7 +139,8 @@ class SourceRequest:
     expression over the columns (or None): a source that declares `filters` must apply it, and only it. `directory` is where relative
     paths start. `name` is the topology's, for a consumer group. `again` says that the task has been started before in this run, so that
     what cannot be reached has been there: it is waited for. `weight` is what a changelog calls the column of its weights. Unless it is
-    `tracked` nothing is ever acknowledged: a queue takes each item for good.
+    `tracked` nothing is ever acknowledged: a queue takes each item for good. `notes` is a file that outlives the task, of this source
+    alone; None where nothing does.
     """
 
     table: str
@@ -154,6 +155,7 @@ class SourceRequest:
     again: bool = False
     weight: str = "$weight"
     tracked: bool = True
+    notes: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,11 @@ class Committed(NamedTuple):
 
 
 class Source(Protocol):
-    """An opened source. One per task; all of them see the same partitions. What it can do is said by its connector's row, `Reads`."""
+    """An opened source. One per task; all of them see the same partitions. What it can do is said by its connector's row, `Reads`.
+
+    One whose partitions may change their names has a `recall(partitions)`: it is told, before it is asked for any, which of them were read
+    before, and these keep their ids.
+    """
 
     def partitions(self) -> Sequence[Partition]:
         """All partitions, in a stable order; task i of n reads those whose position modulo n is i.

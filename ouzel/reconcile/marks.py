@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
+from ouzel.connectors.file.following import where_is
 from ouzel.reconcile.record import Mark, Marks
 
 MEGABYTE = 1 << 20
@@ -56,9 +57,10 @@ class Marked:
     def _mark(self, path: str) -> Mark | None:
         known = self._known.get(path)
         try:
-            stat = os.stat(path)
+            now = where_is(path)
+            stat = os.stat(now)
             if known is None or (stat.st_size > known.size and not describe_edit(path, known)):
-                self._known[path] = mark_of(Path(path))
+                self._known[path] = mark_of(Path(now))
         except OSError:
             pass
         return self._known.get(path)
@@ -66,6 +68,7 @@ class Marked:
 
 def describe_edit(path: str, mark: Mark) -> str:
     """What has happened to the first bytes of a file since it was marked, as words that follow its name; empty if nothing has."""
+    path = where_is(path)
     try:
         there = mark_of(Path(path), mark.size)
     except OSError as error:

@@ -303,7 +303,8 @@ def test_a_growing_file_is_followed(tmp_path: Path, form: str) -> None:
     assert [row for batch in grown for row in batch.frame.rows()] == [(3, "c"), (4, "d")]
     assert drain(source.reader(part, grown[0].start))[0].frame.rows() == [(3, "c"), (4, "d")]
     WRITERS[form](rows_of(1), tmp_path / f"0-earlier.{form}")
-    assert [part.id.rpartition("/")[2] for part in source.partitions()] == [f"a.{form}", f"0-earlier.{form}"]
+    names = [part.id.rpartition("/")[2].partition("#")[0] for part in source.partitions()]
+    assert names == [f"a.{form}", f"0-earlier.{form}"]
 
 
 def test_a_followed_file_that_shrinks_is_an_error(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ouzel.connectors import open_source
-from ouzel.connectors.file import text
+from ouzel.connectors.file import followed, text
 from ouzel.connectors.reading import ReadBatch, Reader, ReadState, SourceRequest
 from ouzel.errors import ConnectorError
 
@@ -48,9 +48,10 @@ def test_a_line_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_many_files_are_followed_with_few_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ouzel.connectors.file.content.FOLLOWED_OPEN", 5)
+    monkeypatch.setattr(followed, "open_limit", lambda: 5)
     for number in range(40):
         (tmp_path / f"{number:02}.json").write_text(f'{{"id": {number}}}\n')
+        os.utime(tmp_path / f"{number:02}.json", (1, 1))
     source = open_source("file", asked(tmp_path, "json", "id", pl.Int64(), follow="true"))
     before = len(os.listdir("/proc/self/fd"))
     readers = [source.reader(part, None) for part in source.partitions()]
@@ -63,23 +64,75 @@ def test_many_files_are_followed_with_few_open(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "37.json").write_text("")
     with pytest.raises(ConnectorError, match=r"37\.json became shorter \(0 bytes\)"):
         drain(readers[37])
-    (tmp_path / "new").write_text('{"id": 1}\n')
-    (tmp_path / "new").rename(tmp_path / "36.json")
-    with pytest.raises(ConnectorError, match=r"36\.json is another file now"):
-        drain(readers[36])
+    (tmp_path / "36.json").rename(tmp_path / "36.json.1")
+    (tmp_path / "36.json").write_text('{"id": 41}\n')
+    fresh = [source.reader(part, None) for part in source.partitions() if "36.json" in part.id]
+    with (tmp_path / "36.json.1").open("a") as rotated:
+        rotated.write('{"id": 42}\n')
+    read = [batch.frame["id"].item() for reader in (readers[36], fresh[-1]) for batch in drain(reader)]
+    assert read == [42, 41], "found again under its new name; and the new file from its beginning"
+    source.close()
 
 
-def test_a_followed_file_whose_name_goes_to_another_is_an_error(tmp_path: Path) -> None:
+def lines(reader: Reader) -> list[int]:
+    return [number for batch in drain(reader) for number in batch.frame["id"].to_list()]
+
+
+def test_rotation_by_renaming_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"id": 1}\n')
+    source = open_source("file", asked(tmp_path, "json", "id", pl.Int64(), follow="true"))
+    (first,) = source.partitions()
+    old = source.reader(first, None)
+    assert lines(old) == [1]
+    with path.open("a") as writer:
+        path.rename(tmp_path / "a.json.1")
+        path.write_text('{"id": 3}\n')
+        writer.write('{"id": 2}\n')
+    assert lines(old) == [2], "an old file is read to its end under whatever name"
+    again, second = source.partitions()
+    assert again == first
+    new = source.reader(second, None)
+    assert lines(new) == [3]
+    path.unlink()
+    path.write_text('{"id": 4}\n')
+    (tmp_path / "fresh").write_text('{"id": 5}\n')
+    third = source.partitions()[-1]
+    assert lines(source.reader(third, None)) == [4]
+    (tmp_path / "fresh").rename(path)
+    assert lines(source.reader(source.partitions()[-1], None)) == [5]
+    source.close()
+
+
+def test_a_file_that_is_cut_and_has_grown_again_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"id": 1}\n')
     source = open_source("file", asked(tmp_path, "json", "id", pl.Int64(), follow="true"))
     reader = source.reader(source.partitions()[0], None)
-    drain(reader)
-    path.rename(tmp_path / "a.json.1")
-    assert reader.read(10) is ReadState.WAIT
-    path.write_text('{"id": 2}\n')
-    with pytest.raises(ConnectorError, match=r"a\.json is another file now .* give each file a name of its own"):
+    assert lines(reader) == [1]
+    path.write_text('{"id": 2}\n{"id": 3}\n')
+    with pytest.raises(ConnectorError, match=r"a\.json was written over: .* not those that were read.* by renaming"):
         reader.read(10)
+    source.close()
+
+
+def test_links_to_one_file_are_one_and_a_link_that_is_turned_is_another(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(f'{{"id": {len(name)}, "name": "{name}"}}\n')
+    (tmp_path / "now.json").symlink_to("one")
+    (tmp_path / "also.json").hardlink_to(tmp_path / "one")
+    source = open_source("file", asked(tmp_path, "json", "name", pl.String(), follow="true"))
+    (part,) = source.partitions()
+    reader = source.reader(part, None)
+    assert [batch.frame["name"].item() for batch in drain(reader)] == ["one"]
+    (tmp_path / "new").symlink_to("two")
+    (tmp_path / "new").rename(tmp_path / "now.json")
+    with (tmp_path / "one").open("a") as first:
+        first.write('{"name": "more"}\n')
+    assert [batch.frame["name"].item() for batch in drain(reader)] == ["more"]
+    fresh = source.reader(source.partitions()[1], None)
+    assert [batch.frame["name"].item() for batch in drain(fresh)] == ["two"]
+    source.close()
 
 
 @pytest.mark.parametrize("rows", [150_000, 400_000])

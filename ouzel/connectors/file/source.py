@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ouzel.connectors.file import CONNECTOR
+from ouzel.connectors.file.content import open_content
+from ouzel.connectors.file.following import Following, locate
+from ouzel.connectors.file.identity import parse_id
 from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.text import TextReader
@@ -22,18 +25,27 @@ class FileSource:
         self._passed: dict[str, TextReader] = {}
         self._follow = self._options.flag("follow")
         self._known: dict[str, None] = {}
+        path = self._options.text("path")
+        self._following = Following(path, request.directory, request.notes) if self._follow else None
+
+    def recall(self, partitions: Iterable[str]) -> None:
+        """A task before this one has read these partitions: files that have got other names since are still these."""
+        if self._following is not None:
+            self._following.recall(partitions)
 
     def partitions(self) -> Sequence[Partition]:
         """Files by name; when following, what appeared since the last call comes after what was there."""
+        if self._following is not None:
+            return self._following.partitions()
         found = find_files(self._options.text("path"), self._request.directory)
-        if not found and not self._follow:
+        if not found:
             raise ConnectorError(
                 f"table '{self._request.table}' finds no file at {self._options.text('path')} (looked from {self._request.directory})"
             )
         self._known |= dict.fromkeys(found)
         if self._options.text("format") == "parquet":
             return self._row_ranges()
-        return [Partition(path, not self._follow) for path in self._known]
+        return [Partition(path, True) for path in self._known]
 
     def _row_ranges(self) -> list[Partition]:
         """Ranges of all Parquet files, whose columns fit the table's: each in every file that has it, and each in one at least."""
@@ -58,7 +70,17 @@ class FileSource:
             path, _, rows = partition.id.rpartition("#")
             first, last = map(int, rows.split("-"))
             return ParquetReader(self._request, path, first if offset is None else offset, last)
-        return TextReader(self._request, self._options, partition.id, offset)
+        return self._text_reader(partition.id, offset)
+
+    def _text_reader(self, partition: str, offset: int | None) -> TextReader:
+        """A file is called as it was when it was met, wherever it is now."""
+        file, following = parse_id(partition), self._following
+        if file is None:
+            return TextReader(self._request, self._options, partition, offset)
+        if following is not None:
+            content = following.content(partition)
+            return TextReader(self._request, self._options, file.path, offset, lambda: content)
+        return TextReader(self._request, self._options, file.path, offset, lambda: open_content(locate(partition)))
 
     def reach(self, partition: Partition, offset: int | None, rows: int) -> OffsetRange:
         """Lines are counted, each file's once; a Parquet file says how many rows it has."""
@@ -70,14 +92,16 @@ class FileSource:
         if reader is None or reader.line != (offset or 0):
             if reader is not None:
                 reader.close()
-            reader = self._passed[partition.id] = TextReader(self._request, self._options, partition.id, offset)
+            reader = self._passed[partition.id] = self._text_reader(partition.id, offset)
         reach = reader.skip(rows)
         if reach.last:
             self._passed.pop(partition.id).close()
         return reach
 
     def commit(self, places: Mapping[str, Committed]) -> str:
-        """The next run starts at the beginning."""
+        """The next run starts at the beginning; a task of this one that starts again is told what the followed files were."""
+        if self._following is not None:
+            self._following.note()
         return ""
 
     def committed(self) -> Mapping[str, Committed]:
@@ -88,3 +112,5 @@ class FileSource:
         """Close the files whose lines were counted."""
         for reader in self._passed.values():
             reader.close()
+        if self._following is not None:
+            self._following.close()

@@ -5,6 +5,7 @@ A raw line ends where Hadoop's and so Spark's ends: with LF, CR LF, or a CR alon
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ import polars as pl
 
 from ouzel.connectors.file.array import ArrayContent
 from ouzel.connectors.file.content import Content, is_packed, open_content
+from ouzel.connectors.file.followed import Followed
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.csv import CsvDecoder, Dialect
@@ -19,6 +21,9 @@ from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest
 from ouzel.errors import ConnectorError
+
+Opens = Callable[[], Content]
+"""Opens a file."""
 
 _BLOCK_BYTES = 4 << 20
 _RECORD_BYTES_MAX = 16 << 20
@@ -45,11 +50,17 @@ class _Block:
 class TextReader:
     """Lines of one file from an offset on, decoded a batch at a time."""
 
-    def __init__(self, request: SourceRequest, options: TableOptions, path: str, offset: int | None) -> None:
+    def __init__(
+        self, request: SourceRequest, options: TableOptions, path: str, offset: int | None, content: Opens | None = None
+    ) -> None:
+        """`path` is what the file is called; `content` opens it, by default under that name."""
         self._request, self._path = request, path
         self._follow = options.flag("follow")
         if self._follow and is_packed(path):
-            raise ConnectorError(f"{path} is compressed, and such a file cannot be followed; leave out 'follow'")
+            raise ConnectorError(
+                f"{path} is compressed, and such a file cannot be followed; leave it out of 'path', or leave out 'follow'"
+            )
+        self._opens = content or (lambda: open_content(path))
         data = {name: kind for name, kind in request.columns.items() if name not in request.metadata}
         self._decoder = open_decoder(options.text("format"), request.options, data, request.required & data.keys())
         self._dialect: Dialect | None = None
@@ -71,7 +82,7 @@ class TextReader:
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState:
         """The next records: the `rows` that follow, less at what is the end of the file now, or where they are long."""
         if not self._seek():
-            return ReadState.WAIT if self._follow else ReadState.END
+            return self._nothing()
         while not self._has(rows) and self._more():
             pass
         first, last = self._taken, min(self._taken + rows, len(self._block.ends))
@@ -79,8 +90,12 @@ class TextReader:
             begins = self._block.lines[first : last - 1]
             last = first + (self._line < until) + int(np.searchsorted(begins, until))
         if first == last:
-            return ReadState.WAIT if self._follow else ReadState.END
+            return self._nothing()
         return self._batch(first, last)
+
+    def _nothing(self) -> ReadState:
+        over = self._ended and self._taken == len(self._block.ends)
+        return ReadState.WAIT if self._follow and not over else ReadState.END
 
     def _has(self, rows: int) -> bool:
         """Whether enough for a batch has been read."""
@@ -136,7 +151,7 @@ class TextReader:
                     f"{self._path}: line {self._line + 1} is longer than {_LINE_BYTES_MAX >> 20} MB; is this a file of lines?"
                 )
         fresh = self._read(block.at + len(block.data), size)
-        self._ended = not self._follow and len(fresh) < size
+        self._ended = len(fresh) < size and not self._may_grow
         if self._ended:
             self.close()
         data = rest + fresh
@@ -153,9 +168,14 @@ class TextReader:
 
     def _read(self, at: int, size: int) -> bytes:
         if self._content is None:
-            content = open_content(self._path, self._follow)
+            content = self._opens()
             self._content = ArrayContent(content, self._path) if self._array else content
         return self._content.read(at, size)
+
+    @property
+    def _may_grow(self) -> bool:
+        """Whether more may come of a file that has been read to its end: it is followed, and not gone."""
+        return self._follow and not (isinstance(self._content, Followed) and self._content.is_over)
 
     def _index(self, data: bytes, at: int) -> _Block:
         """Where the records of `data` end. Inside quotes a line end is part of a CSV field."""

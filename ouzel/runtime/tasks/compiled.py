@@ -61,7 +61,9 @@ def _source_spout(task: Task, context: TaskContext, component: Component, links:
     settings, scan = context.topology.settings, component.chain[0]
     assert isinstance(scan, Scan)
     options = dict(scan.options)
-    source = open_source(scan.connector, _source_request(scan, options, component.parallelism, context))
+    request = _source_request(scan, options, component.parallelism, context)
+    notes = None if context.notes is None else context.notes.with_name(f"{context.notes.name}-source")
+    source = open_source(scan.connector, replace(request, notes=notes))
     idle = next((node.idle_after_ms for node in component.chain if isinstance(node, Watermark)), None)
     reads = reads_of(scan.connector, scan.table)
     ways = Ways(reads.grows(options), reads.resumes(options), scan.traits.changelog)

@@ -21,8 +21,8 @@ Results = Callable[[int, pl.DataFrame], None]
 class TaskContext:
     """What a task is given at its start: its topology, the tasks that share its container, where relative paths start, and its past.
 
-    `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's, `hand` what it had in
-    hand; `epoch` counts how often it was started before.
+    `places` are those kept for it by Commit instructions, `journal` where its batches were cut, `notes` its sink's and, with "-source"
+    behind the name, its source's, `hand` what it had in hand; `epoch` counts how often it was started before.
     """
 
     topology: Topology

@@ -258,6 +258,9 @@ class Partitions:
         self.ways = ways
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
+        recall = getattr(source, "recall", None)
+        if recall is not None:
+            recall({**self._offsets, **self._cuts})
 
     def fresh(self) -> list[PartitionProgress]:
         """Those of this task's that were not there at the last call.

@@ -358,11 +358,13 @@ class SourceSpout(TaskMachine):
 
     def _moment(self) -> WatermarkStatus:
         first = self._alive.first
-        if first is None:
+        if first is None and not self._grows:
             return FINISHED
         known = self._said.time_us if self._said else self._partitions.journal.time_us
         if self._pause:
             return WatermarkStatus(known, TimeStatus.PAUSED, self._pause)
+        if first is None:  # files that are followed: all are gone, or none has come yet
+            return WatermarkStatus(known, TimeStatus.IDLE)
         if not self._is_idle(first):
             return WatermarkStatus(max(first.watermark_us, known))
         alive = [progress for progress in self._progress if not progress.ended]

@@ -96,6 +96,9 @@ class Surveyor:
         """Ask which partitions there are: once, or now and then if there may be more. A folder's files come after those known before."""
         if self._clock() < self._list_at:
             return
+        recall = getattr(self._source, "recall", None)
+        if recall is not None and not self._partitions:
+            recall(position.parts)
         found = {partition.id: partition for partition in self._source.partitions()}
         first = [name for name in position.parts if name in found]
         self._partitions = {name: found[name] for name in (*first, *found)}
