@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from ouzel.connectors import open_source
 from ouzel.connectors.file import followed, text
-from ouzel.connectors.reading import ReadBatch, Reader, ReadState, SourceRequest
+from ouzel.connectors.file.whole import are_whole_files
+from ouzel.connectors.reading import Partition, ReadBatch, Reader, ReadState, SourceRequest
 from ouzel.errors import ConnectorError
 
 
@@ -102,6 +104,35 @@ def test_rotation_by_renaming_is_followed(tmp_path: Path) -> None:
     (tmp_path / "fresh").rename(path)
     assert lines(source.reader(source.partitions()[-1], None)) == [5]
     source.close()
+
+
+def test_a_batch_reads_of_rotated_files_what_was_followed(tmp_path: Path) -> None:
+    path, columns = tmp_path / "a.json", {"id": pl.Int64(), "name": pl.String()}
+    options = {"path": "a.json", "format": "json", "follow": "true"}
+    request = SourceRequest("t", options, columns, tmp_path, {"name": "file"})
+    followed_source = open_source("file", request)
+    path.write_text('{"id": 1}\n{"id": 2}\n')
+    parts = [part.id for part in followed_source.partitions()]
+    whole = replace(request, options={"path": "a.json", "format": "json"})
+    assert are_whole_files(whole, {parts[0]: (0, 2)})
+    assert not are_whole_files(whole, {parts[0]: (0, 1)})
+    first = drain(followed_source.reader(followed_source.partitions()[0], None))
+    path.rename(tmp_path / "a.json.1")
+    path.write_text('{"id": 3}\n')
+    second = drain(followed_source.reader(followed_source.partitions()[1], None))
+    parts = [part.id for part in followed_source.partitions()]
+    assert not are_whole_files(whole, {parts[0]: (0, 2), parts[1]: (0, 1)})
+    batch = open_source("file", whole)
+    again = [frame for part in parts for frame in drain(batch.reader(Partition(part, True), 0))]
+    assert [one.frame.rows() for one in again] == [one.frame.rows() for one in (*first, *second)]
+    assert again[0].frame["name"].to_list() == [str(path)] * 2, "a row's file is called as when it was met"
+    (tmp_path / "a.json.1").unlink()
+    assert not are_whole_files(whole, {parts[0]: (0, 2)})
+    with pytest.raises(
+        ConnectorError, match=r"a\.json \(inode \d+\) is found nowhere in .*, so a batch cannot read what"
+    ):
+        drain(batch.reader(Partition(parts[0], True), 0))
+    followed_source.close()
 
 
 def test_a_file_that_is_cut_and_has_grown_again_is_an_error(tmp_path: Path) -> None:

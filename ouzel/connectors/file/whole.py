@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ouzel.connectors.file import PACKED
+from ouzel.connectors.file.following import where_is
+from ouzel.connectors.file.identity import parse_id
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.source import FileSource
 from ouzel.connectors.reading import Partition, ReadBatch, ReadState, Source, SourceRequest
@@ -28,7 +30,17 @@ def are_whole_files(request: SourceRequest, parts: PartitionRanges) -> bool:
         return False
     if is_parquet:
         return sorted(_join(parts)) == sorted(map(_rows, there))
-    return sorted(parts) == sorted(there) and all(_reaches_end(source, name, *span) for name, span in parts.items())
+    if sorted(map(_name_now, parts)) != sorted(there):
+        return False
+    return all(_reaches_end(source, name, *span) for name, span in parts.items())
+
+
+def _name_now(partition: str) -> str:
+    """The name of a partition's file; empty if it was followed under another, by which a row may be called."""
+    file = parse_id(partition)
+    if file is None:
+        return partition
+    return file.path if where_is(partition) == file.path else ""
 
 
 def digest_files(request: SourceRequest) -> dict[str, str]:
