@@ -149,6 +149,23 @@ def _null_test(make: Expressions, kind: str, depth: int) -> str:
     return f"({make.of(make.some_kind(), depth)} IS {make.dice.choice(['', 'NOT '])}NULL)"
 
 
+def _unparenthesized(make: Expressions, kind: str, depth: int) -> str:
+    """Operators whose precedence decides what they mean; their operands need none."""
+    one, other, some, more = (f"({make.of(own, depth - 1)})" for own in ("number", "number", "bool", "bool"))
+    sign, word = make.dice.choice(("=", "<>", "<", ">=")), make.dice.choice(("", "NOT "))
+    forms = (
+        f"{one} {sign} {other} IS {word}NULL",
+        f"{one} {sign} {other} IS {word}TRUE",
+        f"{one} {sign} {other} IS {word}DISTINCT FROM {some}",
+        f"{some} IS {word}FALSE = {more} IS UNKNOWN",
+        f"{some} = {more} <> {some} IS {word}DISTINCT FROM {more} = {some}",
+        f"NOT {one} {sign} {other} IS {word}NULL",
+        f"{one} % 7 + {other} % 5 * 2 {word}BETWEEN -{one} % 3 AND {other} % 9 AND {some} OR {more} IS NULL",
+        f"{one} {word}IN ({other}, 3) = {some} OR NOT {some} AND {more}",
+    )
+    return f"({make.dice.choice(forms)})"
+
+
 def _in(make: Expressions, kind: str, depth: int) -> str:
     own = make.dice.choice(["number", "text", "date", "decimal", "double"])
     items = ", ".join(make.of(own, 0) for _ in range(make.dice.randint(1, 3)))
@@ -286,6 +303,8 @@ _BOOLS = (
     _form("({number} = {double})"),
     _form("({decimal} < {number})"),
     _form("({date} <= {time})"),
+    _unparenthesized,
+    _unparenthesized,
 )
 MAKERS: dict[str, tuple[Maker, ...]] = {
     "number": _NUMBERS,

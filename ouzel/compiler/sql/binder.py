@@ -30,7 +30,6 @@ _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
     exp.BitwiseAnd: ("bitand", "&"), exp.BitwiseOr: ("bitor", "|"), exp.BitwiseXor: ("bitxor", "^"),
     exp.NullSafeEQ: ("is_not_distinct_from", "IS NOT DISTINCT FROM"), exp.NullSafeNEQ: ("is_distinct_from", "IS DISTINCT FROM"),
 }  # fmt: skip
-_BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _CLOCK_LIST = (
     "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
     "unix_timestamp current_watermark"
@@ -85,7 +84,6 @@ class Binder:
         """A binary operator."""
         consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
         function, sign = _BINARY[type(node)]
-        self._check_bits(node)
         if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.this, exp.Tuple):
             same = predicates.bind_equal_tuple(
                 self, [self.bind(part) for part in node.this.expressions], node.expression
@@ -98,19 +96,6 @@ class Binder:
             problem = f"{left.type} {sign} {right.type} is not possible"
             advice = of_operator(sign, (self._text(node.this), left), (self._text(node.expression), right))
             raise self.source.error(problem, place(node), advice or error.instead) from None
-
-    def _check_bits(self, node: exp.Expr) -> None:
-        """Refuse a mixture of & ^ | without parentheses, and say what ^ is: their precedence, and that, differ between databases."""
-        inner = node.this
-        if isinstance(node, exp.BitwiseXor):
-            self.source.note(
-                "^ is exclusive or, of bits", place(node), "write POWER(a, b) for a power, or BITXOR(a, b)"
-            )
-        if isinstance(node, _BITS) and isinstance(inner, _BITS) and type(inner) is not type(node):
-            signs = f"{_BINARY[type(inner)][1]} and {_BINARY[type(node)][1]}"
-            raise self.source.error(
-                f"which of {signs} comes first is not said", place(node), f"write ({self._text(inner)}) in parentheses"
-            )
 
     def _text(self, node: exp.Expr) -> str:
         start, end = place(node)

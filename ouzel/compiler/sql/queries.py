@@ -8,11 +8,11 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError
-from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.emit_clause import EmitClause, split_emit
 from ouzel.compiler.sql.grouped import spell_group_by_all, spread_keys
+from ouzel.compiler.sql.precedence import LeveledParser, settle_precedence
 from ouzel.compiler.sql.rewrite import rewrite_query
 from ouzel.compiler.sql.source import QueryText, Tokens, span_of
 from ouzel.compiler.types import DataType
@@ -59,9 +59,8 @@ def parse_expression(source: QueryText, tokens: Tokens) -> Query:
 
 def _parse(source: QueryText, tokens: list[Token]) -> exp.Expr:
     try:
-        tree = Parser(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text)).parse(
-            tokens, source.text
-        )[0]
+        parser = LeveledParser(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text))
+        tree = parser.parse(tokens, source.text)[0]
     except ParseError as error:
         raise _syntax_error(source, tokens, error) from None
     assert tree is not None
@@ -69,7 +68,7 @@ def _parse(source: QueryText, tokens: list[Token]) -> exp.Expr:
         tokens[0].start,
         tokens[0].end,
     )  # a last resort for parts that do not know their place
-    return tree
+    return settle_precedence(source, tree)
 
 
 _ENDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)

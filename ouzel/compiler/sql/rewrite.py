@@ -154,7 +154,7 @@ class _Rewriter:
         elif word == "WITHIN" and self._next_word(index, "GROUP"):
             self.edits.update({at: [self.tokens[at]] for at in (index, index + 1)})
         elif word == "MATCH_CONDITION" and called:
-            self.edits[index] = [_as(self.tokens[index], TokenType.MATCH_CONDITION)]
+            self._match_condition(index)
         elif word == "MINUS" and self._word_at(index + 1 + called) in _BEGINS_A_QUERY:
             self.edits[index] = [_like(self.tokens[index], TokenType.EXCEPT, "EXCEPT")]
         elif called and (word == "VALUES" or self.tokens[index].token_type in _SETS):
@@ -380,6 +380,14 @@ class _Rewriter:
             _make_token(TokenType.R_PAREN, ")", (span[1] - 1, span[1])),
         )
         self.edits[start] = [_make_token(TokenType.IDENTIFIER, CALL + name, span), opening, *inner, closing]
+
+    def _match_condition(self, index: int) -> None:
+        """Its condition is in two pairs of parentheses, for sqlglot looks for less than an expression in one."""
+        token, closing = self.tokens[index], matching(self.tokens, index + 1)
+        self.edits[index] = [_as(token, TokenType.MATCH_CONDITION), _like(token, TokenType.L_PAREN, "(")]
+        if closing is not None:
+            last = self.tokens[closing]
+            self.edits[closing] = [last, last]
 
     def _bracket(self, index: int, word: str) -> None:
         closing = matching(self.tokens, index + 1)

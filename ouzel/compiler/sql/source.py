@@ -85,7 +85,7 @@ class QueryText:
 
     def written(self, span: Span) -> SourceLocation:
         """The place of `span`, with the parentheses that belong to its ends; of several lines the first."""
-        start, end = self._with_parentheses(*span)
+        start, end = self.with_parentheses(*span)
         first = self.text.rfind("\n", 0, start) + 1
         line = self.text[first:].partition("\n")[0].rstrip("\r")
         column = start - first
@@ -93,7 +93,7 @@ class QueryText:
             line, self.text.count("\n", 0, start) + 1, column, max(1, min(end - start, len(line) - column))
         )
 
-    def _with_parentheses(self, start: int, end: int) -> Span:
+    def with_parentheses(self, start: int, end: int) -> Span:
         """As far out as opens and closes what is not between the two, if it stands there: the parser keeps no place of parentheses."""
         signs = [1 if sign == "(" else -1 for sign in self.text[start:end] if sign in "()"]
         unopened = -min(accumulate(signs, initial=0))

@@ -154,3 +154,15 @@ FROM (SELECT id, CASE id % 4 WHEN 0 THEN '{"a": ' || CAST(id AS VARCHAR) || '}' 
 -- duckdb:
 SELECT id, CASE WHEN id % 4 = 0 THEN CAST(id AS INTEGER) END AS a, CASE WHEN id % 4 < 3 THEN id % 4 < 2 END AS has_a,
   CASE WHEN id % 4 < 3 THEN id % 4 = 1 END AS second FROM events;
+
+-- query: is_after_a_comparison
+SELECT id, user_id = quantity IS NULL AS unknown, quantity > user_id IS NOT TRUE AS hardly, amount <= price IS DISTINCT FROM flag AS other,
+  kind <> 'buy' IS UNKNOWN AS unsure, amount < 0 IS FALSE IS NULL AS never, flag IS NULL = (kind IS NULL) AS both_of_them,
+  flag IS NOT DISTINCT FROM amount > 0 AS positive
+FROM events WHERE quantity = 3 IS NOT TRUE AND NOT kind = 'view' IS NULL;
+
+-- query: precedence
+SELECT id, NOT flag IS NULL AND user_id BETWEEN 1 AND quantity + 3 OR kind LIKE 'b' || '%' AND NOT amount > 0 AS mixed,
+  -quantity - id * 3 - -2 AS line, NOT kind IN ('buy', 'sell') = flag AS neither, -5::BIGINT + quantity::BIGINT AS less,
+  kind || '-' || kind LIKE '%y-b%' IS NOT FALSE AS twice, flag = NOT amount > 0 IS NULL AS odd
+FROM events;
