@@ -14,6 +14,7 @@ from tests.house.source import ROOT
 
 AMID_IMPORTS = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background it is ignored
 
 class Interrupting:
     def find_spec(self, name, path=None, target=None):

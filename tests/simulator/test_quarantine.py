@@ -16,7 +16,7 @@ from ouzel.planner.topology import Topology
 from ouzel.runtime.operators.chain import Chain, Streams
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.simulator.world import Death
+from ouzel.runtime.tasks.exits import Death
 from ouzel.session import load_text
 from tests.effort import seeds
 from tests.simulator.test_anchors import NUMBERS, SEEN, Note, Numbers

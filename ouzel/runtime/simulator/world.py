@@ -33,6 +33,7 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
+from ouzel.runtime.tasks.exits import Death
 from ouzel.runtime.tasks.factory import Results, TaskContext, make_task
 from ouzel.runtime.tasks.journal import MemoryJournal
 
@@ -50,10 +51,6 @@ WALL_ZERO_US = 1_577_836_800_000_000
 
 Fault = Callable[["World"], None]
 """Something that goes wrong: see simulator.faults."""
-
-
-class Death(BaseException):
-    """Raised in a call of a machine, this ends its process."""
 
 
 class DeadlyNote(MemoryNote):

@@ -26,6 +26,10 @@ _guarded = Counter[tuple[int, int]]()
 _registered: list[int] = []
 
 
+class Death(BaseException):
+    """What stands in the simulator for the end of a process: no failure of the user's code, and nobody catches it on its way."""
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
     """Inside, in this thread of this process, os._exit raises SystemExit, as sys.exit does; and a child that a function of the user's has

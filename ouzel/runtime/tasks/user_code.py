@@ -12,6 +12,7 @@ from ouzel.compiler.types import Schema
 from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, calls_of, describe_error
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Component, Task
+from ouzel.runtime.tasks.exits import Death
 
 _KINDS = (lambda kind: kind.is_integer(), lambda kind: kind.is_float(), lambda kind: isinstance(kind, pl.Datetime))
 """Families of types within which a column is cast unasked; a value that does not fit fails."""
@@ -22,7 +23,7 @@ def blame_component(task: Task) -> Iterator[None]:
     """Inside, what the engineer's code raises becomes a TopologyError that names the component, the error and the line."""
     try:
         yield
-    except OuzelError:
+    except (OuzelError, Death):
         raise
     except FAILURES as error:
         traceback.print_exc()
