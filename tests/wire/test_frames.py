@@ -244,3 +244,34 @@ def test_a_large_frame_behind_an_introduction_is_read_when_the_limit_is_raised()
         assert [frame.kind for frame in into.receive(right)] == [wire_pb2.HELLO]
         into.limit = FRAME_BYTES_MAX
         assert [len(frame.body()) for frame in into.rest()] == [8_000]
+
+
+def test_a_long_frame_that_goes_on_arriving_is_known_and_whom_it_is_for() -> None:
+    """Nothing is said of a frame that stands still, nor while others are completed."""
+    left, right = pairs()
+    into, body = Inbound(), bytes(3_000)
+    frame = pack_header(wire_pb2.DATA, 42, wire_pb2.Header(), len(body)) + body
+    with left, right:
+        left.sendall(frame + frame[:8])
+        into.receive(right)
+        assert into.arriving() is None, "so little does not say whom it is for"
+        said = []
+        for at in (8, 1_000, 2_000):
+            left.sendall(frame[at : at + 900])
+            into.receive(right)
+            said.append(into.arriving())
+        assert said == [42, 42, 42]
+        assert into.arriving() is None, "nothing has come since"
+
+
+def test_a_frame_among_others_is_not_long() -> None:
+    left, right = pairs()
+    into = Inbound()
+    frame = pack_header(wire_pb2.DATA, 42, wire_pb2.Header(), 800) + bytes(800)
+    with left, right:
+        for _ in range(3):
+            left.sendall(frame + frame[:100])
+            into.receive(right)
+            assert into.arriving() is None
+            left.sendall(frame[100:])
+            into.receive(right)
