@@ -85,13 +85,14 @@ class Settings:
             as Heron's code does (`heron`); see docs/tuning.md.
         max_pending_interval_ms: how long the tuner watches what comes through before it changes anything.
         handle_rows: most rows a task handles at once after gathering what has arrived.
-        ack_timeout_ms: without any progress of its acks for so long, a source replays what is pending.
+        ack_timeout_ms: without any progress of its acks for so long, a source replays what is pending; time in which a task has it in hand,
+            or the source has no core, does not count.
         cache_drain_ms: longest a stream manager gathers small frames before it sends them on.
         high_watermark_bytes: a connection with more waiting bytes starts back-pressure.
         low_watermark_bytes: a connection with fewer waiting bytes ends it.
         heartbeat_ms: how often each process says that it lives.
         hang_timeout_ms: a process silent for so long is killed and started again, and so is one that computes three times as long without
-            any progress.
+            any progress; time in which it waits for a core does not count.
         state_manager: `local` or `zookeeper://host:port[,host:port]`.
         trigger_ms: on Spark, least time from the start of one micro-batch to the next; 0 is as fast as possible.
         trigger_rows: on Spark, most rows of a micro-batch, over all partitions of a table.
