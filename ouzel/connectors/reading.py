@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 class Partition:
     """A part of a source that is read in order: a file or a range of its row groups, a topic's partition, a generator's share.
 
-    Where partitions may be added, `turn` modulo the number of tasks says which task reads it; None goes by a hash of the id.
+    Where partitions may be added, `turn` modulo the number of tasks says which task reads it; None goes by a hash of the id. `called` is
+    what people call it, if its id says more than that.
     """
 
     id: str
     bounded: bool
     turn: int | None = None
+    called: str = ""
 
 
 @dataclass(frozen=True)

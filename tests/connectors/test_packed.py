@@ -124,7 +124,7 @@ def test_one_that_appears_while_a_folder_is_followed_is_said(tmp_path: Path) -> 
     request = SourceRequest("t", {"path": ".", "format": "raw", "follow": "true"}, {"line": pl.String()}, tmp_path)
     source = open_source("file", request)
     with pytest.raises(
-        ConnectorError, match=r"a\.gz is compressed, and such a file cannot be followed; leave it out of 'path'"
+        ConnectorError, match=r"a\.gz is compressed, and such a file cannot be followed; leave it out of 'path', or"
     ):
         source.reader(source.partitions()[0], None)
 

@@ -95,7 +95,13 @@ CONNECTOR = Connector(
             "false",
             kind="boolean",
         ),
-        Option("follow", "Whether to go on for ever with lines and files that appear later.", "false", kind="boolean"),
+        Option(
+            "follow",
+            "Whether to go on for ever with lines and files that appear later. Logs may be rotated by renaming, see "
+            "[files that are rotated](operations.md#files-that-are-rotated).",
+            "false",
+            kind="boolean",
+        ),
         Option(
             "partitions",
             "Into how many ranges of row groups each Parquet file is cut, so that several tasks can share it; by default as many as it "

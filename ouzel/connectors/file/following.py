@@ -18,7 +18,7 @@ from ouzel.connectors.file.identity import (
     FileKey,
     Register,
     Seen,
-    digest,
+    hash_bytes,
     head_of,
     parse_id,
 )
@@ -67,7 +67,8 @@ class Following:
         self._check_recalled()
         self._fresh = self._register.files.keys() - self._parts.keys()
         for key in [key for key in self._register.files if key in self._fresh]:
-            part = self._parts[key] = Partition(str(self._register.files[key]), False, _turn(key))
+            file = self._register.files[key]
+            part = self._parts[key] = Partition(str(file), False, _turn(key), file.path)
             self._keys[part.id] = key
         return list(self._parts.values())
 
@@ -128,7 +129,7 @@ class Following:
         if at < former[0]:  # it is read again up to where it was
             at, length, print_of = former[:3]
         else:
-            length, print_of = len(last), digest(last)
+            length, print_of = len(last), hash_bytes(last)
         return [at, length, print_of, OVER if content.is_over else LEFT if self._has_left(content) else ""]
 
     def _has_left(self, content: Followed) -> bool:
@@ -210,7 +211,7 @@ class Following:
 
     def _check_kept(self, content: Followed) -> None:
         at, length, print_of, _ = self._kept[str(content.file)]
-        if content.size < at or digest(content.peek(at - length, length)) != print_of:
+        if content.size < at or hash_bytes(content.peek(at - length, length)) != print_of:
             raise ConnectorError(
                 f"{content.called} was cut or written over while its task was down: its first {at} bytes are not those that were read; "
                 f"{ROTATE}, and start the topology again"

@@ -80,10 +80,10 @@ def head_of(data: bytes) -> str:
     end = _LINE_END.search(data)
     if end is None and len(data) < HEAD_BYTES:
         return ""
-    return digest(data[: end.end()] if end else data)
+    return hash_bytes(data[: end.end()] if end else data)
 
 
-def digest(data: bytes) -> str:
+def hash_bytes(data: bytes) -> str:
     """A hash that tells bytes apart that were not made to be mistaken."""
     return blake2b(data, digest_size=8).hexdigest()
 

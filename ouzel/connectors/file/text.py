@@ -154,6 +154,8 @@ class TextReader:
         self._ended = len(fresh) < size and not self._may_grow
         if self._ended:
             self.close()
+        elif not fresh and start == block.at:
+            return False
         data = rest + fresh
         if start == 0 and data.startswith(_BOM):
             data, start = data[len(_BOM) :], len(_BOM)

@@ -56,7 +56,9 @@ class Awaited:
     ) -> Waiting:
         longest, *others = sorted(partitions, key=_since)
         since_us = 0 if wall_zero_us is None else wall_zero_us + int(1000 * _since(longest))
-        return Waiting(self._component, longest.partition.id, len(others), reason, since_us, until_us)
+        return Waiting(
+            self._component, longest.partition.called or longest.partition.id, len(others), reason, since_us, until_us
+        )
 
 
 def _since(progress: PartitionProgress) -> float:
