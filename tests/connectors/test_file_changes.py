@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from ouzel.connectors.file import followed, text
 from ouzel.connectors.file.whole import are_whole_files
 from ouzel.connectors.reading import Partition, ReadBatch, Reader, ReadState, SourceRequest
 from ouzel.errors import ConnectorError
+from ouzel.spark.streaming.offsets import Position, Surveyor
 
 
 def asked(directory: Path, form: str, column: str, kind: pl.DataType, **more: str) -> SourceRequest:
@@ -176,6 +180,80 @@ def test_a_parquet_file_that_is_replaced_while_it_is_read_is_an_error(tmp_path: 
     (tmp_path / "fresh").rename(tmp_path / "a.parquet")
     with pytest.raises(ConnectorError, match=r"a\.parquet was replaced or changed while it was read; start .* again"):
         drain(reader)
+
+
+def packed(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+def columnar(data: bytes) -> bytes:
+    pl.read_ndjson(data).write_parquet(made := BytesIO())
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(("end", "made"), [("json", bytes), ("json.gz", packed), ("parquet", columnar)])
+@pytest.mark.parametrize("same", [True, False])
+def test_a_whole_file_that_is_replaced_while_its_task_is_down_is_an_error(
+    tmp_path: Path, end: str, made: Callable[[bytes], bytes], same: bool
+) -> None:
+    path = tmp_path / f"a.{end}"
+    path.write_bytes(made(b'{"id": 1}\n{"id": 2}\n'))
+    form = end.removesuffix(".gz")
+    request = SourceRequest(
+        "t", {"path": path.name, "format": form}, {"id": pl.Int64()}, tmp_path, notes=tmp_path / "n"
+    )
+    source = open_source("file", request)
+    assert isinstance(source.reader(source.partitions()[0], None).read(1), ReadBatch)
+    if not same:
+        (tmp_path / "new").write_bytes(made(b'{"id": 3}\n{"id": 4}\n{"id": 5}\n'))
+        (tmp_path / "new").rename(path)
+    elif end == "json":
+        with path.open("ab") as file:
+            file.write(b'{"id": 3}\n')
+    again = open_source("file", request)
+    (part,) = again.partitions()
+    if same:
+        assert isinstance(again.reader(part, 1).read(1), ReadBatch)
+    else:
+        with pytest.raises(ConnectorError, match=rf"a\.{end} was replaced or changed while its task was down .* again"):
+            again.reader(part, 1)
+
+
+def test_tasks_that_look_at_different_times_share_out_rotated_files(tmp_path: Path) -> None:
+    request = asked(tmp_path, "json", "id", pl.Int64(), path="a.json*", follow="true")
+    tasks = [open_source("file", request) for _ in range(3)]
+    opened: dict[int, list[str]] = {task: [] for task in range(3)}
+    numbers = iter(range(1_000))
+    for look in range(8):
+        path = tmp_path / "a.json"
+        if path.exists():
+            path.rename(tmp_path / f"a.json.{look}")
+        path.write_text(f'{{"id": {next(numbers)}}}\n')
+        for task in [look % 3] if look < 7 else range(3):
+            parts = [part for part in tasks[task].partitions() if part.turn is not None and part.turn % 3 == task]
+            fresh = [part for part in parts if part.id not in opened[task]]
+            opened[task] += [part.id for part in fresh]
+    read = [
+        number
+        for task in range(3)
+        for name in opened[task]
+        for number in lines(tasks[task].reader(Partition(name, False), None))
+    ]
+    assert sorted(read) == list(range(8))
+
+
+def test_a_stream_of_spark_that_starts_anew_knows_rotated_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"id": 1}\n{"id": 2}\n')
+    request = asked(tmp_path, "json", "id", pl.Int64(), follow="true")
+    before = Surveyor(open_source("file", request), True, True).advance(Position("t"), 100)
+    path.rename(tmp_path / "a.json.1")
+    with (tmp_path / "a.json.1").open("a") as file:
+        file.write('{"id": 3}\n')
+    path.write_text('{"id": 4}\n')
+    after = Surveyor(open_source("file", request), True, True).advance(before, 100)
+    assert sorted(after.parts.values()) == [(0, 1), (0, 3)]
+    assert before.parts.keys() < after.parts.keys()
 
 
 def test_a_file_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:

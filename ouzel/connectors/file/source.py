@@ -11,6 +11,7 @@ from ouzel.connectors.file.identity import parse_id
 from ouzel.connectors.file.parquet import ParquetReader, file_types, read_footer, row_ranges
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.file.text import TextReader
+from ouzel.connectors.file.unchanged import Unchanged
 from ouzel.connectors.formats.widening import match_columns, require_columns
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import Committed, OffsetRange, Partition, Reader, SourceRequest
@@ -27,6 +28,7 @@ class FileSource:
         self._known: dict[str, None] = {}
         path = self._options.text("path")
         self._following = Following(path, request.directory, request.notes) if self._follow else None
+        self._unchanged = Unchanged(None if self._follow else request.notes)
 
     def recall(self, partitions: Iterable[str]) -> None:
         """A task before this one has read these partitions: files that have got other names since are still these."""
@@ -69,6 +71,7 @@ class FileSource:
         if self._options.text("format") == "parquet":
             path, _, rows = partition.id.rpartition("#")
             first, last = map(int, rows.split("-"))
+            self._unchanged.check(path)
             return ParquetReader(self._request, path, first if offset is None else offset, last)
         return self._text_reader(partition.id, offset)
 
@@ -76,6 +79,7 @@ class FileSource:
         """A file is called as it was when it was met, wherever it is now."""
         file, following = parse_id(partition), self._following
         if file is None:
+            self._unchanged.check(partition)
             return TextReader(self._request, self._options, partition, offset)
         if following is not None:
             content = following.content(partition)
