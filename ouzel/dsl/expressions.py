@@ -8,11 +8,11 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ouzel.compiler.coercion import cast_to
-from ouzel.compiler.expressions import Column, Expression, Literal
+from ouzel.compiler.expressions import Cast, Column, Expression, Literal
+from ouzel.compiler.functions.operands import decimal_of_digits
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.records import PLAIN, Hint, type_of
-from ouzel.compiler.types import INT, NULL, TIMESTAMP_LTZ, DataType, DecimalType, Schema
+from ouzel.compiler.types import INT, NULL, TIMESTAMP_LTZ, DataType, Schema
 from ouzel.errors import QueryError
 
 
@@ -99,7 +99,7 @@ class Expr:
         from typing import Annotated
 
         kind = type_of(Annotated[object, to] if isinstance(to, str) else to)
-        return Expr(lambda schema: cast_to(self.bind(schema), kind), f"CAST({self.shown} AS {kind})")
+        return Expr(lambda schema: _cast(self.bind(schema), kind), f"CAST({self.shown} AS {kind})")
 
 
 def col(name: str) -> Expr:
@@ -137,13 +137,16 @@ def _call(function: str, *arguments: object) -> Expr:
     return Expr(lambda schema: resolve_call(function, [part.bind(schema) for part in parts]), shown)
 
 
+def _cast(value: Expression, kind: DataType) -> Expression:
+    """As in SQL: a constant that is cast has its type's digits beside a DECIMAL, and not those that it is written with."""
+    return value if value.type == kind else Cast(kind, value)
+
+
 def _type(value: Any) -> DataType:
     if value is None:
         return NULL
-    if isinstance(value, Decimal):
-        digits = value.as_tuple()
-        scale = max(0, -int(digits.exponent))
-        return DecimalType(max(len(digits.digits), scale, 1), scale)
+    if isinstance(value, Decimal) and value.is_finite():
+        return decimal_of_digits(value)
     if isinstance(value, datetime) and value.tzinfo is not None:
         return TIMESTAMP_LTZ
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31:

@@ -45,7 +45,7 @@ INFIX: dict[str, tuple[str, int]] = {
     "eq": ("=", 4), "ne": ("<>", 4), "lt": ("<", 4), "le": ("<=", 4), "gt": (">", 4), "ge": (">=", 4), "like": ("LIKE", 4),
     "is_distinct_from": ("IS DISTINCT FROM", 4), "is_not_distinct_from": ("IS NOT DISTINCT FROM", 4),
     "concat_operator": ("||", 5), "add": ("+", 5), "subtract": ("-", 5),
-    "multiply": ("*", 6), "divide": ("/", 6), "modulo": ("%", 6),
+    "multiply": ("*", 6), "divide": ("/", 6), "div": ("DIV", 6), "modulo": ("%", 6),
 }  # fmt: skip
 """Operators and how tightly they bind."""
 

@@ -28,9 +28,12 @@ from ouzel.compiler.types import (
     ArrayType,
     DataType,
     DecimalType,
+    Field,
     MapType,
     RowType,
+    Schema,
 )  # fmt: skip
+from ouzel.dsl.expressions import col, fn, lit
 
 SIMPLE = (
     BOOLEAN,
@@ -119,3 +122,19 @@ def test_what_spark_does_not_cast_is_not_cast() -> None:
     assert can_cast(TIMESTAMP_LTZ, BIGINT)
     assert not can_cast(DATE, INT)
     assert not can_cast(BOOLEAN, DATE)
+
+
+def test_a_constant_beside_a_decimal_has_the_digits_that_it_is_written_with() -> None:
+    schema = Schema((Field("d", DecimalType(38, 18)),))
+    made = {
+        col("d") * 3: DecimalType(38, 16),
+        3 * col("d"): DecimalType(38, 16),
+        col("d") * 100: DecimalType(38, 14),
+        col("d") * Decimal("1E+3"): DecimalType(38, 13),
+        col("d") * Decimal("0.001"): DecimalType(38, 17),
+        col("d") * lit(3).cast("BIGINT"): DecimalType(38, 6),
+        fn.coalesce(col("d"), 3): DecimalType(38, 18),
+        fn.nullif(col("d"), 3): DecimalType(38, 18),
+        fn.nullif(3, col("d")): INT,
+    }
+    assert [one.bind(schema).type for one in made] == list(made.values())

@@ -63,6 +63,12 @@ def _divide_types(types: Sequence[DataType]) -> Signature | None:
     return Signature((DOUBLE, DOUBLE), DOUBLE) if found and found.result == FLOAT else found
 
 
+def _div_types(types: Sequence[DataType]) -> Signature | None:
+    """Whole numbers alone: of DECIMALs Spark gives a BIGINT that wraps round, and of floats nothing."""
+    found = arithmetic("divide")(types)
+    return found if found and isinstance(found.parameters[0], IntegerType) else None
+
+
 def bounds(kind: DataType) -> tuple[int, int]:
     """The least and the greatest value of an integer type."""
     assert isinstance(kind, IntegerType)
@@ -212,7 +218,11 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function(
         "divide", _divide_types, by_kind(_divide, decimals.divide, _divide), _spark_divide,
-        "Quotient; integers divide to a BIGINT, cut towards zero. Division by zero fails.", "a / b", aliases=("div",),
+        "Quotient; integers divide to a BIGINT, cut towards zero. Division by zero fails.", "a / b",
+    ),
+    Function(
+        "div", _div_types, _divide, spark_builtin("div"),
+        "Quotient of whole numbers as a BIGINT, cut towards zero. Division by zero fails.", "a DIV b",
     ),
     Function(
         "modulo", arithmetic("modulo"), by_kind(_modulo, decimals.modulo, _modulo), spark_operator("%"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ouzel.compiler.coercion import can_cast, cast_to
-from ouzel.compiler.expressions import Call, Expression, Literal
+from ouzel.compiler.expressions import Call, Case, Expression, Literal
 from ouzel.compiler.functions import by_name, lookup
 from ouzel.compiler.functions.elsewhere import unknown_function
+from ouzel.compiler.functions.operands import OPERATORS, are_of_two_types, compares_apart, with_written_digits
 from ouzel.compiler.functions.registry import Function
 from ouzel.compiler.types import (
     BIGINT,
@@ -33,6 +34,11 @@ def resolve_call(name: str, arguments: Sequence[Expression], own: Function | Non
     function = own or lookup(name)
     if function is None:
         raise unknown_function(name, tuple(by_name()))
+    if own is None:
+        if (parts := _parts_of(function.name, arguments)) is not None:
+            return parts
+        if function.name in OPERATORS:
+            arguments = with_written_digits(arguments)
     if function.name in _COMPARING:
         arguments = _with_times(arguments)
     signature = function.resolve([argument.type for argument in arguments])
@@ -44,6 +50,16 @@ def resolve_call(name: str, arguments: Sequence[Expression], own: Function | Non
         signature = function.refine(arguments, signature)
     cast = tuple(cast_to(argument, kind) for argument, kind in zip(arguments, signature.parameters, strict=True))
     return Call(signature.result, function.name, cast, own)
+
+
+def _parts_of(name: str, arguments: Sequence[Expression]) -> Expression | None:
+    """What a call of values of several types is made of, where each comparison is of types of its own; None where one type is for all."""
+    match name, arguments:
+        case "between", (value, low, high) if compares_apart(value, low, high):
+            return resolve_call("and", [resolve_call("ge", [value, low]), resolve_call("le", [value, high])])
+        case "nullif", (value, other) if are_of_two_types(value, other):
+            return Case(value.type, ((resolve_call("eq", arguments), Literal(value.type, None)),), value)
+    return None
 
 
 _COMPARING = frozenset(
@@ -112,6 +128,7 @@ def _may_be(argument: Expression, wanted: DataType) -> bool:
 _SIGNS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">",
     "ge": ">=", "and": "AND", "or": "OR", "concat": "||", "||": "||", "like": "LIKE",
+    "div": "DIV",
 }  # fmt: skip
 
 

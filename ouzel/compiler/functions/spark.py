@@ -11,6 +11,7 @@ from ouzel.compiler.expressions import Call, Case, Cast, Column, Expression, Get
 from ouzel.compiler.functions import function_of
 from ouzel.compiler.functions.lowering import bare, parenthesize, quote
 from ouzel.compiler.functions.lowering import column_name as column_name
+from ouzel.compiler.functions.operands import ARITHMETIC, decimal_of_digits
 from ouzel.compiler.functions.registry import Signature
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import (
@@ -84,6 +85,8 @@ def _path(expression: Expression) -> list[str]:
 def _uncast_widening(call: Call) -> tuple[Expression, ...]:
     """The arguments without casts that Spark makes by itself: of an integer beside a DOUBLE, and of whole numbers in a comparison."""
     types = [argument.type for argument in call.arguments]
+    if call.function in ARITHMETIC and all(isinstance(kind, DecimalType) for kind in types):
+        return _as_whole_numbers(call.arguments)
     if (
         call.function in COMPARING
         and isinstance(types[0], IntegerType | DecimalType)
@@ -99,6 +102,20 @@ def _uncast_widening(call: Call) -> tuple[Expression, ...]:
         for argument in call.arguments
     )
     return plain if any(argument.type == DOUBLE for argument in plain) else call.arguments
+
+
+def _as_whole_numbers(arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """Constants with the digits of a whole number, as such: beside a DECIMAL Spark counts those digits too."""
+    plain = tuple(map(_written_whole, arguments))
+    return plain if any(isinstance(one.type, DecimalType) for one in plain) else arguments
+
+
+def _written_whole(argument: Expression) -> Expression:
+    if not (isinstance(argument, Literal) and isinstance(argument.value, Decimal)):
+        return argument
+    number = int(argument.value)
+    fits = -(2**31) <= number < 2**31 and argument.type == decimal_of_digits(number)
+    return Literal(INT, number) if fits else argument
 
 
 def _uncast_integers(arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:

@@ -30,6 +30,8 @@ def of_operator(sign: str, left: WrittenExpression, right: WrittenExpression) ->
     (text, value), (other_text, other) = left, right
     if sign == "+" and value.type == other.type == VARCHAR:
         return f"write {text} || {other_text}"
+    if sign == "DIV" and isinstance(value.type, _NUMBERS) and isinstance(other.type, _NUMBERS):
+        return f"write CAST({text} / {other_text} AS BIGINT)"
     if sign == "||":
         shown = (part if of.type == VARCHAR else f"CAST({part} AS VARCHAR)" for part, of in (left, right))
         return f"write {' || '.join(shown)}"

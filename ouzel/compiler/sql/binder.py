@@ -24,7 +24,7 @@ from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, ArrayType, 
 from ouzel.errors import NotSupported, QueryError, TypeMismatch
 
 _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.Add: ("add", "+"), exp.Sub: ("subtract", "-"), exp.Mul: ("multiply", "*"), exp.Div: ("divide", "/"), exp.IntDiv: ("divide", "DIV"),
+    exp.Add: ("add", "+"), exp.Sub: ("subtract", "-"), exp.Mul: ("multiply", "*"), exp.Div: ("divide", "/"), exp.IntDiv: ("div", "DIV"),
     exp.Mod: ("modulo", "%"), exp.EQ: ("eq", "="), exp.NEQ: ("ne", "<>"), exp.LT: ("lt", "<"), exp.LTE: ("le", "<="),
     exp.GT: ("gt", ">"), exp.GTE: ("ge", ">="), exp.And: ("and", "AND"), exp.Or: ("or", "OR"), exp.DPipe: ("concat", "||"),
     exp.BitwiseAnd: ("bitand", "&"), exp.BitwiseOr: ("bitor", "|"), exp.BitwiseXor: ("bitxor", "^"),

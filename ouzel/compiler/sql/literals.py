@@ -10,7 +10,9 @@ from typing import TypeVar
 
 from sqlglot.tokenizer_core import TokenType
 
+from ouzel.compiler.coercion import MAX_PRECISION
 from ouzel.compiler.expressions import Literal
+from ouzel.compiler.functions.operands import decimal_of_digits
 from ouzel.compiler.sql.source import QueryText, Span, Tokens
 from ouzel.compiler.types import (
     BIGINT,
@@ -21,7 +23,6 @@ from ouzel.compiler.types import (
     INTERVAL_MONTHS,
     TIMESTAMP,
     TIMESTAMP_LTZ,
-    DecimalType,
 )  # fmt: skip
 from ouzel.errors import QueryError
 
@@ -67,13 +68,12 @@ def number(text: str) -> Literal:
         if -(1 << 63) <= value < 1 << 63:
             return Literal(BIGINT, value)
     exact = Decimal(text)
-    scale = max(0, -int(exact.as_tuple().exponent))
-    precision = max(len(exact.as_tuple().digits), scale)
-    if precision > 38:
+    kind = decimal_of_digits(exact)
+    if kind.precision > MAX_PRECISION:
         raise QueryError(
             f"the number {text} has more than 38 digits", instead="write it with an exponent, which makes it a DOUBLE"
         )
-    return Literal(DecimalType(precision, scale), exact)
+    return Literal(kind, exact)
 
 
 def parse_typed_literal(kind: str, text: str) -> Literal:

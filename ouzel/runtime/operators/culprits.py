@@ -44,7 +44,7 @@ def describe_culprit(part: Expression) -> str:
 
 def _advice(part: Expression) -> str:
     match part:
-        case Call(function="divide" | "modulo", arguments=(_, divisor)):
+        case Call(function="divide" | "div" | "modulo", arguments=(_, divisor)):
             return f"divide by NULLIF({_text(divisor)}, 0) to have NULL instead"
         case Cast(operand=operand):
             return f"write TRY_CAST({_text(operand)} AS {part.type}) to have NULL instead"

@@ -161,7 +161,7 @@ LONGEST = 40
 """Characters of a name."""
 
 BETWEEN = {
-    "add": "plus", "subtract": "minus", "multiply": "times", "divide": "by", "gt": "over", "lt": "under", "ge": "from",
+    "add": "plus", "subtract": "minus", "multiply": "times", "divide": "by", "div": "by", "gt": "over", "lt": "under", "ge": "from",
     "le": "up_to", "eq": "is", "ne": "is_not", "and": "and", "or": "or", "like": "like",
 }  # fmt: skip
 """Words for the operators that stand between two values."""
