@@ -206,3 +206,15 @@ def test_what_is_rounded_to_zero_has_no_sign() -> None:
     frame = pl.DataFrame({"x": [-0.04, -0.0, 0.04, -0.04999999999999999]})
     out, _ = evaluate(frame, [("x", lower(call("round", Column(DOUBLE, "x"), number(1))))])
     assert [str(value) for value in out["x"]] == ["0.0"] * 4
+
+
+def test_nothing_added_to_minus_zero_is_zero() -> None:
+    x, zero = Column(DOUBLE, "x"), Literal(DOUBLE, 0.0)
+    sums = [
+        resolve_call(name, pair) for name, pair in (("add", (x, zero)), ("add", (zero, x)), ("subtract", (zero, x)))
+    ]
+    frame, failed = evaluate(
+        pl.DataFrame({"x": [-0.0, 0.0, None]}), [(str(n), lower(one)) for n, one in enumerate(sums)]
+    )
+    assert failed is None
+    assert [list(map(str, column)) for column in frame] == [["0.0", "0.0", "None"]] * 3

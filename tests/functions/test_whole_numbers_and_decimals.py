@@ -69,11 +69,13 @@ FORMS = (
     "NVL2(i, {}, {})", "ABS({})", "-({})", "ROUND({}, 1)", "CEIL({})", "CAST({} AS DECIMAL(12,3))", "CAST({} AS BIGINT)",
 )  # fmt: skip
 FIXED = (
-    "m * 3", "e * 3", "3 * e", "m / 3", "3 / m", "m % 3", "m * -3", "m * (3)", "m * -(3)", "m * (1 + 2)", "m * 3000000000", f"t * {TEN_37}", f"j * {TEN_37}",
+    "m * 3", "e * 3", "3 * e", "m / 3", "3 / m", "m % 3", "m * -3", "m * (3)", "m * -(3)", "m * (1 + 2)", "m * 3000000000", f"t * {TEN_37}",
+    f"j * {TEN_37}",
     "m * CAST(3 AS BIGINT)", "m * 0.001", "g = 3", "g + 3", "g BETWEEN 3 AND 30000000000000000000", "g IN (3)", "g IN (3, 4)",
     "CASE g WHEN 3 THEN 1 END",
     "NULLIF(m, 3)", "NULLIF(i, 2.5)", "NULLIF(3, m)", "COALESCE(g, 0)", "b BETWEEN 9007199254740993 AND 1e19", "g IS DISTINCT FROM 3",
-    "t * 2.5", "3 * 2.5", "i / 2.5", "-3 * m", "e / e", "j * j", "h / 3", "x % 3",
+    "t * 2.5", "3 * 2.5", "i / 2.5", "-3 * m", "e / e", "j * j", "h / 3", "x % 3", "CEIL(j)", "FLOOR(j)", "CEIL(m)",
+    "(t % 0.0) / g", "(m / 0) % g", "(x / 0e0) / x", "(x % 0e0) % x", "(i DIV 0) DIV s", "(i % 0) % s", "PMOD(i DIV 0, b)",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from ouzel.compiler.functions.lowering import (
     spark_operator,
     ufunc,
     with_errors,
+    with_errors_right_first,
 )  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature, TypeRule
 from ouzel.compiler.functions.signatures import first_of, numeric
@@ -79,18 +80,27 @@ def _add(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = arguments[0].value, arguments[1].value
     total = a + b
     if isinstance(signature.result, FloatType):
-        return with_errors(total, arguments)
+        return with_errors(_by_numpy("add", arguments, signature) if _has_zero(arguments) else total, arguments)
     limit = _beyond(arguments, signature.result, 1)
     # without a literal: the sum wraps round; it did so if its sign differs from that of both operands
     error = ((a ^ total) & (b ^ total)) < 0 if limit is None else limit
     return with_errors(total, arguments, error, OVERFLOW)
 
 
+def _has_zero(arguments: Sequence[Lowered]) -> bool:
+    """Whether one is the constant 0.0: Polars takes `x + 0.0` for `x`, and so -0.0 stays what it is, and `0.0 - x` for `-x`."""
+    return any(argument.literal == 0.0 for argument in arguments)
+
+
+def _by_numpy(name: str, arguments: Sequence[Lowered], signature: Signature) -> pl.Expr:
+    return ufunc(name)(*(argument.value for argument in arguments)).cast(to_polars(signature.result))
+
+
 def _subtract(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = arguments[0].value, arguments[1].value
     rest = a - b
     if isinstance(signature.result, FloatType):
-        return with_errors(rest, arguments)
+        return with_errors(_by_numpy("subtract", arguments, signature) if _has_zero(arguments) else rest, arguments)
     limit = _beyond(arguments, signature.result, -1) if arguments[0].literal is None else None
     error = ((a ^ b) & (a ^ rest)) < 0 if limit is None else limit
     return with_errors(rest, arguments, error, OVERFLOW)
@@ -144,25 +154,25 @@ def _divide(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     zero = (b == 0) & a.is_not_null()  # Spark's NULL / 0 is NULL
     if isinstance(signature.result, FloatType):
         quotient = ufunc("divide")(a, b)
-        return _unless_literal(with_errors(quotient, arguments, zero, ZERO), arguments, quotient)
+        return _unless_literal(with_errors_right_first(quotient, arguments, zero, ZERO), arguments, quotient)
     wide = a.cast(pl.Int64).truncdiv(b.cast(pl.Int64))
     error = zero
     reason = ZERO
     if signature.parameters[0] == BIGINT:
         error, reason = error | ((b == -1) & (a == -(2**63))), f"{ZERO} or {OVERFLOW}"
-    return _unless_literal(with_errors(wide, arguments, error, reason), arguments, wide)
+    return _unless_literal(with_errors_right_first(wide, arguments, error, reason), arguments, wide)
 
 
 def _unless_literal(lowered: Lowered, arguments: Sequence[Lowered], value: pl.Expr) -> Lowered:
     """Dividing by a literal other than 0 and -1 cannot fail."""
-    return lowered if arguments[1].literal in (None, 0, -1) else with_errors(value, arguments)
+    return lowered if arguments[1].literal in (None, 0, -1) else with_errors_right_first(value, arguments)
 
 
 def _modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = (argument.value for argument in arguments)
     floats = isinstance(signature.result, FloatType)
     rest = call_on_frame((a, b), _float_rest, to_polars(signature.result)) if floats else a - a.truncdiv(b) * b
-    return _unless_literal(with_errors(rest, arguments, (b == 0) & a.is_not_null(), ZERO), arguments, rest)
+    return _unless_literal(with_errors_right_first(rest, arguments, (b == 0) & a.is_not_null(), ZERO), arguments, rest)
 
 
 def _float_rest(pair: pl.DataFrame) -> pl.Series:

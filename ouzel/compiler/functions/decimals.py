@@ -11,7 +11,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.coercion import MAX_PRECISION, adjust_decimal
-from ouzel.compiler.functions.lowering import map_rows, with_errors
+from ouzel.compiler.functions.lowering import map_rows, with_errors, with_errors_right_first
 from ouzel.compiler.functions.registry import Lowered, Signature
 from ouzel.compiler.types import DecimalType, to_polars
 
@@ -180,9 +180,9 @@ def divide(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     shift = result.scale + b.scale - a.scale
     if a.precision + shift <= MAX_PRECISION and b.precision < MAX_PRECISION and shift >= 0:
         number = divide_half_up(rescale(unscale(arguments[0].value), 0, shift), divisor)
-        return with_errors(from_unscaled(number, result), arguments, zero, "division by zero")
+        return with_errors_right_first(from_unscaled(number, result), arguments, zero, "division by zero")
     value, failed = by_pair(_QUOTIENT.divide, arguments, result)
-    return with_errors(value, arguments, zero | failed, f"division by zero or {OVERFLOW}")
+    return with_errors_right_first(value, arguments, zero | failed, f"division by zero or {OVERFLOW}")
 
 
 def modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
@@ -194,9 +194,9 @@ def modulo(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     if max(a.precision - a.scale, b.precision - b.scale) + scale <= MAX_PRECISION:
         left, right = rescale(unscale(arguments[0].value), a.scale, scale), rescale(divisor, b.scale, scale)
         value = as_decimal(left - left.truncdiv(right) * right, result)
-        return with_errors(value, arguments, zero, "division by zero")
+        return with_errors_right_first(value, arguments, zero, "division by zero")
     value, failed = by_pair(_EXACT.remainder, arguments, result)
-    return with_errors(value, arguments, zero | failed, f"division by zero or {OVERFLOW}")
+    return with_errors_right_first(value, arguments, zero | failed, f"division by zero or {OVERFLOW}")
 
 
 def with_errors_of(outcome: tuple[pl.Expr, pl.Expr], arguments: Sequence[Lowered]) -> Lowered:

@@ -52,6 +52,13 @@ def with_errors(
     return Lowered(value, any_of(found, own), reasons(*(argument.reason for argument in arguments), reason))
 
 
+def with_errors_right_first(
+    value: pl.Expr, arguments: Sequence[Lowered], error: pl.Expr | None = None, reason: str = ""
+) -> Lowered:
+    """As `with_errors`, of division and remainder, whose right side Spark computes first: `1 / 0 / NULL` is NULL."""
+    return with_errors(value, arguments[::-1], error, reason)
+
+
 def where_present(error: pl.Expr, arguments: Sequence[Lowered]) -> pl.Expr:
     """An error that counts only where no argument is NULL."""
     for argument in arguments:

@@ -23,6 +23,7 @@ from ouzel.compiler.functions.lowering import (
     spark_call,
     ufunc,
     with_errors,
+    with_errors_right_first,
 )  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature
 from ouzel.compiler.functions.search import literal_at
@@ -65,7 +66,7 @@ def _whole_types(types: Sequence[DataType]) -> Signature | None:
         return None
     kind = found.parameters[0]
     if isinstance(kind, DecimalType):
-        return Signature((kind,), adjust_decimal(kind.precision - kind.scale + 1, 0))
+        return Signature((kind,), adjust_decimal(kind.precision - kind.scale + 1, 0) if kind.scale else kind)
     return Signature((BIGINT if isinstance(kind, IntegerType) else DOUBLE,), BIGINT)
 
 
@@ -237,7 +238,7 @@ def _pmod(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     a, b = (argument.value.cast(wide) for argument in arguments)
     rest = a - a.truncdiv(b) * b
     again = rest + b
-    return with_errors(
+    return with_errors_right_first(
         pl.when(rest < 0).then(again - again.truncdiv(b) * b).otherwise(rest).cast(to_polars(signature.result)),
         arguments,
         (b == 0) & a.is_not_null(),
