@@ -32,6 +32,11 @@ MENDED_ELSEWHERE = {
 }
 """Cases that are not right yet, and why."""
 
+OTHERWISE_IN_BATCH = {
+    "line_ends_in_quotes": "Spark's reader makes one letter of a line end of two inside quotes, which docs/batch.md says"
+}
+"""Cases whose batch job is known to answer something else, and why."""
+
 Row = tuple[str | None, ...]
 
 
@@ -113,7 +118,7 @@ def test_the_topology_answers(case: Found) -> None:
 @pytest.mark.spark
 def test_the_batch_job_answers(spark: SparkSession) -> None:
     """All of them in one job of Spark's."""
-    every = [case for name, case in CASES.items() if name not in MENDED_ELSEWHERE]
+    every = [case for name, case in CASES.items() if name not in MENDED_ELSEWHERE | OTHERWISE_IN_BATCH]
     answers = batch_answers(spark, every)
     for case in every:
         case.check(answers[case.folder.name])

@@ -19,13 +19,20 @@ FORBIDDEN = {
 TEXT = {
     ".py", ".md", ".sql", ".toml", ".yaml", ".proto", ".lark", ".txt", ".csv", ".pyi", ".plan", ".xml", ".svg", ".java", ".typed", ""
 }  # fmt: skip
+CASES = ROOT / "tests/found"
+"""Where small inputs and answers are kept too."""
+
+
+def kinds(path: Path) -> set[str]:
+    """How the name of a file there may end."""
+    return TEXT | {".json", ".jsonl"} if CASES in path.parents else TEXT
 
 
 def test_nothing_forbidden() -> None:
     wrong = [
         f"{short(path)}: '{found.group()}' is {what}"
         for path in tracked()
-        if path.suffix in TEXT and path != Path(__file__)
+        if path.suffix in kinds(path) and path != Path(__file__)
         for pattern, what in FORBIDDEN.items()
         if (found := re.search(pattern, path.read_text(errors="replace")))
     ]
@@ -33,7 +40,7 @@ def test_nothing_forbidden() -> None:
 
 
 def test_nothing_of_another_kind() -> None:
-    strange = [short(path) for path in tracked() if path.suffix not in TEXT]
+    strange = [short(path) for path in tracked() if path.suffix not in kinds(path)]
     assert not strange, (
         f"{listed(strange)}: logs, crash reports and data are not kept in git; another kind of text belongs into TEXT"
     )

@@ -1,3 +1,3 @@
--- error: UNNEST ... ON another condition than TRUE is not supported; write the condition in WHERE
+-- error: LEFT JOIN UNNEST ... WITH ORDINALITY ON another condition than TRUE is not supported; leave WITH ORDINALITY out, or write ON TRUE
 -- at: x = origin
-SELECT x FROM flights LEFT JOIN UNNEST(tags) AS u (x) ON x = origin;
+SELECT x FROM flights LEFT JOIN UNNEST(tags) WITH ORDINALITY AS u (x, n) ON x = origin;

@@ -10,7 +10,7 @@ from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.source import QueryText
 from ouzel.errors import NotSupported
 
-_CLAUSES = ("order", "limit", "offset", "fetch")
+_LIMITS = ("limit", "offset")
 
 
 def without_limit(source: QueryText, query: exp.Expr) -> tuple[exp.Expr, int | None]:
@@ -20,7 +20,7 @@ def without_limit(source: QueryText, query: exp.Expr) -> tuple[exp.Expr, int | N
         QueryError: LIMIT takes no such number.
     """
     tree = select_of(query)
-    if not any(map(tree.args.get, _CLAUSES)) or tree.args.get("offset"):
+    if not any(map(tree.args.get, ("order", *_LIMITS))) or tree.args.get("offset"):
         return query, None
     tree = tree.copy()
     tree.set("order", None)
@@ -28,16 +28,20 @@ def without_limit(source: QueryText, query: exp.Expr) -> tuple[exp.Expr, int | N
     return first.tree, first.limit
 
 
-def refuse_limit(source: QueryText, tree: exp.Expr) -> None:
-    """A subquery that compares with the query around it has as many first rows as that has rows.
+def unordered(source: QueryText, tree: exp.Select) -> exp.Select:
+    """A subquery that compares with the query around it, without its ORDER BY, which says nothing.
 
     Raises:
-        NotSupported: it has a clause that chooses some.
+        NotSupported: it is limited to its first rows, which are others for each row of the query around it.
     """
-    clause = next((tree.args[name] for name in _CLAUSES if tree.args.get(name)), None)
+    clause = next((tree.args[name] for name in _LIMITS if tree.args.get(name)), None)
     if clause is not None:
         problem = (
             "a subquery that compares with the query around it and is limited to its first rows is not supported here"
         )
         advice = "write JOIN LATERAL (SELECT ... ORDER BY ... LIMIT 1) AS x ON TRUE, and compare with x"
         raise source.error(problem, place(clause), advice, NotSupported)
+    if tree.args.get("order"):
+        tree = tree.copy()
+        tree.set("order", None)
+    return tree

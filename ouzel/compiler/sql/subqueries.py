@@ -34,7 +34,7 @@ from ouzel.compiler.sql.correlation import (
     split_correlation,
     strip_parentheses,
 )
-from ouzel.compiler.sql.existence import refuse_limit, without_limit
+from ouzel.compiler.sql.existence import unordered, without_limit
 from ouzel.compiler.sql.grouped import has_keys, is_grouped
 from ouzel.compiler.sql.joins import apart, joined
 from ouzel.compiler.sql.output import OutputColumn, project, strip_alias
@@ -319,7 +319,7 @@ def _by_keys(
     pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr],
 ) -> tuple[list[Expression], Relation]:  # fmt: skip
     """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys."""
-    refuse_limit(queries.source, tree)  # which would be of all groups together
+    tree = unordered(queries.source, tree)  # a LIMIT would be of all groups together
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
     grouped = tree.copy()
     grouped.set("having", None)
@@ -378,7 +378,7 @@ def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _In
     where = tree.args.get("where")
     if where is None:
         raise alone
-    refuse_limit(queries.source, tree)
+    tree = unordered(queries.source, tree)
     consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
     inner = queries.relation_of_from(tree)
     parts, inner = _with_nested(queries, conjuncts_of(where.this), inner, outer)
