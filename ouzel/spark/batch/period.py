@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import TypeVar, cast
 
+from ouzel.compiler.catalog import ONE_ROW
 from ouzel.compiler.expressions import Call, Column, Literal
 from ouzel.compiler.plan import AssignWindow, Filter, Node, Program, Scan, Sink, Watermark, walk
 from ouzel.compiler.types import BOOLEAN, TIMESTAMP_LTZ, DataType
@@ -171,7 +172,12 @@ def _literal(at_us: int, kind: DataType) -> datetime:
 
 
 def _cut(scan: Scan, period: Period, mark: Watermark | None) -> Scan:
-    """The table by the times of its records: all of it if it has no event time, no more than is safe if that is its event time."""
+    """The table by the times of its records: all of it if it has no event time, no more than is safe if that is its event time.
+
+    A row of constants belongs to every part of time.
+    """
+    if scan.traits == ONE_ROW:
+        return scan
     reads = reads_of(scan.connector, scan.table)
     if mark is None and reads.between is None:
         raise NotSupported(

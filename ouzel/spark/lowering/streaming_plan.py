@@ -39,7 +39,7 @@ from ouzel.spark.lowering.streaming_nodes import (
     of_branch,
 )
 
-Read = TypeVar("Read", bound=Scan)
+ScanKind = TypeVar("ScanKind", bound=Scan)
 
 ROWS = "$rows"
 """A count that is computed so that there is an aggregation, and dropped."""
@@ -162,7 +162,7 @@ def _mark(scan: Scan, dropped: bool = False) -> MarkedScan:
     return replace(_copy_scan(scan, MarkedScan), dropped=dropped)
 
 
-def _copy_scan(scan: Scan, kind: type[Read]) -> Read:
+def _copy_scan(scan: Scan, kind: type[ScanKind]) -> ScanKind:
     return kind(**{field.name: getattr(scan, field.name) for field in fields(scan)})
 
 

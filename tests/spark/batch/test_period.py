@@ -82,6 +82,12 @@ def test_a_table_without_any_time_is_refused_by_name(job: Callable[[str], Job]) 
         batch_run(job(text), None, DAY)
 
 
+def test_a_total_that_is_there_even_of_no_rows_is_in_every_part_of_time(job: Callable[[str], Job]) -> None:
+    text = kafka("a BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts").replace("latest", "earliest")
+    asked = text.replace("SELECT a FROM k;", "SELECT a, COUNT(*) AS n FROM k GROUP BY ROLLUP (a);")
+    assert batch_run(job(asked), None, DAY).program != job(asked).program
+
+
 T = """CREATE TABLE t (a BIGINT, ts TIMESTAMP(3), l ARRAY<BIGINT>, WATERMARK FOR ts AS ts - INTERVAL '1' HOUR)
 WITH ('connector' = 'file', 'path' = 't.parquet', 'format' = 'parquet');
 """
