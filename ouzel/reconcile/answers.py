@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import RESULT, RETURNED
@@ -15,6 +16,7 @@ from ouzel.compiler.types import BIGINT, Field, Schema
 from ouzel.connectors import reads_of
 from ouzel.errors import NotSupported, QueryError
 from ouzel.job import Job
+from ouzel.reconcile.bounds import Bounds
 from ouzel.reconcile.forms import comparable_form
 from ouzel.reconcile.lineage import batch_sink
 from ouzel.reconcile.parts import can_be_read_back, find_weight, parts_glob, parts_written
@@ -79,9 +81,16 @@ def batch_text(made: BatchRun) -> str:
     return spark_job(made.program, made.job.directory, made.job.topology.name, "", made.offsets)
 
 
-def batch_answer(job: Job, sink: Sink, ranges: Ranges, spark: SparkSession, shed: Shed) -> DataFrame:
-    """What the batch job returns, with the group keys carried along (see lineage.batch_sink)."""
-    made = batch_of(job, batch_sink(sink), ranges, shed)
+def batch_answer(
+    job: Job,
+    sink: Sink,
+    ranges: Ranges,
+    spark: SparkSession,
+    shed: Shed,
+    bounds: Mapping[str, Bounds] = MappingProxyType({}),
+) -> DataFrame:
+    """What the batch job returns, with the group keys and what bounds parts of groups carried along (see lineage.batch_sink)."""
+    made = batch_of(job, batch_sink(sink, bounds), ranges, shed)
     return run_job(batch_text(made), spark, sink.table)
 
 
@@ -95,6 +104,8 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
     if sink.traits.returned:
         if not (home / RESULTS).exists():
             raise QueryError(f"the record in {home} has no {RESULTS}", instead="run the query again with --record")
+        if len({name.lower() for name in columns.names}) < len(columns):
+            return _read_by_position(home / RESULTS, columns, spark)
         return spark.read.parquet(str(home / RESULTS)).select(*map(column_name, columns.names))
     run = read_record(home).run
     if not parts_written(sink, job.directory, run):
@@ -111,6 +122,20 @@ def stream_answer(job: Job, sink: Sink, home: Path, spark: SparkSession) -> Data
         return rows
     no_run = f"'{sink.table}' takes a row back more often than it was put in, which no run does: "
     return rows_left(rows, weight, no_run)
+
+
+def _read_by_position(path: Path, columns: Schema, spark: SparkSession) -> DataFrame:
+    """A table with columns such as `a` and "A", which Spark's reader takes for one, under other names."""
+    import pyarrow.parquet as pq
+
+    names = [f"x{number}" for number in range(len(columns))]
+    shape = ", ".join(f"{name} {to_spark_type(field.type)}" for name, field in zip(names, columns, strict=True))
+    return spark.createDataFrame(pq.read_table(path).select(columns.names).rename_columns(names), shape)
+
+
+def by_position(frame: DataFrame, size: int) -> DataFrame:
+    """The frame with other names for its first columns, of which several may be one but for upper and lower case."""
+    return frame.toDF(*(f"x{number}" for number in range(size)), *frame.columns[size:])
 
 
 def comparable(frame: DataFrame, schema: Schema, names: Sequence[str]) -> list[Column]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
+from ouzel.planner.settings import Delivery
 from ouzel.reconcile.record import LATE, SENT_AGAIN, Loss, RunRecord
 
 
@@ -69,13 +70,20 @@ def evidence(record: RunRecord, home: Path, component: str, dealt: tuple[str, ..
     """
     late = home / LATE
     return Evidence(
-        losses=tuple(_in_event_time(loss, lag_us) for loss in record.losses if loss.component in ("", component)),
+        losses=tuple(
+            _in_event_time(loss, lag_us) for loss in record.losses if loss.component in _hit(record, component)
+        ),
         sent_again=_count_sent_again(record),
         dealt=dealt,
         seed=record.seed,
         closed_us=record.closed_us,
         late=late if late.exists() and late.stat().st_size else None,
     )
+
+
+def _hit(record: RunRecord, component: str) -> tuple[str, ...]:
+    """Of which losses this component's rows can lack something: what was on its way is lost at most once, and sent again else."""
+    return ("", component) if record.delivery == Delivery.AT_MOST_ONCE.value else (component,)
 
 
 def _in_event_time(loss: Loss, lag_us: int | None) -> Loss:

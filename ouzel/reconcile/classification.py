@@ -23,15 +23,21 @@ GONE = "gone"
 """Whether a difference vanishes once the batch job leaves out what the stream dropped."""
 
 
+LACKING = "lacking"
+"""Whether it is a difference only then."""
+
+
 @dataclass(frozen=True)
 class LateExclusion:
     """What still differs when the batch job leaves out the rows that were dropped as late.
 
-    With `touched` it covers only groups that have such rows.
+    With `touched` it covers only groups that have such rows. With `whole` it has left out all of them: what the stream lacks of it is
+    lacking, though the batch job's answer to all rows does not show it.
     """
 
     differences: DataFrame
     touched: bool
+    whole: bool = False
 
 
 def classify(
@@ -52,7 +58,8 @@ def classify(
     """
     from pyspark.sql import functions as F
 
-    marked = with_lost(_with_gone(_with_late(differences, groups, facts), without, facts), facts, proof)
+    every = _with_lacking(differences, without, facts)
+    marked = with_lost(_with_gone(_with_late(every, groups, facts), without, facts), facts, proof)
     ours, theirs = F.col(STREAM).isNotNull(), F.col(BATCH).isNotNull()
     paired = ours & theirs
     rules = [
@@ -67,7 +74,7 @@ def classify(
     for kind, condition in reversed(rules):
         value = F.when(F.coalesce(condition, F.lit(False)), F.lit(kind.value)).otherwise(value)
     told = F.when(F.col(CLASS) == Class.LATE.value, F.col(DROPPED))
-    return marked.withColumn(CLASS, value).withColumn(DROPPED, told).drop(LATE_ROWS, LOOSE, GONE, LOST)
+    return marked.withColumn(CLASS, value).withColumn(DROPPED, told).drop(LATE_ROWS, LOOSE, GONE, LOST, LACKING)
 
 
 def _is_open(facts: Lineage, closed_us: int | None) -> Column:
@@ -108,6 +115,34 @@ def _with_late(differences: DataFrame, groups: DataFrame | None, facts: Lineage)
     return found.withColumns({LATE_ROWS: F.coalesce(LATE_ROWS, F.lit(0)), LOOSE: F.coalesce(LOOSE, F.lit(False))})
 
 
+def _with_lacking(differences: DataFrame, without: LateExclusion | None, facts: Lineage) -> DataFrame:
+    """The differences, with a column LACKING, and rows that only an answer without the late rows shows to be missing.
+
+    Where a late row changes what others are (the place of a row among others), a row of the answer to all rows is in neither.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    marked = differences.withColumn(LACKING, F.lit(False))
+    if without is None or not without.whole:
+        return marked
+    alike = _alike(facts)
+    known = differences.groupBy(alike.alias("_known")).agg(F.count("*").alias("_number_known"))
+    order = Window.partitionBy("_alike").orderBy(F.col(STREAM).isNull())
+    numbered = without.differences.withColumn("_alike", alike).withColumn("_number", F.row_number().over(order))
+    joined = numbered.join(known, F.col("_alike").eqNullSafe(F.col("_known")), "left")
+    fresh = joined.where(F.col(STREAM).isNull() & (F.col("_number") > F.coalesce("_number_known", F.lit(0))))
+    lacking = fresh.drop("_alike", "_number", "_known", "_number_known").withColumn(LACKING, F.lit(True))
+    return marked.unionByName(lacking, allowMissingColumns=True)
+
+
+def _alike(facts: Lineage) -> Column:
+    """What identifies a difference: what pairs rows, or where nothing does the whole row."""
+    from pyspark.sql import functions as F
+
+    return F.struct(*(either(name).alias(name) for name in pairing(facts) or names_of(facts)))
+
+
 def _with_gone(differences: DataFrame, without: LateExclusion | None, facts: Lineage) -> DataFrame:
     """A column GONE: whether the difference vanishes once the batch job leaves the late rows out.
 
@@ -119,14 +154,13 @@ def _with_gone(differences: DataFrame, without: LateExclusion | None, facts: Lin
 
     if without is None:
         return differences.withColumn(GONE, F.lit(False))
-    exact = pairing(facts) or names_of(facts)
-    alike = F.struct(*(either(name).alias(name) for name in exact))
+    alike = _alike(facts)
     unequal = F.col(STREAM).isNull() | F.col(BATCH).isNull() | (F.size(DIFFERING) > 0)
     left = without.differences.where(unequal).groupBy(alike.alias("_left")).agg(F.count("*").alias("_number_left"))
     order = Window.partitionBy("_alike").orderBy(F.col(STREAM).isNull(), F.col(BATCH).isNotNull())
     numbered = differences.withColumn("_alike", alike).withColumn("_number", F.row_number().over(order))
     joined = numbered.join(left, F.col("_alike").eqNullSafe(F.col("_left")), "left")
-    gone = F.col("_number") > F.coalesce("_number_left", F.lit(0))
+    gone = (F.col("_number") > F.coalesce("_number_left", F.lit(0))) & ~F.col(LACKING)
     if without.touched:
         gone = gone & ((F.col(LATE_ROWS) > 0) | F.col(BATCH).isNull())
     return joined.withColumn(GONE, gone).drop("_alike", "_number", "_left", "_number_left")

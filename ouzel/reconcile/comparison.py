@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ouzel.reconcile.answers import comparable
+from ouzel.reconcile.answers import by_position, comparable
 from ouzel.reconcile.checksums import BUCKET, differs, sums, with_hashes
 from ouzel.reconcile.lineage import Lineage
 from ouzel.reconcile.pairs import (
@@ -69,6 +69,7 @@ def compare(stream: DataFrame, batch: DataFrame, facts: Lineage, tolerance: floa
     from pyspark.sql import functions as F
 
     names = names_of(facts)
+    stream, batch = (by_position(answer, len(names)) for answer in (stream, batch))
     ours = stream.select(*comparable(stream, facts.columns, names))
     theirs = batch.select(*comparable(batch, facts.columns, names), *carried(facts)).persist(StorageLevel.DISK_ONLY)
     try:

@@ -7,6 +7,7 @@ the file; which of them makes no difference to the result.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ouzel.compiler.expressions import Expression
@@ -15,7 +16,8 @@ from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import INPUT, Aggregate, AggregateCall, LateRows, Node
 from ouzel.compiler.plan.aggregates import ROWS, row_of
 from ouzel.compiler.plan.base import APPENDS, UNBOUNDED, Changelog, Distribution, Names, SameColumns
-from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType
+from ouzel.compiler.types import ArrayType, BytesType, DataType, IntervalType, MapType, RowType, Schema
+from ouzel.reconcile.behind import HIGH, Bound
 from ouzel.reconcile.lineage import ROLES, Role
 from ouzel.runtime.tasks.late import COMPONENT
 from ouzel.spark.lowering.batch_nodes import BATCH, FrameNames, lower_late_rows
@@ -39,6 +41,7 @@ class ExcludeLateRows(SameColumns):
         combined: whether the file holds what the aggregate makes of each row by itself, instead of the row.
         touched: give only groups that have such rows.
         port: of which input of the component the rows are, if it has several.
+        bound: which rows can have been late at all, where the input tells (see reconcile/behind.py); the input has HIGH then.
     """
 
     aggregate: Aggregate
@@ -47,9 +50,19 @@ class ExcludeLateRows(SameColumns):
     combined: bool
     touched: bool
     port: int | None = None
+    bound: Bound | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema.select(tuple(name for name in self.input.schema.names if name != HIGH))
+
+    @property
+    def origins(self) -> Mapping[str, tuple[int, str]]:
+        return {name: (0, name) for name in self.schema.names}
 
     def needs(self, wanted: Names) -> tuple[Names, ...]:
-        return (wanted | self.aggregate.reads,)
+        bound = {self.bound.column, HIGH} if self.bound else frozenset[str]()
+        return (wanted | self.aggregate.reads | bound,)
 
     def pruned(self, wanted: Names, inputs: tuple[Node, ...]) -> Node:
         return self.with_inputs(inputs)
@@ -80,15 +93,22 @@ class ExcludeLateRows(SameColumns):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        return (self.component, self.path, self.combined, self.touched, self.port)
+        return (self.component, self.path, self.combined, self.touched, self.port, self.bound)
 
 
 def can_exclude_late(aggregate: Aggregate, combined: bool) -> bool:
-    """Whether the file identifies the rows: not if the input retracts, nor for values that JSON does not preserve."""
+    """Whether the file identifies the rows: not if the input retracts, nor if JSON preserves no column of them."""
     if any(row_of(call).alone is None for call in aggregate.calls):
         return False
-    kinds = [kind for _, _, kind in late_columns(aggregate, combined)]
-    return not aggregate.input.retracts and not any(isinstance(kind, _NESTED) for kind in kinds)
+    return not aggregate.input.retracts and bool(telling_columns(aggregate, combined))
+
+
+def telling_columns(aggregate: Aggregate, combined: bool) -> tuple[LateColumn, ...]:
+    """The columns of the file that tell rows apart: those whose values JSON preserves.
+
+    Rows that are equal in these and not in others (an ARRAY, say) count as equal: one of them is left out for the other.
+    """
+    return tuple(column for column in late_columns(aggregate, combined) if not isinstance(column[2], _NESTED))
 
 
 def late_columns(aggregate: Aggregate, combined: bool) -> tuple[LateColumn, ...]:
@@ -113,24 +133,39 @@ def parse_late_column(name: str, kind: DataType) -> str:
 @BATCH.add(ExcludeLateRows)
 def exclude_late_rows(node: ExcludeLateRows, names: FrameNames) -> list[str]:
     """The calls: number equal rows, and leave out as many as the file has."""
-    facts = late_columns(node.aggregate, node.combined)
+    facts = telling_columns(node.aggregate, node.combined)
     alike = ", ".join(f"`$is{number}`" for number in range(len(facts)))
     values = {f"$is{number}": f"F.expr({quote(sql)})" for number, (_, sql, _) in enumerate(facts)}
     late, same = _late(node), _same(facts, range(len(facts)))
+    values["$late"] = f"F.expr({quote(_can_be_late(node.bound))})"
     lines = [comment(f"without the rows that {node.component} dropped as late"), with_columns(values)]
     if node.touched:
-        lines.append(f'.join(F.broadcast({late}), {_same(facts, range(len(node.aggregate.keys)))}, "left_semi")')
+        lines.append(f'.join(F.broadcast({late}), {_same(facts, range(_telling_keys(node)))}, "left_semi")')
     return [
         *lines,
-        f'.withColumn("$copy", F.expr("row_number() OVER (PARTITION BY {alike} ORDER BY `$is0`)"))',
+        f'.withColumn("$copy", F.expr("row_number() OVER (PARTITION BY {alike}, `$late` ORDER BY `$is0`)"))',
         f'.join(F.broadcast({late}), {same}, "left")',
-        '.where(F.col("$copy") > F.coalesce("$dropped", F.lit(0)))',
+        '.where(~F.col("$late") | (F.col("$copy") > F.coalesce("$dropped", F.lit(0))))',
     ]
+
+
+def _telling_keys(node: ExcludeLateRows) -> int:
+    """How many of the columns that tell rows apart, which begin with them, are keys."""
+    kinds = (node.aggregate.input.schema[key].type for key in node.aggregate.keys)
+    return sum(not isinstance(kind, _NESTED) for kind in kinds)
+
+
+def _can_be_late(bound: Bound | None) -> str:
+    """The SQL of whether the watermark can have been past the row; where nothing tells, the file is believed."""
+    if bound is None:
+        return "true"
+    at = f"unix_micros(CAST({backtick(bound.column)} AS timestamp)) + {bound.shift_us}"
+    return f"coalesce({at} <= {backtick(HIGH)}, false)"
 
 
 def _late(node: ExcludeLateRows) -> str:
     """The file's distinct rows of this component, each with its count."""
-    facts = late_columns(node.aggregate, node.combined)
+    facts = telling_columns(node.aggregate, node.combined)
     read = dict.fromkeys((COMPONENT, ROWS, *(name for name, _, _ in facts)))
     columns = ", ".join(
         f"F.expr({quote(parse_late_column(name, kind))}).alias({quote(f'$was{number}')})"

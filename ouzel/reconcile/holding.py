@@ -10,7 +10,7 @@ import polars as pl
 from ouzel.compiler.plan import Scan, SideJoin, Sink, walk
 from ouzel.errors import QueryError
 from ouzel.job import Job
-from ouzel.reconcile.marks import describe_edit
+from ouzel.reconcile.marks import describe_change, describe_edit
 from ouzel.reconcile.parts import find_weight, parts_glob, parts_written
 from ouzel.reconcile.record import RESULTS, RunRecord
 from ouzel.reconcile.spelling import misspelt
@@ -75,14 +75,14 @@ def find_changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, furt
     if sink.traits.returned:
         files = {str(home / RESULTS): record.answer[RESULTS]} if RESULTS in record.answer else {}
         there = [home / RESULTS]
+        wrong = [] if files else [f"{RESULTS} was added since the run"]
     else:
         folder = parts_glob(sink, job.directory, record.run).parent.resolve()
         files = {path: mark for path, mark in record.answer.items() if Path(path).parent == folder}
         there = parts_written(sink, job.directory, record.run)
-    wrong = [
-        f"{Path(path).name} {what}"
-        for path, mark in files.items()
-        if (what := describe_edit(path, mark) or _grown(path, mark.size))
+        wrong = []
+    wrong += [
+        f"{Path(path).name} {what}" for path, mark in files.items() if (what := describe_change(path, mark, False))
     ]
     if not further and not sink.traits.returned:
         wrong += [f"{path.name} was added since the run" for path in there if str(path) not in files]
@@ -92,11 +92,6 @@ def find_changed_parts(sink: Sink, record: RunRecord, home: Path, job: Job, furt
     else:
         wrong += [f"{part.name} {what}" for part in parts if (what := misspelt(part, sink))]
     return tuple(wrong)
-
-
-def _grown(path: str, size: int) -> str:
-    more = Path(path).stat().st_size - size
-    return f"has grown by {more:,} bytes since the run" if more else ""
 
 
 def _check_columns(sink: Sink, parts: Sequence[Path]) -> None:

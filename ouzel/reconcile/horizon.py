@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ouzel.compiler.expressions import Call, Column, Expression, Literal
-from ouzel.compiler.plan import AssignWindow, Scan, Sink, Watermark, walk
+from ouzel.compiler.plan import Aggregate, AssignWindow, Node, Scan, Sink, Watermark, walk
 from ouzel.reconcile.cut import EARLIEST_US, Cut
 from ouzel.reconcile.extent import WINDOW_TIME_US, Extent, extent
 from ouzel.reconcile.record import RunRecord
@@ -54,7 +54,7 @@ class Frontier:
 
     def starts(self, record: RunRecord, part: Cut) -> Ranges:
         """The record's ranges, without what lies before all rows of these windows by what earlier records show."""
-        if part.from_us is None or self._delays is None:
+        if part.from_us is None or self._delays is None or self._reach_us is None:
             return record.ranges
         needed = part.from_us - self._reach_us
         return {
@@ -76,7 +76,7 @@ class Frontier:
     def _remember(self, key: tuple[str, str], end: int, last_us: int) -> None:
         """Keep, of the marks that lie far enough back, the last one only."""
         marks = [*self._marks.get(key, []), (end, last_us)]
-        needed = self._compared_us - self._extent.size_us - self._reach_us
+        needed = self._compared_us - self._extent.size_us - (self._reach_us or 0)
         old = [mark for mark in marks if mark[1] < needed]
         self._marks[key] = old[-1:] + [mark for mark in marks if mark[1] >= needed]
 
@@ -84,6 +84,8 @@ class Frontier:
         """Why each round reads its input from the start; empty if it need not."""
         if self._delays is None:
             return "a watermark of this query does not lag behind event time by a constant"
+        if self._reach_us is None:
+            return "its windows are of rows that depend on others before them"
         return "" if record.times else "the run does not say how far event time has come"
 
 
@@ -112,8 +114,18 @@ def _delay(expression: Expression, column: str) -> int | None:
     return None
 
 
-def _reach_us(sink: Sink, found: Extent) -> int:
-    """How much earlier than a window's begin its rows may be: windows of windows begin before their time."""
-    tops = {id(window) for window in found.windows}
-    below = [node for node in walk(sink) if isinstance(node, AssignWindow) and id(node) not in tops]
-    return sum(node.size_us + WINDOW_TIME_US for node in below)
+def _reach_us(sink: Sink, found: Extent) -> int | None:
+    """How much earlier than a window's begin its rows may be: windows of windows begin before their time. None if any may matter."""
+    tops = {id(window): window for window in found.windows}
+    below = {id(node): node for top in tops.values() for node in walk(top)}
+    known = all(_computes_in_time(node) for node in below.values())
+    if not known or any(isinstance(node, Scan) and id(node) not in below for node in walk(sink)):
+        return None
+    inner = [node for key, node in below.items() if isinstance(node, AssignWindow) and key not in tops]
+    return sum(node.size_us + WINDOW_TIME_US for node in inner)
+
+
+def _computes_in_time(node: Node) -> bool:
+    """Whether it needs no rows but those of the time that it gives, or of a window."""
+    windowed = isinstance(node, Aggregate) and node.window is not None
+    return not node.meets_other_rows and (node.is_rowwise or windowed or isinstance(node, Scan))

@@ -17,6 +17,7 @@ from ouzel.compiler.plan import (
     Aggregate,
     AsofJoin,
     AssignSession,
+    DropsLate,
     Emit,
     EmitRule,
     FinalAggregate,
@@ -33,6 +34,7 @@ from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import Schema
 from ouzel.planner.rules.dag import Dag, with_inputs
 from ouzel.planner.topology import Topology
+from ouzel.reconcile.behind import Bound, bound_of, is_shuffled, with_watermark
 from ouzel.reconcile.exclusion import (
     ExcludeLateRows,
     RecordedLateRows,
@@ -42,6 +44,7 @@ from ouzel.reconcile.exclusion import (
     parse_late_column,
 )
 from ouzel.reconcile.lineage import Lineage, top_aggregate, top_join
+from ouzel.reconcile.record import RunRecord
 from ouzel.runtime.tasks.late import COMPONENT
 
 if TYPE_CHECKING:
@@ -100,7 +103,7 @@ class Dropper:
 def droppers(
     program: Program, topology: Topology, sink: Sink, late: Path | None, spark: SparkSession
 ) -> tuple[Dropper, ...]:
-    """Which aggregates below the sink dropped rows, as the file `late` tells."""
+    """Which aggregates below the sink dropped rows, as the file `late` tells; what waits for no watermark drops none, whatever it says."""
     if late is None:
         return ()
     from pyspark.sql import functions as F
@@ -112,7 +115,7 @@ def droppers(
         _dropper(component, port, made, node, places[id(node)], int(rows), late, spark)
         for component, made, node in by_component(program, topology)
         for dropped_by, port, rows in counts
-        if component == dropped_by and id(node) in places
+        if component == dropped_by and id(node) in places and isinstance(node, DropsLate) and node.drops_late
     )
 
 
@@ -191,8 +194,10 @@ def can_exclude(found: Sequence[Dropper], sink: Sink) -> bool:
     )
 
 
-def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool) -> Sink:
+def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool, record: RunRecord | None) -> Sink:
     """The sink over the input without the rows that can be left out; with `touched` only groups that have such rows.
+
+    No row is left out that cannot have been late, where the input tells; `record` is None if not all that was read is read now.
 
     Where these rows are what the sink takes, it takes them.
     """
@@ -211,10 +216,10 @@ def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool
     def make(node: Node, inputs: tuple[Node, ...]) -> Node:
         fewer = list(inputs)
         for dropper in exact.get(id(node), ()):
-            read = fewer[dropper.port or 0]
+            read, bound = _with_bound(node, fewer[dropper.port or 0], dropper.port or 0, record)
             path = str(late.resolve())
             fewer[dropper.port or 0] = ExcludeLateRows(
-                read, dropper.made, dropper.component, path, dropper.combined, touched, dropper.port
+                read, dropper.made, dropper.component, path, dropper.combined, touched, dropper.port, bound
             )
         if isinstance(node, LateRows) and can_tell_late(node) and id(node.input) in components:
             file = str(late.resolve())
@@ -222,6 +227,22 @@ def exclude_late(sink: Sink, found: Sequence[Dropper], late: Path, touched: bool
         return with_inputs(node, tuple(fewer))
 
     return Dag((sink,)).rebuilt(make).sinks[0]
+
+
+def _with_bound(node: Node, read: Node, port: int, record: RunRecord | None) -> tuple[Node, Bound | None]:
+    """What a node that drops late rows reads, with how far the watermark can have been; as it is where the input does not tell."""
+    bound = None if record is None or record.began else bound_of(node, port)
+    told = with_watermark(read, is_shuffled(record)) if record and bound else None
+    return (told, bound) if told else (read, None)
+
+
+def find_trusted(sink: Sink, found: Sequence[Dropper], record: RunRecord | None) -> Iterator[str]:
+    """The components whose late rows the input does not bear out: they are what the file says."""
+    nodes = _dropping(sink)
+    for dropper in found:
+        node, port = nodes[dropper.place], dropper.port or 0
+        if not dropper.exact or _with_bound(node, node.inputs[port], port, record)[1] is None:
+            yield dropper.component
 
 
 def late_groups(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from types import MappingProxyType
 
 from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
 from ouzel.compiler.expressions import columns as columns_as_expressions
@@ -44,6 +45,7 @@ from ouzel.compiler.plan import (
 )
 from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.compiler.types import BooleanType, DateType, Schema, TimestampType, VarcharType
+from ouzel.reconcile.bounds import Bounds, bounding_calls, find_bounds, trace_call
 
 DAY_US = 86_400_000_000
 
@@ -147,6 +149,7 @@ class Lineage:
         copies: in how many of them it may be, if it is single: in so many windows.
         window_us: how long the windows of the top aggregate are; 0 without windows.
         emit: when the top aggregate emits its results; None without one.
+        bounds: what a part of a group's rows can give, of columns that are results of the top aggregate.
         joined: what the top join makes of its rows; None without one, or where the loss of what it keeps would not show in single rows.
     """
 
@@ -162,6 +165,7 @@ class Lineage:
     window_us: int = 0
     emit: EmitRule | None = None
     joined: Joined | None = None
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
 
 def lineage(sink: Sink) -> Lineage:
@@ -193,30 +197,44 @@ def lineage(sink: Sink) -> Lineage:
         emit = EmitRule.DELAY  # it too tells, and later what has changed
     return Lineage(
         columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
-        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), emit,
+        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), emit, bounds=_bounds(sink.input, aggregate, names),
     )  # fmt: skip
 
 
-def batch_sink(sink: Sink) -> Sink:
-    """The same sink with the keys of the top aggregate or join as further columns, named with CARRIED: so the batch job is asked."""
+def _bounds(top: Node, aggregate: Aggregate, names: Mapping[str, str]) -> dict[str, Bounds]:
+    """The bounds of what lies below `top`, whose columns have these names in the output."""
+    calls = {call.name: call for call in aggregate.calls}
+    made_of = {name: found for inner, name in names.items() if (found := trace_call(top, inner)) and found[0] in calls}
+    return find_bounds(aggregate, {name: (calls[call], is_cast) for name, (call, is_cast) in made_of.items()})
+
+
+def batch_sink(sink: Sink, bounds: Mapping[str, Bounds] = MappingProxyType({})) -> Sink:
+    """The same sink with further columns, named with CARRIED: the keys of the top aggregate or join, and what these bounds take.
+
+    So the batch job is asked.
+    """
     if top_aggregate(sink) is None and top_join(sink) is None:
         return sink
-    return replace(sink, input=_carrying(sink.input), columns=Schema(()))
+    return replace(sink, input=_carrying(sink.input, bounds), columns=Schema(()))
 
 
-def _carrying(node: Node) -> Node:
+def _carrying(node: Node, bounds: Mapping[str, Bounds]) -> Node:
     match node:
         case Project():
-            below = _carrying(node.input)
+            below = _carrying(node.input, bounds)
             kept = [(c.name, c) for c in columns_as_expressions(below.schema) if c.name.startswith(CARRIED)]
             return replace(node, input=below, items=(*node.items, *kept))
         case _ if _role(node) is Role.KEEPS:
-            return node.with_inputs(tuple(map(_carrying, node.inputs)))
+            return node.with_inputs(tuple(_carrying(below, bounds) for below in node.inputs))
     assert isinstance(node, Aggregate | Join)
     keys = node.keys if isinstance(node, Aggregate) else _keys(node).names
+    given = set(node.schema.names)
+    if isinstance(node, Aggregate):
+        calls = bounding_calls(node, bounds)
+        node, keys = replace(node, calls=(*node.calls, *calls)), (*keys, *(call.name for call in calls))
     items = [(column.name, column) for column in columns_as_expressions(node.schema)]
     copies = [(f"{CARRIED}{name}", column) for name, column in items if name in keys]
-    return Project(node, (*items, *copies))
+    return Project(node, (*((name, column) for name, column in items if name in given), *copies))
 
 
 def top_aggregate(sink: Sink) -> Aggregate | None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.plan import EmitRule
 from ouzel.compiler.types import DataType, DecimalType, FloatType, Schema
+from ouzel.reconcile.bounds import within
 from ouzel.reconcile.classes import Evidence
 from ouzel.reconcile.lineage import CARRIED, Direction, Joined, Lineage, Padded
-from ouzel.reconcile.pairs import BATCH, EQUAL, STREAM, either, equal_rows, names_of
+from ouzel.reconcile.pairs import BATCH, EQUAL, STREAM, carried, either, equal_rows, names_of
 from ouzel.reconcile.record import Loss
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def with_lost(differences: DataFrame, facts: Lineage, proof: Evidence) -> DataFr
     found = of_state | (_any(_in_time(loss, facts) for loss in on_way) & fewer(facts))
     told = placed.withColumn(LOST, F.coalesce(found, F.lit(False)))
     told = _with_left_alone(told, facts.joined, facts) if facts.joined else told
-    return told.where(F.col(_DIFFERS)).drop(_DIFFERS, _TASK, *(f"{_GROUP}{name}" for name in facts.carried.names))
+    return told.where(F.col(_DIFFERS)).drop(
+        _DIFFERS, _TASK, *(f"{_GROUP}{name.removeprefix(CARRIED)}" for name in carried(facts))
+    )
 
 
 def fewer(facts: Lineage) -> Column:
@@ -58,9 +61,10 @@ def fewer(facts: Lineage) -> Column:
     missing = F.col(STREAM).isNull() & F.col(BATCH).isNotNull()
     ours, theirs = sides(facts)
     moved = [~ours[name].eqNullSafe(theirs[name]) for name in telling(facts)]
+    bounded = within(facts.bounds, ours, theirs, lambda name: F.col(f"{CARRIED}{name}"))
     paired = F.col(STREAM).isNotNull() & F.col(BATCH).isNotNull()
     unmatched = _match_missing(facts.joined, facts) if facts.joined else F.lit(False)
-    return missing | unmatched | (paired & _agree(facts, ours, theirs) & _any(moved))
+    return missing | unmatched | (paired & _agree(facts, ours, theirs) & bounded & _any(moved))
 
 
 def _match_missing(joined: Joined, facts: Lineage) -> Column:
@@ -99,8 +103,13 @@ def _with_left_alone(told: DataFrame, joined: Joined, facts: Lineage) -> DataFra
 
 
 def telling(facts: Lineage) -> list[str]:
-    """The columns that betray a missing row: counts; sums where nothing is counted; else the greatest and the least."""
-    for kinds in (COUNTS, {Direction.SUM}, {Direction.RISING, Direction.FALLING, Direction.DISTINCT}):
+    """The columns that betray a missing row: what counts every row; else other counts; else sums; else the greatest and the least."""
+    for kinds in (
+        {Direction.ROWS},
+        {Direction.COUNT},
+        {Direction.SUM},
+        {Direction.RISING, Direction.FALLING, Direction.DISTINCT},
+    ):
         if found := [name for name, direction in facts.directions.items() if direction in kinds]:
             return found
     return []
@@ -137,7 +146,7 @@ def _agrees(ours: Column, theirs: Column, direction: Direction) -> Column:
     if direction is Direction.SUM:
         return F.lit(True)
     if direction in COUNTS:
-        return ours <= theirs
+        return ours.between(F.lit(0 if direction is Direction.COUNT else 1), theirs)
     behind = ours > theirs if direction is Direction.FALLING else ours < theirs
     return ours.eqNullSafe(theirs) | F.coalesce(behind, ours.isNull())
 
@@ -167,7 +176,8 @@ def _apart(facts: Lineage, proof: Evidence, times: Column) -> Column:
     ours, _ = sides(facts)
     theirs = {name: whole.getField(c) for name, c in zip(facts.columns.names, names_of(facts), strict=True)}
     told = F.count(F.col(STREAM)).over(group).between(F.lit(2), times + 1)
-    agree = F.bool_and(F.col(STREAM).isNull() | _agree(facts, ours, theirs)).over(group)
+    limits = within(facts.bounds, ours, theirs, lambda name: F.col(f"{_GROUP}{name}"))
+    agree = F.bool_and(F.col(STREAM).isNull() | (_agree(facts, ours, theirs) & limits)).over(group)
     return reduce(and_, _together(facts, proof, theirs, group), whole.isNotNull() & told & agree)
 
 
@@ -277,14 +287,15 @@ def _with_equal(differences: DataFrame) -> DataFrame:
 
 
 def _with_groups(differences: DataFrame, facts: Lineage) -> DataFrame:
-    """Columns of the group's keys, also beside a row that the stream has besides another of its group."""
+    """Columns of the group's keys and bounds, also beside a row that the stream has besides another of its group."""
     from pyspark.sql import functions as F
 
     def key(name: str) -> Column:
         own = F.col(f"{CARRIED}{name}")
         return F.first(own, ignorenulls=True).over(_group(facts)) if facts.keys else own
 
-    return differences.withColumns({f"{_GROUP}{name}": key(name) for name in facts.carried.names})
+    names = (name.removeprefix(CARRIED) for name in carried(facts))
+    return differences.withColumns({f"{_GROUP}{name}": key(name) for name in names})
 
 
 def _with_tasks(rows: DataFrame, facts: Lineage, proof: Evidence, losses: Sequence[Loss]) -> DataFrame:

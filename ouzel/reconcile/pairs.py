@@ -49,7 +49,8 @@ def either(name: str) -> Column:
 
 def carried(facts: Lineage) -> list[str]:
     """The columns that only the batch's rows have."""
-    return [f"{CARRIED}{name}" for name in facts.carried.names]
+    bounds = dict.fromkeys(name for each in facts.bounds.values() for name in each.columns)
+    return [f"{CARRIED}{name}" for name in (*facts.carried.names, *bounds)]
 
 
 def paired(rows: DataFrame, number: int, facts: Lineage, tolerance: float) -> tuple[DataFrame, int]:

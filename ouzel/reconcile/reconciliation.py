@@ -13,6 +13,7 @@ from ouzel import session
 from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
 from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, choose_sink, stream_answer
+from ouzel.reconcile.behind import is_shuffled
 from ouzel.reconcile.classes import Class, evidence
 from ouzel.reconcile.classification import CLASS, LateExclusion, classify
 from ouzel.reconcile.comparison import Comparison, compare, stream_side, time_us
@@ -26,15 +27,18 @@ from ouzel.reconcile.late import (
     droppers,
     exclude_late,
     find_maker,
+    find_trusted,
     late_groups,
     only_top,
 )
 from ouzel.reconcile.lineage import Lineage, lineage
 from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
-from ouzel.reconcile.record import RunRecord
+from ouzel.reconcile.record import LATE, RunRecord
 from ouzel.reconcile.recorder import record_in
-from ouzel.reconcile.shed import describe_shed, read_shed
+from ouzel.reconcile.shed import describe_shed
 from ouzel.reconcile.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
+from ouzel.reconcile.trust import believed_shed, describe_trust, find_false_evidence, find_unbounded
+from ouzel.reconcile.unread import Unread, find_unread
 from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error
@@ -104,7 +108,8 @@ class Reconciliation:
         notes: what else a reader must know.
         cut: which part of time was compared.
         dropped: which aggregates dropped rows as late, and the first of those.
-        tampered: what has happened to the files of the stream's answer since the run; if anything, no loss explains a difference.
+        tampered: what has happened since the run to the files of the stream's answer, and to those that excuse differences, or what they
+            claim that cannot be; if anything, no loss explains a difference.
         rounds: of a watch, what each has found.
     """
 
@@ -189,11 +194,12 @@ def reconcile(
     check_cut(sink, cut)
     check_sources(sink, record)
     say("comparing the answers in Spark")
-    tampered = find_changed_parts(sink, record, home, job, live or cut.closed_only)
+    further = live or cut.closed_only
+    tampered = find_changed_parts(sink, record, home, job, further)
+    false = find_false_evidence(sink, record, home, further)
     try:
-        return _compare(
-            job, record, home, sink, spark, tolerance, skip_answered_windows(cut.at(record), sink, record), tampered
-        )
+        part = skip_answered_windows(cut.at(record), sink, record)
+        return _compare(job, record, home, sink, spark, tolerance, part, tampered, false)
     except Exception as error:
         if tampered:
             raise QueryError(f"the stream's answer is not what the run wrote: {', '.join(tampered)}") from error
@@ -204,17 +210,23 @@ def reconcile(
 
 def _compare(
     job: session.Job, record: RunRecord, home: Path, sink: Sink, spark: SparkSession, tolerance: float, cut: Cut,
-    tampered: tuple[str, ...],
+    changed: tuple[str, ...], false: Mapping[str, str],
 ) -> Reconciliation:  # fmt: skip
     facts, needed = lineage(sink), restrict_sink(sink, cut)
     lags = delays(sink)
     lag_us = None if lags is None else max(lags.values(), default=0)
     proof = evidence(record, home, *find_maker(job.program, job.topology, sink), lag_us)
+    whole = record if record.ranges == record_in(home).ranges else None
+    unread = find_unread(sink, record) if whole else Unread()
+    tampered = (*changed, *false.values(), *unread.ends)
     proof = replace(proof, losses=()) if tampered else proof
-    shed = read_shed(home)
+    proof = replace(proof, late=None) if LATE in false else proof
+    shed = believed_shed(home, false)
+    if not (proof.losses or proof.late or record.closed_us is not None):  # then no part of a group is excused
+        facts = replace(facts, bounds={})
 
     def batch_rows(asked: Sink) -> DataFrame:
-        return rows_within(batch_answer(job, asked, record.ranges, spark, shed), sink, cut)
+        return rows_within(batch_answer(job, asked, record.ranges, spark, shed, facts.bounds), sink, cut)
 
     stream = rows_within(stream_answer(job, sink, home, spark), sink, cut)
     found = compare(stream, batch_rows(needed), facts, tolerance)
@@ -223,22 +235,33 @@ def _compare(
     left: LateExclusion | None = None
     if proof.late and not found.equal and can_exclude(dropped, sink):
         touched = only_top(dropped, sink, facts)
-        fewer = batch_rows(exclude_late(needed, dropped, proof.late, touched))
+        fewer = batch_rows(exclude_late(needed, dropped, proof.late, touched, whole))
         ours = stream_side(found, facts) if touched else stream
-        left = LateExclusion(compare(ours, fewer, facts, tolerance).differences, touched)
+        all_left_out = (
+            not touched and whole is not None and not is_shuffled(record) and all(each.exact for each in dropped)
+        )
+        left = LateExclusion(compare(ours, fewer, facts, tolerance).differences, touched, all_left_out)
     proof = replace(proof, losses=()) if found.equal else proof
     rows = classify(found.differences, facts, proof, groups, left)
     if not found.equal and (proof.losses or groups is not None or left is not None):  # else they cost little
         rows = settled(rows)
+    trusted = tuple(find_trusted(needed, dropped, whole))
     cells, samples = _fetch(rows, facts, found)
     counts, times = sum_cells(cells, facts, found)
     return Reconciliation(
         record, sink.table, facts, found.matched, found.stream_rows, found.batch_rows, counts, _name(rows, facts),
         samples, times,
         _topology(job), batch_text(batch_of(job, needed, record.ranges, shed)), tolerance,
-        (*_notes(record, facts), *describe_shed(record.ranges, shed)),
+        (*_notes(record, facts), *unread.notes, *describe_shed(record.ranges, shed),
+         *describe_trust(record, home, counts, trusted, _unbounded(facts, samples))),
         cut, dropped, tampered,
     )  # fmt: skip
+
+
+def _unbounded(facts: Lineage, samples: Mapping[Class, Sequence[Difference]]) -> Sequence[str]:
+    """Columns of groups that lack rows which differ in values that nothing bounds, as far as the samples show."""
+    excused = (each for kind in (Class.IN_FLIGHT, Class.LOST) for each in samples.get(kind, ()))
+    return find_unbounded(facts, (name for each in excused if each.stream and each.batch for name in each.differing))
 
 
 def _record_of(job: session.Job, home: Path) -> RunRecord:

@@ -44,11 +44,11 @@ class Loss:
 
 @dataclass(frozen=True)
 class Mark:
-    """What a file was: its size in bytes, when it was last written, in nanoseconds, and a hash (see reconcile/marks.py)."""
+    """What a file was: its size in bytes, and the hash of each block of so many bytes (see reconcile/marks.py)."""
 
     size: int
-    written_ns: int
-    hash: str
+    block: int
+    hashes: tuple[str, ...]
 
 
 Marks = Mapping[str, Mark]
@@ -79,6 +79,9 @@ class RunRecord:
         topics: the ids of the topics of Kafka that were read: table -> topic -> id.
         sides: what the tables held that every task read whole for itself: table -> part -> digest.
         answer: the files that hold the answer: RESULTS, and the parts of tables, each by its absolute path.
+        evidence: LATE and SHED as the run left them; None in a record that does not say.
+        late: how many rows were dropped as late; None if the record does not say.
+        shed: how many records were passed over; the same.
         seed: the hash seed, which says which task had which keys; 0 if no task has lost state, for then nobody need know.
     """
 
@@ -100,6 +103,9 @@ class RunRecord:
     topics: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     answer: Marks = field(default_factory=dict)
     sides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    evidence: Marks | None = None
+    late: int | None = None
+    shed: int | None = None
 
     def save(self, home: Path) -> None:
         """Write `record.json` into `home`."""
@@ -136,7 +142,12 @@ def _read(data: dict[str, Any]) -> RunRecord:
     }
     data["events"] = tuple((kind, text, count) for kind, text, count in data["events"])
     data["losses"] = tuple(Loss(**loss) for loss in data["losses"])
-    for files in ("sources", "answer"):
-        data[files] = {path: Mark(**mark) for path, mark in data[files].items()}
+    for files in ("sources", "answer", "evidence"):
+        if data.get(files) is not None:
+            data[files] = {path: _mark(mark) for path, mark in data[files].items()}
     data["settings"] = tuple((key, value) for key, value in data["settings"])
     return RunRecord(**data)
+
+
+def _mark(data: dict[str, Any]) -> Mark:
+    return Mark(data["size"], data["block"], tuple(data["hashes"]))

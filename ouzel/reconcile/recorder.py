@@ -195,7 +195,8 @@ class Recorder(RowIteration):
         sources = self._marked.of(_files_read(scans, record.ranges))
         if not self._topics:
             self._topics = ids_of(scans.values(), record.ranges)
-        record = replace(record, sources=sources, topics=self._topics, answer=answer)
+        evidence = {name: mark_of(self.home / name) for name in (LATE, SHED) if (self.home / name).exists()}
+        record = replace(record, sources=sources, topics=self._topics, answer=answer, evidence=evidence)
         record.save(self.home)
         return record
 
@@ -218,6 +219,8 @@ class Recorder(RowIteration):
             began={_tables(job.topology)[spout]: time_us for spout, time_us in status.began.items()},
             run="" if self._engine == "spark" else job.settings.run,  # its sinks name parts by micro-batch
             losses=losses,
+            late=None if self._engine == "spark" else status.rows_late,
+            shed=None if self._engine == "spark" else status.rows_shed,
             sides={table: dict(content) for table, content in job.topology.sides},
             seed=job.settings.seed if any(loss.tasks > 1 for loss in losses) else 0,
         )

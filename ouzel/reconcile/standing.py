@@ -13,7 +13,7 @@ from pathlib import Path
 from ouzel.compiler.plan import Sink
 from ouzel.errors import TopologyError
 from ouzel.reconcile.live import is_live, paused, snapshot
-from ouzel.reconcile.record import LATE, RECORD, RESULTS
+from ouzel.reconcile.record import LATE, RECORD, RESULTS, SHED
 
 Say = Callable[[str], None]
 
@@ -65,14 +65,15 @@ def _ask(home: Path, sink: Sink, closed_only: bool, stack: ExitStack, say: Say) 
 
 @contextmanager
 def _copy(home: Path) -> Iterator[Path]:
-    """A consistent copy of the record's files: record and results are replaced when written, late rows are appended to."""
+    """A consistent copy of the record's files: record and results are replaced when written, what was late or shed is appended to."""
     copy = Path(tempfile.mkdtemp(prefix=".compared-", dir=home))
     try:
         os.link(home / RECORD, copy / RECORD)
         if (home / RESULTS).exists():
             os.link(home / RESULTS, copy / RESULTS)
-        if (home / LATE).exists():
-            shutil.copyfile(home / LATE, copy / LATE)
+        for name in (LATE, SHED):
+            if (home / name).exists():
+                shutil.copyfile(home / name, copy / name)
         yield copy
     finally:
         shutil.rmtree(copy, ignore_errors=True)

@@ -16,6 +16,7 @@ from ouzel.explain.wording import WORDING
 from ouzel.planner.build import plan_topology
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.settings import Settings
+from ouzel.reconcile.behind import WatermarkBefore
 from ouzel.reconcile.exclusion import ExcludeLateRows
 from ouzel.reconcile.lineage import ROLES
 from ouzel.runtime.operators.build import OPERATORS
@@ -40,8 +41,9 @@ def test_nodes_outside_the_plan_are_those_of_spark_streams_and_of_reconciliation
     others = [
         kind for kind in node_classes() if kind.__module__.startswith("ouzel.") and not kind.__module__.startswith(PLAN)
     ]
-    assert {kind.__module__ for kind in others} == {SPARK_STREAMS, ExcludeLateRows.__module__}
-    assert all((BATCH if kind.__module__ == ExcludeLateRows.__module__ else STREAMING).takes(kind) for kind in others)
+    ours = {kind.__module__ for kind in (ExcludeLateRows, WatermarkBefore)}
+    assert {kind.__module__ for kind in others} == {SPARK_STREAMS, *ours}
+    assert all((BATCH if kind.__module__ in ours else STREAMING).takes(kind) for kind in others)
 
 
 def test_a_class_that_is_not_listed_is_an_error_and_a_refused_one_says_why() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,15 +119,21 @@ def test_a_fault_in_changes_is_explained_only_where_the_event_can_have_caused_it
     assert told == {origin: expected(FAULTS[name], event, origin in LOSERS) for origin, name in PLACES.items()}
 
 
-def late_row(origin: str) -> dict[str, object]:
+def late_row(origin: str, **window: str) -> dict[str, object]:
     """What a run tells of a row that it dropped."""
-    return {"$component": COMPONENT, "origin": origin, "$rows": 1, "flights": 1}
+    return {"$component": COMPONENT, **window, "origin": origin, "$rows": 1, "flights": 1}
+
+
+LONG = """SET 'batch.rows' = '30000'; SELECT window_start, origin, COUNT(*) AS flights
+FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1000' DAY)) GROUP BY window_start, window_end, origin EMIT CHANGES;"""
 
 
 def test_what_late_rows_should_have_changed_is_not_there_besides(tmp_path: Path, spark: SparkSession) -> None:
-    job, home = run(ORIGINS, tmp_path, traffic())
+    ahead = traffic().head(1).with_columns(ts=pl.lit(datetime(2020, 1, 1)), origin=pl.lit("ahead"))
+    job, home = run(LONG, tmp_path, pl.concat([ahead, traffic()]))
     late, besides, twice = LOSERS[:3]
-    drop_late(home, [late_row(origin) for origin in (late, besides, twice)])
+    window = {"window_start": "2011-01-26", "window_end": "2013-10-22"}
+    drop_late(home, [late_row(origin, **window) for origin in (late, besides, twice)])
     told = {late: lambda n: [n - 1], besides: lambda n: [n - 1, n], twice: lambda n: [n - 1, n - 1]}
     edit(home, lambda answer: with_rows(answer, {origin: counts(change) for origin, change in told.items()}))
     rows = found(job, home, spark).differences.selectExpr("coalesce(stream, batch).origin", "class").collect()

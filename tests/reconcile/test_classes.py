@@ -113,7 +113,7 @@ INSIDE = SINCE + WIDE
 OF_WINDOWS: Mapping[str, tuple[int, Change, list[Class]]] = {
     "as it is": (INSIDE, by(), []),
     "fewer": (INSIDE, by(n=-1), LOST),
-    "fewer of one count": (INSIDE, by(flown=-1), LOST),
+    "fewer of one count": (INSIDE, by(flown=-1), DIFFERS),
     "fewer, and more of the other": (INSIDE, by(n=-1, flown=1), DIFFERS),
     "more": (INSIDE, by(n=1), DIFFERS),
     "none": (INSIDE, gone, LOST),

@@ -71,6 +71,17 @@ def test_zero_is_zero_and_nan_is_nan(kind: DataType, spark: SparkSession) -> Non
     assert (found.matched, found.differences.count()) == (2, 0)
 
 
+def test_a_zero_has_no_sign_as_a_key_or_beside_what_differs_and_has_one_as_text(spark: SparkSession) -> None:
+    kinds = (DOUBLE, TEXT, DOUBLE)
+    ours, theirs = [(0.0, "a", -0.0), (-0.0, "b", 1.0)], [(-0.0, "a", 0.0), (0.0, "c", 1.0)]
+    for keys, differing in [(("x0",), ["x1"]), ((), [])]:
+        found = compare(table(spark, ours, kinds), table(spark, theirs, kinds), facts(kinds, keys), 0.0)
+        assert found.matched == 1
+        assert found.differences.select("differing").first() == (differing,)
+    texts = [table(spark, [(text,)], (TEXT,)) for text in ("-0.0", "0.0")]
+    assert compare(texts[0], texts[1], facts((TEXT,)), 0.0).matched == 0
+
+
 @pytest.mark.parametrize("keyed", [False, True])
 def test_multisets_are_counted_exactly(keyed: bool, spark: SparkSession) -> None:
     """Few values, so that rows meet often: what is matched, and each row that is left with its side, is as Python counts it."""

@@ -121,21 +121,58 @@ def test_what_is_appended_is_no_edit_and_belongs_to_what_was_read_later(tmp_path
     assert describe_edit(str(path), known.of([str(path)])[str(path)]) == "was edited since the run"
 
 
-def test_a_large_file_is_hashed_in_blocks_and_by_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marks, "MEGABYTE", 10)
-    monkeypatch.setattr(marks, "WHOLE", 640)
+def test_a_byte_changed_anywhere_is_told_with_its_place_whatever_the_files_time(tmp_path: Path) -> None:
+    size = 200 * marks.MEGABYTE + 7
     path = tmp_path / "large"
-    path.write_bytes(bytes(10_000))
-    mark = mark_of(path)
-    os.utime(path, ns=(1, mark.written_ns))
+    with path.open("wb") as file:
+        file.truncate(size)
+    mark, stat = mark_of(path), path.stat()
     assert describe_edit(str(path), mark) == ""
-    for at in (0, 9_999):
-        path.write_bytes(bytes(at) + b"1" + bytes(9_999 - at))
-        os.utime(path, ns=(1, mark.written_ns))
-        assert describe_edit(str(path), mark)
-    path.write_bytes(bytes(10_000))
-    os.utime(path, ns=(1, mark.written_ns + 1))
-    assert describe_edit(str(path), mark), "who knows what was written between the blocks"
+    for at, told in [
+        (0, "0 to 1,048,575"),
+        (size // 2, "104,857,600 to 105,906,175"),
+        (size - 1, "209,715,200 to 209,715,206"),
+    ]:
+        for grown in (0, 9):
+            with path.open("r+b") as file:
+                file.seek(at)
+                file.write(b"x")
+                file.truncate(size + grown)
+            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            assert describe_edit(str(path), mark) == f"was edited since the run in its bytes {told}"
+            with path.open("r+b") as file:
+                file.seek(at)
+                file.write(b"\0")
+    assert describe_edit(str(path), mark) == ""
+
+
+def test_what_was_edited_before_it_grew_is_told_of_a_run_that_goes_on(tmp_path: Path) -> None:
+    path, known = tmp_path / "log", Marked()
+    path.write_bytes(bytes(3 * marks.MEGABYTE))
+    known.of([str(path)])
+    path.write_bytes(bytes(marks.MEGABYTE) + b"x" + bytes(3 * marks.MEGABYTE))
+    mark = known.of([str(path)])[str(path)]
+    assert mark.size == 3 * marks.MEGABYTE
+    assert describe_edit(str(path), mark) == "was edited since the run in its bytes 1,048,576 to 2,097,151"
+
+
+def test_blocks_are_long_enough_for_there_to_be_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marks, "MEGABYTE", 10)
+    monkeypatch.setattr(marks, "BLOCKS", 4)
+    path = tmp_path / "file"
+    for size, block, number in [
+        (0, 10, 1),
+        (1, 10, 1),
+        (40, 10, 4),
+        (41, 20, 3),
+        (80, 20, 4),
+        (81, 40, 3),
+        (161, 80, 3),
+    ]:
+        path.write_bytes(bytes(size))
+        mark = mark_of(path)
+        assert (mark.block, len(mark.hashes)) == (block, number), size
+        assert describe_edit(str(path), mark) == ""
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"query": "x"}', "[]", "null"])

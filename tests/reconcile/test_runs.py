@@ -24,7 +24,7 @@ from ouzel.runtime.simulator.faults import lose_link
 from ouzel.runtime.simulator.world import simulate
 from ouzel.session import Job, load, load_text
 from tests.cli.fakes import FakeHandle
-from tests.reconcile.planting import DAYS, ROWS, TABLE, classes, edit, flights, found, job_of, run
+from tests.reconcile.planting import DAYS, ROWS, TABLE, classes, edit, flights, found, job_of, run, seal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,6 +110,8 @@ def test_a_table_of_late_rows_holds_what_was_dropped_and_no_more(tmp_path: Path,
     assert found(job, tmp_path / "record", spark).explained
     lines = (tmp_path / "record" / LATE).read_text().splitlines(keepends=True)
     (tmp_path / "record" / LATE).write_text("".join(lines[1:]))
+    assert reconcile(job, tmp_path / "record", spark, table="late_rows").counts == {Class.ONLY_STREAM: dropped}
+    seal(tmp_path / "record")
     told = reconcile(job, tmp_path / "record", spark, table="late_rows")
     assert told.counts == {Class.LATE: dropped - 1, Class.ONLY_STREAM: 1}, (
         "a row that no record bears out is not excused"
@@ -180,6 +182,15 @@ def test_maps_arrays_instants_and_intervals_are_compared(tmp_path: Path, spark: 
     job, home = run(query, tmp_path, flights(200))
     result = found(job, home, spark)
     assert (classes(result), result.matched) == ({}, 200)
+
+
+def test_columns_that_differ_in_case_alone_are_two(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run('SELECT id AS a, delay AS "A", ts AS "Ts" FROM flights;', tmp_path, flights(200))
+    assert (classes(found(job, home, spark)), found(job, home, spark).matched) == ({}, 200)
+    edit(home, lambda answer: answer.with_columns(A=pl.col("A").fill_null(0) + 1))
+    result = found(job, home, spark)
+    assert set(result.counts) == {Class.ONLY_STREAM, Class.ONLY_BATCH}
+    assert result.differences.columns[-3:] == ["stream", "batch", "dropped"]
 
 
 def test_generated_rows_are_read_again_by_their_offsets(tmp_path: Path, spark: SparkSession) -> None:

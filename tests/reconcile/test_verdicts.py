@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark]
 
-TWO_TASKS = "SET 'parallelism' = '2';"
+TWO_TASKS = "SET 'parallelism' = '2'; SET 'batch.rows' = '30000';"
 SEED, TASKS = 7, 2
 LOST_TASK = 1
 """The task whose state died."""
@@ -105,6 +105,11 @@ def twice(row: Row) -> Row:
     return pl.concat([row, row])
 
 
+def two_of(row: Row) -> Row:
+    """What two rows of the group can give."""
+    return row.with_columns(flights=pl.lit(2, pl.Int64), miles=pl.col("miles") * 2 / pl.col("flights"))
+
+
 WINDOWS = {
     "a greatest value": fault(moved(max_delay=1), Class.VALUE_DIFFERS),
     "a value that is NULL": fault(moved(max_delay=None), Class.VALUE_DIFFERS),
@@ -118,7 +123,7 @@ WINDOWS = {
     "a row added": fault(lambda row: pl.concat([row, renamed(row)]), Class.ONLY_STREAM),
     "a row delivered twice": fault(twice, Class.ONLY_STREAM),
     "told in two parts": Fault(
-        lambda row: pl.concat([moved(flights=-2)(row), row.with_columns(flights=pl.lit(2, pl.Int64))]),
+        lambda row: pl.concat([moved(flights=-2)(row), two_of(row)]),
         frozenset({Class.VALUE_DIFFERS, Class.ONLY_STREAM}),
         frozenset({Class.LOST, Class.ONLY_STREAM}),
     ),
@@ -159,9 +164,9 @@ EVENTS: Mapping[str, Callable[[RunRecord], RunRecord]] = {
 
 
 def traffic() -> pl.DataFrame:
-    """Flights of these carriers, no two of them alike."""
+    """Flights of these carriers, no two of them alike, the last first, so that any can have been late; in one batch none is."""
     random = Random(5)
-    data = flights(20_000)
+    data = flights(20_000).reverse()
     return data.with_columns(origin=pl.Series([random.choice(CARRIERS) for _ in range(data.height)]))
 
 

@@ -119,6 +119,26 @@ def test_partitions_that_come_later_are_read_from_their_start() -> None:
     assert watch.starts(late, part)["flights"]["q"] == (5, 10)
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        "SELECT ts, id - LAG(id) OVER (PARTITION BY origin ORDER BY ts) AS gap FROM flights",
+        "SELECT a.ts, a.id - b.id AS gap FROM flights AS a "
+        "JOIN flights AS b ON a.id = b.id AND b.ts BETWEEN a.ts - INTERVAL '9' DAY AND a.ts",
+    ],
+    ids=["over", "join"],
+)  # fmt: skip
+def test_windows_of_rows_that_meet_earlier_ones_are_read_from_the_start(view: str) -> None:
+    window = "SELECT window_start, SUM(gap) AS gaps FROM TUMBLE(gaps, ts, INTERVAL '1' DAY) GROUP BY window_start, window_end;"
+    watch = horizon(f"CREATE VIEW gaps AS {view}; {window}")
+    for hours, end in ((30, 300), (50, 500), (75, 750)):
+        part = watch.following(at(hours, end))
+        assert part is not None
+        assert ends(watch.starts(at(hours, end), part)) == (0, end)
+        assert "depend on others before them" in watch.why_from_the_start(at(hours, end))
+        watch.passed(at(hours, end), part)
+
+
 def test_windows_of_windows_need_earlier_rows() -> None:
     nest = """CREATE VIEW hours AS
     SELECT window_time AS t, COUNT(*) AS n FROM TUMBLE(flights, ts, INTERVAL '6' HOUR) GROUP BY window_start, window_end, window_time;

@@ -114,9 +114,8 @@ class Layout:
         series = self.rows[key.column]
         values = numbers(series)[self.at] * us_of_column(series)
         valid = valid_rows(series)
-        return (-values if key.descending else values), np.ones(len(values), np.bool_) if valid is None else valid[
-            self.at
-        ]
+        ordered = ~values if key.descending else values  # not the negative, which the least number has not
+        return ordered, np.ones(len(values), np.bool_) if valid is None else valid[self.at]
 
     def _find_reach(self, values: Ints, within: tuple[Ints, Ints], some: Ints, offset: int, side: str) -> Ints:
         """The place in its partition at which each row's value and `offset` would be put."""

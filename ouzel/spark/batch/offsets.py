@@ -49,7 +49,7 @@ def select_needed(program: Program, directory: Path, offsets: Ranges) -> dict[st
             raise OuzelError(
                 f"the offsets speak of '{table}', which the query does not read; it reads {', '.join(sorted(scans))}"
             )
-    return {table: parts for table, parts in offsets.items() if not _is_whole(scans[table], directory, parts)}
+    return {table: parts for table, parts in offsets.items() if not covers_table(scans[table], directory, parts)}
 
 
 def as_run(program: Program, topology: Topology) -> Program:
@@ -68,11 +68,13 @@ def _cut_by(scan: Scan) -> str:
     return reads_of(scan.connector, scan.table).cut_by
 
 
-def _is_whole(scan: Scan, directory: Path, parts: Mapping[str, tuple[int, int]]) -> bool:
+def covers_table(scan: Scan, directory: Path, parts: Mapping[str, tuple[int, int]]) -> bool:
     """Whether the ranges are all that the table holds, as far as its connector can tell."""
     covers = reads_of(scan.connector, scan.table).covers
-    if not covers:
-        return False
+    return bool(covers and load_function(scan.connector, covers)(batch_request(scan, directory), parts))
+
+
+def batch_request(scan: Scan, directory: Path) -> SourceRequest:
+    """What a batch asks of the table's source; relative paths start at `directory`."""
     options = batch_options(scan.connector, dict(scan.options))
-    request = SourceRequest(scan.table, options, scan.columns.polars(), directory)
-    return bool(load_function(scan.connector, covers)(request, parts))
+    return SourceRequest(scan.table, options, scan.columns.polars(), directory)

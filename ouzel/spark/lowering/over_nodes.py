@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, TopN, WindowFrame
 from ouzel.compiler.plan.over import LIFE, PEERS_ALIKE, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
-from ouzel.compiler.types import DateType, TimestampType
+from ouzel.compiler.types import BIGINT, DateType, TimestampType
 from ouzel.spark.lowering.aggregates import aggregate_call
 from ouzel.spark.lowering.text import quote, with_columns
 
@@ -129,10 +129,12 @@ def _sort(order: Sequence[SortKey]) -> str:
 
 
 def _measure(node: Over) -> str:
-    """The order as a whole number: of a time its microseconds."""
+    """The order as a whole number: of a time its microseconds. Of a BIGINT one with room beyond its ends, where Spark would overflow."""
     (key,) = node.order
-    is_time = isinstance(node.input.schema[key.column].type, TimestampType | DateType)
-    value = _time(node) if is_time else f'F.col({quote(column_name(key.column))}).cast("bigint")'
+    kind = node.input.schema[key.column].type
+    is_time = isinstance(kind, TimestampType | DateType)
+    wide = "decimal(20,0)" if kind == BIGINT else "bigint"
+    value = _time(node) if is_time else f'F.col({quote(column_name(key.column))}).cast("{wide}")'
     return f"{value}.{'desc' if key.descending else 'asc'}_nulls_{'last' if key.nulls_last else 'first'}()"
 
 

@@ -1,0 +1,246 @@
+"""What a wrong engine would have to write to be excused: it writes that, and is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from ouzel.reconcile import Class, record_run
+from ouzel.reconcile.record import LATE, SHED, Loss, read_record
+from ouzel.session import Job, load_text
+from tests.reconcile.planting import TABLE, classes, drop_late, edit, flights, found, run
+from tests.reconcile.test_runs import DAILY, IN_TIME, shaken
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_partition")]
+
+COUNT = f"SELECT window_start, origin, COUNT(*) AS n {DAILY} GROUP BY window_start, window_end, origin;"
+OVER = "SELECT id, ROW_NUMBER() OVER (PARTITION BY origin ORDER BY ts) AS place FROM flights;"
+BY_THEIR_TIME = (("batch.rows", "100"), ("max.pending.rows", "100"))
+
+ON_TIME, PLACE = datetime(2013, 1, 12), "JFK"
+IN_GROUP = pl.col("window_start").eq_missing(ON_TIME) & pl.col("origin").eq_missing(PLACE)
+
+
+def ran_late(query: str, directory: Path, data: pl.DataFrame, table: str = TABLE) -> tuple[Job, Path]:
+    """A run that has really dropped rows as late, and its record."""
+    data.write_parquet(directory / "flights.parquet")
+    job = load_text(table.replace(IN_TIME, "WATERMARK FOR ts AS ts") + query, directory, "late", BY_THEIR_TIME)
+    record_run(job, "memory", directory / "record")
+    return job, directory / "record"
+
+
+def late_lines(home: Path) -> list[dict[str, Any]]:
+    """What the run has kept as dropped."""
+    return [json.loads(line) for line in (home / LATE).read_text().splitlines()]
+
+
+def test_a_row_in_time_is_not_late_whatever_the_file_of_late_rows_says(tmp_path: Path, spark: SparkSession) -> None:
+    data = shaken(4_000, 3)
+    early = pl.col("ts").dt.date().eq(ON_TIME.date()) & pl.col("origin").eq(PLACE)
+    behind = data.with_columns(high=pl.col("ts").cum_max().shift(1)).filter(early, pl.col("high") > pl.col("ts"))
+    data = data.join(behind, on="id", how="anti")  # all that are left of this group are in time
+    job, home = ran_late(COUNT, tmp_path, data)
+    lines, late = late_lines(home), found(job, home, spark)
+    assert late.explained
+    assert not late.notes, "the input bears out every one"
+    assert late.counts[Class.LATE] > 5
+    forged = {**lines[0], "window_start": "2013-01-12 00:00:00", "window_end": "2013-01-13 00:00:00", "origin": PLACE}
+    edit(home, lambda answer: answer.with_columns(n=pl.col("n") - IN_GROUP.cast(pl.Int64)))
+    with (home / LATE).open("a") as file:
+        file.write(json.dumps(forged) + "\n")
+    grown = found(job, home, spark)
+    assert any(LATE in each and "has grown" in each for each in grown.tampered)
+    assert not grown.counts.get(Class.LATE)
+    drop_late(home, [*lines, forged])
+    counted = read_record(home)
+    replace(counted, late=len(lines)).save(home)
+    assert found(job, home, spark).tampered == (
+        f"{LATE} tells of {len(lines) + 1} rows, and the run has dropped {len(lines)} as late",
+    )
+    counted.save(home)  # the counters, the file and its mark agree: only the input knows better
+    result = found(job, home, spark)
+    assert result.tampered == ()
+    assert result.counts == {**late.counts, Class.VALUE_DIFFERS: 1}
+    drop_late(home, lines[1:])
+    replace(read_record(home), late=len(lines)).save(home)
+    fewer = found(job, home, spark)
+    assert fewer.counts[Class.VALUE_DIFFERS] > 1
+    assert f"{LATE} tells of {len(lines) - 1} of the {len(lines)} rows" in " ".join(fewer.notes)
+
+
+def test_a_column_that_nobody_reads_does_not_turn_late_rows_into_accusations(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    table = TABLE.replace("miles DOUBLE,", "miles DOUBLE, tags ARRAY<VARCHAR>,")
+    data = shaken(4_000, 3).with_columns(tags=pl.concat_list(pl.lit("a"), pl.col("origin")))
+    job, home = ran_late(OVER, tmp_path, data, table)
+    result = found(job, home, spark)
+    assert result.counts[Class.LATE] > 50
+    assert result.explained, result.counts
+    taken = 2_000
+    in_time = data.with_columns(high=pl.col("ts").cum_max().shift(1)).filter(pl.col("high") < pl.col("ts"))[taken]
+    lines = late_lines(home)
+    told = {**lines[0], "ts": str(in_time["ts"][0]), "id": in_time["id"][0], "origin": in_time["origin"][0]}
+    assert not result.notes
+    drop_late(home, [*lines, told])
+    edit(home, lambda answer: answer.filter(pl.col("id") != in_time["id"][0]))
+    assert classes(found(job, home, spark)) == {Class.LATE: result.counts[Class.LATE] - 1, Class.ONLY_BATCH: 1}
+
+
+def test_what_waits_for_no_watermark_drops_nothing_as_late(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run("SELECT origin, COUNT(*) AS flights FROM flights GROUP BY origin EMIT CHANGES;", tmp_path)
+    line = {"$component": "count_by_origin", "origin": PLACE, "$rows": 1, "flights": 1}
+    drop_late(home, [line])
+    edit(
+        home, lambda answer: answer.with_columns(flights=pl.col("flights") - pl.col("origin").eq(PLACE).cast(pl.Int64))
+    )
+    assert set(classes(found(job, home, spark))) == {Class.VALUE_DIFFERS}
+
+
+def test_what_no_table_sheds_was_not_shed(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run("SELECT id, delay FROM flights;", tmp_path)
+    ((partition, _),) = read_record(home).ranges["flights"].items()
+    edit(home, lambda answer: answer.filter(pl.col("id") > 0))
+    (home / SHED).write_text(json.dumps(["flights", partition, 0, 1]) + "\n")
+    record = read_record(home)
+    replace(record, shed=1).save(home)
+    for told in ("was added since the run", "and that table sheds none"):
+        result = found(job, home, spark)
+        assert told in result.tampered[0]
+        assert classes(result) == {Class.ONLY_BATCH: 1}
+        edit(home, lambda answer: answer)
+
+
+EVERY = f"""SELECT window_start, origin, COUNT(*) AS n, COUNT(delay) AS known, SUM(delay) AS total, AVG(delay) AS mean, MIN(delay) AS best,
+  MAX(delay) AS worst, SUM(miles) AS miles,
+  ROUND(AVG(miles), 1) AS about {DAILY} GROUP BY window_start, window_end, origin EMIT CHANGES;"""
+
+Forgery = Callable[[pl.DataFrame], dict[str, float | None]]
+"""From the rows of a group to what the stream claims of a part of them, where that is not what its first half gives."""
+
+
+def least(rows: pl.DataFrame, name: str) -> float:
+    """The least value."""
+    return float(rows[name].min())  # type: ignore[arg-type]
+
+
+def greatest(rows: pl.DataFrame, name: str) -> float:
+    """The greatest value."""
+    return float(rows[name].max())  # type: ignore[arg-type]
+
+
+FORGERIES: Mapping[str, tuple[Forgery, bool]] = {
+    "a part": (lambda rows: {}, True),
+    "one row": (lambda rows: of_rows(rows.filter(pl.col("delay").is_not_null()).head(1)), True),
+    "rows without a value": (lambda rows: {"known": 0, "total": None, "mean": None, "best": None, "worst": None}, True),
+    "a sum below all": (lambda rows: {"total": -999_999}, False),
+    "a sum above all": (lambda rows: {"total": 999_999}, False),
+    "a sum that leaves the rest too much": (
+        lambda rows: {"total": int(rows["delay"].sum()) - 300 * rows.height},
+        False,
+    ),
+    "miles below nothing": (lambda rows: {"miles": -1.0}, False),
+    "more miles than there are": (lambda rows: {"miles": float(rows["miles"].sum()) + 1}, False),
+    "no sum of values": (lambda rows: {"total": None}, False),
+    "a mean below all": (lambda rows: {"mean": least(rows, "delay") - 1}, False),
+    "a mean above all": (lambda rows: {"mean": greatest(rows, "delay") + 1}, False),
+    "a least above all": (lambda rows: {"best": int(greatest(rows, "delay")) + 1}, False),
+    "a greatest below all": (lambda rows: {"worst": int(least(rows, "delay")) - 1}, False),
+    "no rows": (lambda rows: {"n": 0}, False),
+    "fewer than none": (lambda rows: {"n": -5}, False),
+    "values fewer than none": (lambda rows: {"known": -1}, False),
+    "nothing missing, and another sum": (lambda rows: {**of_rows(rows), "total": int(rows["delay"].sum()) - 1}, False),
+    "nothing missing, and fewer values": (lambda rows: {**of_rows(rows), "known": rows["delay"].count() - 1}, False),
+    "a single row with the sum of several": (lambda rows: {"n": 1, "known": 1, "total": 301}, False),
+}
+
+
+def of_rows(rows: pl.DataFrame) -> dict[str, float | None]:
+    """What the query gives of these rows."""
+    n, known = rows.height, rows["delay"].count()
+    total, best, worst = rows["delay"].cast(pl.Int64).sum() if known else None, rows["delay"].min(), rows["delay"].max()
+    mean, miles, about = rows["delay"].mean(), rows["miles"].sum(), rows["miles"].mean()
+    return {
+        "n": n,
+        "known": known,
+        "total": total,
+        "mean": mean,
+        "best": best,
+        "worst": worst,
+        "miles": miles,
+        "about": about,
+    }  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("excuse", [Class.IN_FLIGHT, Class.LOST], ids=str)
+def test_a_part_of_a_group_is_excused_only_with_what_some_of_its_rows_can_give(
+    excuse: Class, tmp_path: Path, spark: SparkSession
+) -> None:
+    data = flights()
+    job, home = run(EVERY, tmp_path, data)
+    places = [(day, origin) for day in range(12, 19) for origin in ("EWR", "JFK", "LGA")]
+    chosen = dict(zip(places, FORGERIES, strict=False))
+    assert len(chosen) == len(FORGERIES)
+    day_of, named = pl.col("ts").dt.day(), {}
+    for (day, origin), name in chosen.items():
+        rows = data.filter(day_of == day, pl.col("origin") == origin)
+        named[day, origin] = {**of_rows(rows.head(rows.height // 2)), **FORGERIES[name][0](rows)}
+
+    def forge(answer: pl.DataFrame) -> pl.DataFrame:
+        told = [{**row, **named.get((row["window_start"].day, row["origin"]), {})} for row in answer.to_dicts()]
+        return pl.DataFrame(told, answer.schema)
+
+    edit(home, forge)
+    record = read_record(home)
+    if excuse is Class.IN_FLIGHT:
+        closed_us = int(datetime(2013, 1, 11, tzinfo=UTC).timestamp()) * 1_000_000
+        replace(record, closed_us=closed_us, times={"flights": {"x": closed_us + 1}}).save(home)
+    else:
+        replace(record, delivery="at-most-once", losses=(Loss(),)).save(home)
+    result = found(job, home, spark)
+    told = {
+        chosen[row.row[0].day, row.row[1]]: kind
+        for kind, rows in result.samples.items()
+        for row in rows
+        if kind is not Class.FLOAT
+    }
+    assert told == {name: excuse if honest else Class.VALUE_DIFFERS for name, (_, honest) in FORGERIES.items()}
+    assert "Taken on trust: the values of about in groups that lack rows" in result.notes[-1]
+    assert (excuse is Class.IN_FLIGHT) is (
+        "Taken on trust: that windows had closed up to 2013-01-11 00:00:00 only" in result.notes[0]
+    )
+
+
+def test_what_was_on_its_way_is_not_lost_at_least_once(tmp_path: Path, spark: SparkSession) -> None:
+    job, home = run("SELECT id, delay FROM flights;", tmp_path)
+    edit(home, lambda answer: answer.filter(pl.col("id") > 9))
+    record = replace(read_record(home), losses=(Loss(),), delivery="at-least-once")
+    record.save(home)
+    assert classes(found(job, home, spark)) == {Class.ONLY_BATCH: 10}
+    replace(record, delivery="at-most-once").save(home)
+    assert classes(found(job, home, spark)) == {Class.LOST: 10}
+
+
+def test_a_run_that_ended_has_read_its_files_to_their_ends(tmp_path: Path, spark: SparkSession) -> None:
+    """Or it would be compared with a batch job that has not read the rest either."""
+    job, home = run("SELECT id, delay FROM flights;", tmp_path)
+    record = read_record(home)
+    ((partition, _),) = record.ranges["flights"].items()
+    edit(home, lambda answer: answer.filter(pl.col("id") < 3_000))
+    half = replace(read_record(home), ranges={"flights": {partition: (0, 3_000)}})
+    half.save(home)
+    result = found(job, home, spark)
+    assert result.tampered == (f"the run has ended, and has read {partition} no further than 3,000",)
+    assert not result.explained
+    replace(half, closed_us=0).save(home)
+    assert found(job, home, spark).explained, "one that was stopped may have"
