@@ -21,7 +21,7 @@ from ouzel.runtime.process.job import MASTER_CONTAINER, RunDescription
 from ouzel.runtime.process.life import Heartbeats, Life, become, end_with, has_ended, now_ms, watch_process
 from ouzel.runtime.process.limits import fork
 from ouzel.runtime.process.process_table import ProcessTable
-from ouzel.runtime.process.starting import TELL, place_told, tell_when_asked
+from ouzel.runtime.process.starting import CRASHES, TELL, place_told, tell_when_asked
 from ouzel.runtime.process.usage import read_usage
 from ouzel.runtime.protocol.supervision import GiveUp, Kill, Start, Supervision, SupervisionInstruction
 
@@ -34,7 +34,7 @@ EXECUTOR_SLOT = 1023
 TICK_MS = 50.0
 _FAREWELL_S = 1.0
 _TELLS_S = 0.2
-_LAST_WORDS = 300
+_LAST_WORDS, _LAST_LINE = 10_000, 300
 _TOPOLOGY_ENDED = 3
 
 
@@ -253,13 +253,12 @@ class Executor:
             os.killpg(self._table.entries[name].pid, signal.SIGKILL)
 
     def _last_words(self, name: str, result: tuple[int, int] | None) -> str:
-        """How a process ended; of one that ended by itself, with the last line of its log."""
-        lines = []
-        if result is not None and result[0] == os.CLD_EXITED:
-            with contextlib.suppress(OSError), (self._directory / f"{name}.log").open("rb") as log:
-                log.seek(max(0, log.seek(0, os.SEEK_END) - _LAST_WORDS))
-                lines = log.read().decode(errors="replace").strip().splitlines()[-1:]
-        return ", ".join([_in_words(result), *lines])
+        """How a process ended, with the end of its log."""
+        text = b""
+        with contextlib.suppress(OSError), (self._directory / f"{name}.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _LAST_WORDS))
+            text = log.read()
+        return describe_end(result, text.decode(errors="replace"))
 
     def _end_all(self) -> None:
         """Ask all processes to end; kill those that have not after a moment."""
@@ -280,6 +279,16 @@ def _result(pidfd: int) -> tuple[int, int] | None:
     except ChildProcessError:
         return None
     return None if result is None else (result.si_code, result.si_status)
+
+
+def describe_end(result: tuple[int, int] | None, log: str) -> str:
+    """How a process ended: one that ended by itself with the last line of its log, one that crashed with the line that it was in."""
+    told = ""
+    if result is not None and result[0] == os.CLD_EXITED:
+        told = next((f", {line[-_LAST_LINE:]}" for line in log.strip().splitlines()[-1:]), "")
+    elif result is not None and result[1] in CRASHES and (where := place_told(log)):
+        told = f", {where}"
+    return _in_words(result) + told
 
 
 def _in_words(result: tuple[int, int] | None) -> str:

@@ -22,6 +22,9 @@ START_MS = 30_000.0
 TELL = signal.SIGRTMAX - 3
 """The signal at which a process writes into its log where it is."""
 
+CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
+"""Signals at which it does so, too, before it ends by them."""
+
 _FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 
 

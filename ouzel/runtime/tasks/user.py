@@ -253,9 +253,10 @@ class UserBolt(TaskMachine):
         self.answer([message], outputs)
 
     def _execute_in_parts(self, batch: Batch, parts: Iterable[tuple[int, int]], killers: Mapping[int, int]) -> None:
-        self._cut = cut = _Cut(batch)
-        if self._refusals.fails:  # before others of the batch kill too
+        if killers and self._refusals.fails:  # before others of the batch kill too
             self._refuse(batch, killers)
+            return
+        self._cut = cut = _Cut(batch)
         for start, end in parts:
             part = Batch(batch.frame[start:end], batch.component, batch.stream, batch.task)
             self._cuts[part] = cut

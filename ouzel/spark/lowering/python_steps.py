@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 import textwrap
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path, PurePath
 from types import ModuleType
@@ -72,29 +74,50 @@ def _parts(made: object) -> Iterator[object]:
 
 
 def _pickle(held: object, called: Iterable[str], functions: Iterable[object]) -> bytes:
-    """An object, and with it the modules of its functions that no package has: Spark's workers could not import them."""
-    import cloudpickle
+    """An object, and with it the modules that no package has: Spark's workers could not import them.
 
-    names = {getattr(function, "__module__", None) for function in functions}
-    theirs = [sys.modules[name] for name in names if name in sys.modules and _is_theirs(sys.modules[name])]
-    for module in theirs:
-        cloudpickle.register_pickle_by_value(module)
+    Where one of those that its functions use holds what cannot be sent, as a lock, only the functions' own go along, and workers import it.
+    """
+    own = {getattr(function, "__module__", None) for function in functions}
+    theirs = [module for module in list(sys.modules.values()) if _is_theirs(module)]
     try:
-        text: bytes = cloudpickle.dumps(held)
-        return text
+        with suppress(Exception):
+            return _by_value(held, [module for module in theirs if module.__name__ in own or _is_programs(module)])
+        return _by_value(held, [module for module in theirs if module.__name__ in own])
     except Exception as error:
         raise NotSupported(
             f"a PySpark job cannot hold {', '.join(called)}: {error}",
             instead="install its module where Spark's workers run",
         ) from error
+
+
+def _by_value(held: object, modules: Iterable[ModuleType]) -> bytes:
+    """An object, with what these modules define as it is now instead of by its name."""
+    import cloudpickle
+
+    fresh = [module for module in modules if module.__name__ not in cloudpickle.list_registry_pickle_by_value()]
+    for module in fresh:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        text: bytes = cloudpickle.dumps(held)
+        return text
     finally:
-        for module in theirs:
+        for module in fresh:
             cloudpickle.unregister_pickle_by_value(module)
 
 
-def _is_theirs(module: ModuleType) -> bool:
+def _is_theirs(module: object) -> bool:
+    """Whether a module is the user's; `sys.modules` may hold anything."""
     path = getattr(module, "__file__", None)
-    return path is not None and module.__name__ != "__main__" and not path.startswith(INSTALLED)
+    known = isinstance(module, ModuleType) and sys.modules.get(module.__name__) is module
+    return known and isinstance(path, str) and module.__name__ != "__main__" and not path.startswith(INSTALLED)
+
+
+def _is_programs(module: ModuleType) -> bool:
+    """Whether it is a part of the program, and no library: workers have libraries too, and those on PYTHONPATH."""
+    path = str(module.__file__)
+    libraries = tuple(f"{place}{os.sep}" for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place)
+    return "-packages" not in path and not path.startswith(libraries)
 
 
 INSTALLED = (
