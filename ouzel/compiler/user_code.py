@@ -26,7 +26,7 @@ LONGEST = 2_000
 """Characters of what an error says."""
 
 
-def describe_error(error: BaseException) -> str:
+def describe_raised(error: BaseException) -> str:
     """Type and text of an error, whatever its `__str__` does."""
     try:
         text = str(error)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Union, get_args, get_type_hints
 
 from ouzel.compiler.plan import StepKind
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
-from ouzel.compiler.user_code import describe_error
+from ouzel.compiler.user_code import describe_raised
 from ouzel.errors import OuzelError, QueryError
 from ouzel.runtime.tasks.exits import guarded
 
@@ -68,7 +68,7 @@ def result_hint(
     if found is None:
         why = why_unread()
     if raised:
-        why = f"on the first records it raises {describe_error(raised[0])}"
+        why = f"on the first records it raises {describe_raised(raised[0])}"
     raise QueryError(
         f"it is not known which type {called} gives: it has no annotation, and {why}",
         instead=""

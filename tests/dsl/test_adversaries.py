@@ -17,7 +17,7 @@ import pytest
 
 import ouzel
 from ouzel import Source, monoid
-from ouzel.compiler.user_code import LONGEST, describe_error
+from ouzel.compiler.user_code import LONGEST, describe_raised
 from ouzel.errors import TopologyError
 from ouzel.testing import check_laws
 
@@ -205,9 +205,9 @@ def test_a_record_that_has_no_json_is_refused_all_the_same(record: Any) -> None:
 
 
 def test_an_error_is_told_whatever_its_text_does() -> None:
-    assert describe_error(KeyError("k")) == "KeyError: 'k'"
-    assert describe_error(ValueError()) == "ValueError"
-    assert "cannot be told" in describe_error(Untold(None, needed=1))
+    assert describe_raised(KeyError("k")) == "KeyError: 'k'"
+    assert describe_raised(ValueError()) == "ValueError"
+    assert "cannot be told" in describe_raised(Untold(None, needed=1))
 
 
 def test_a_monoid_of_lambdas_keeps_its_laws() -> None:

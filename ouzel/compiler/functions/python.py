@@ -62,7 +62,7 @@ def function(
     """
 
     def made(python: Python) -> PythonFunction:
-        called = (name or name_of(python)).lower()
+        called = (name or called_name(python)).lower()
         signature = Signature(tuple(map(_type, parameters)), _type(result))
         return PythonFunction(
             called,
@@ -81,10 +81,10 @@ def function(
     return made
 
 
-def name_of(python: Python) -> str:
+def called_name(python: Python) -> str:
     """What a function is called; of a partial one, what it completes, and of another object its type."""
     if isinstance(python, partial):
-        return name_of(python.func)
+        return called_name(python.func)
     return str(getattr(python, "__name__", type(python).__name__))
 
 
@@ -120,7 +120,7 @@ def _kernel(python: Python, by_row: bool, arguments: Sequence[Lowered], signatur
     both = pl.map_batches(given, partial(call_rows, python, kind), answer)
     failed = both.struct.field(FAILED).is_not_null()
     return Lowered(
-        both.struct.field(VALUE), failed if error is None else failed | error, reason or f"{name_of(python)} raised"
+        both.struct.field(VALUE), failed if error is None else failed | error, reason or f"{called_name(python)} raised"
     )
 
 
@@ -140,7 +140,7 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
     if not isinstance(answer, pl.Series) or len(answer) != len(columns[0]):
         given = f"a series of {len(answer)}" if isinstance(answer, pl.Series) else type(answer).__name__
         raise OuzelError(
-            f"the function {name_of(python)} gave {given} for {len(columns[0])} rows; return a Polars series of as many values"
+            f"the function {called_name(python)} gave {given} for {len(columns[0])} rows; return a Polars series of as many values"
         )
     return answer.cast(kind)
 
@@ -254,7 +254,7 @@ def _spark(python: Python, arguments: Sequence[str], signature: Signature) -> st
     path, module = getattr(python, "__qualname__", "<object>"), getattr(python, "__module__", "__main__")
     if "<" in path or module == "__main__":
         raise NotSupported(
-            f"the function {name_of(python)} cannot be imported by Spark's workers",
+            f"the function {called_name(python)} cannot be imported by Spark's workers",
             instead="define it at the top of a module that is installed there",
         )
     where = f"{module}:{path}"

@@ -14,7 +14,7 @@ import polars as pl
 
 from ouzel.compiler.plan import ApplyPython, PythonStep, StepKind
 from ouzel.compiler.records import reader, writer
-from ouzel.compiler.user_code import FAILURES, FILE, calls_of, describe_error, users_line_in
+from ouzel.compiler.user_code import FAILURES, FILE, calls_of, describe_raised, users_line_in
 from ouzel.connectors.formats.far_times import python_values
 from ouzel.errors import TopologyError
 from ouzel.planner.metrics import counting
@@ -143,7 +143,7 @@ def _call(step: PythonStep, given: Sequence[pl.Series], rows: int) -> list[pl.Se
         made = step.function(*given)
     except FAILURES as error:
         where = users_line_in(calls_of(error)) or step.place
-        raise TopologyError(f"{step.called} raised {describe_error(error)} (at {where})") from error
+        raise TopologyError(f"{step.called} raised {describe_raised(error)} (at {where})") from error
     series = list(made) if isinstance(made, tuple) else made.get_columns() if isinstance(made, pl.DataFrame) else [made]
     if not all(isinstance(one, pl.Series) and len(one) == rows for one in series):
         raise TopologyError(
@@ -160,7 +160,7 @@ def describe_failure(
     where = users_line_in(frames) or step.place
     path, _, number = where.rpartition(":")
     line = linecache.getline(path, int(number)).strip() if number.isdigit() else ""
-    reason = f"{step.called} raised {describe_error(error)} (at {where})"
+    reason = f"{step.called} raised {describe_raised(error)} (at {where})"
     return reason, _json(record), f"  {line}" if line else ""
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.plan.aggregates import row_of
 from ouzel.compiler.types import ArrayType, DataType, MapType, RowType
-from ouzel.compiler.user_code import FAILURES, calls_of, describe_error, users_line_in
+from ouzel.compiler.user_code import FAILURES, calls_of, describe_raised, users_line_in
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.accumulators import Accumulators, MakeBag, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Mask, Values
@@ -128,7 +128,7 @@ def blame_monoid(name: str) -> Iterator[None]:
         yield
     except FAILURES as error:
         where = users_line_in(calls_of(error))
-        told = f"the monoid {name} raised {describe_error(error)}"
+        told = f"the monoid {name} raised {describe_raised(error)}"
         raise TopologyError(f"{told} (at {where})" if where else told) from error
 
 

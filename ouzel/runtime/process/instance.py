@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from ouzel.compiler.user_code import describe_error
+from ouzel.compiler.user_code import describe_raised
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
@@ -202,7 +202,7 @@ class Instance:
             self._fail(str(error))
         except BaseException as error:  # code of the user's may end by exit(), too
             traceback.print_exc()
-            self._fail(f"'{self._task.component}' (task {self._task.id}) failed: {describe_error(error)}")
+            self._fail(f"'{self._task.component}' (task {self._task.id}) failed: {describe_raised(error)}")
         while self.running:
             self._reporter.report(self._machine)
             self._gateway.take(self._pace.interval_s)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from ouzel.compiler.user_code import describe_error
+from ouzel.compiler.user_code import describe_raised
 from ouzel.connectors.backlog import Backlog, largest
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import OuzelError, TopologyError
@@ -191,7 +191,7 @@ class MemoryHandle(RowIteration):
         except OuzelError as error:
             self._end(RunState.FAILED, str(error))
         except BaseException as error:  # a bug, or an engineer's code, be it by exit(): the run fails, not the caller
-            self._end(RunState.FAILED, describe_error(error))
+            self._end(RunState.FAILED, describe_raised(error))
         finally:
             for host in self._world.hosts.values():
                 with contextlib.suppress(Exception):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import polars as pl
 
 from ouzel.compiler.types import Schema
-from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, calls_of, describe_error
+from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, calls_of, describe_raised
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.topology import Component, Task
 from ouzel.runtime.tasks.exits import Death
@@ -28,7 +28,7 @@ def blame_component(task: Task) -> Iterator[None]:
     except FAILURES as error:
         traceback.print_exc()
         where = f"'{task.component}' (task {task.id})"
-        raise TopologyError(f"{where} failed: {describe_error(error)}{_place(error)}") from error
+        raise TopologyError(f"{where} failed: {describe_raised(error)}{_place(error)}") from error
 
 
 def _place(error: BaseException) -> str:

@@ -109,8 +109,9 @@ def _by_value(held: object, modules: Iterable[ModuleType]) -> bytes:
 def _is_theirs(module: object) -> bool:
     """Whether a module is the user's; `sys.modules` may hold anything."""
     path = getattr(module, "__file__", None)
-    known = isinstance(module, ModuleType) and sys.modules.get(module.__name__) is module
-    return known and isinstance(path, str) and module.__name__ != "__main__" and not path.startswith(INSTALLED)
+    if not isinstance(module, ModuleType) or not isinstance(path, str) or module.__name__ == "__main__":
+        return False
+    return sys.modules.get(module.__name__) is module and not path.startswith(INSTALLED)
 
 
 def _is_programs(module: ModuleType) -> bool:
