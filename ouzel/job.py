@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, Secret, SecretWarning
-from ouzel.compiler.plan import Program, Scan
+from ouzel.compiler.plan import Program, Scan, walk
 from ouzel.errors import QueryError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
@@ -96,6 +96,7 @@ def load_text(
     with _point_at(text, program):
         settings = Settings().updated(program.settings)
     settings = settings.updated(pairs)
+    _check_inputs(program, directory)
     program = _with_small_tables(program, settings, directory)
     name = settings.query_name or re.sub(r"\W+", "_", name) or "query"
     filters = frozenset(key for key, connector in traits.items() if connector.filters)
@@ -105,6 +106,21 @@ def load_text(
     packing = pack(topology) if program.sinks else PackingPlan(())
     listings = tuple(fill_listing(listing, settings) for listing in program.listings)
     return Job(text, directory, replace(program, notes=(), listings=listings), topology, packing)
+
+
+def _check_inputs(program: Program, directory: Path) -> None:
+    """Refuse what no engine can read, before any begins.
+
+    Raises:
+        QueryError: a table's input cannot be read.
+    """
+    from ouzel.connectors import load_function, reads_of
+
+    for scan in {node.table: node for sink in program.sinks for node in walk(sink) if isinstance(node, Scan)}.values():
+        refuses = reads_of(scan.connector, scan.table).refuses
+        problem = load_function(scan.connector, refuses)(dict(scan.options), directory) if refuses else ""
+        if problem:
+            raise QueryError(f"table '{scan.table}': {problem}")
 
 
 def _with_small_tables(program: Program, settings: Settings, directory: Path) -> Program:

@@ -151,6 +151,8 @@ class Reads:
         beside: how it is read beside a stream.
         infer: import path of a function of (options, directory) giving what a table holds that declares no columns, as `FoundColumns`, or
             None where the options do not say enough; empty if columns have to be declared.
+        refuses: import path of a function of (options, directory) saying why what is there cannot be read at all, asked when the query is
+            planned; it gives an empty text otherwise.
     """
 
     source: str
@@ -179,6 +181,7 @@ class Reads:
     identity: str = ""
     beside: Beside = Beside()
     infer: str = ""
+    refuses: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from ouzel.connectors import open_source
 from ouzel.connectors.file import followed, text
 from ouzel.connectors.file.whole import are_whole_files
 from ouzel.connectors.reading import Partition, ReadBatch, Reader, ReadState, SourceRequest
-from ouzel.errors import ConnectorError
+from ouzel.errors import ConnectorError, QueryError
+from ouzel.job import load_text
 from ouzel.spark.streaming.offsets import Position, Surveyor
 
 
@@ -254,6 +255,39 @@ def test_a_stream_of_spark_that_starts_anew_knows_rotated_files(tmp_path: Path) 
     after = Surveyor(open_source("file", request), True, True).advance(before, 100)
     assert sorted(after.parts.values()) == [(0, 1), (0, 3)]
     assert before.parts.keys() < after.parts.keys()
+
+
+@pytest.mark.parametrize("path", ["pipe", "a.csv, pipe", "/dev/stdin", "/dev/fd/63", "/dev/zero"])
+def test_what_cannot_be_read_again_is_refused_when_the_query_is_planned(tmp_path: Path, path: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.csv").write_text("1\n")
+    told = r"(pipe is a pipe|/dev/\S+ is (of this process alone|a device)) and no file: .*; write what it gives to a file first"
+    table = f"CREATE TABLE t (n INT) WITH ('connector' = 'file', 'path' = '{path}', 'format' = 'csv'); SELECT n FROM t"
+    for query in (table, table.replace("(n INT) ", "")):
+        with pytest.raises(QueryError, match=told):
+            load_text(query, tmp_path, "pipes")
+    with pytest.raises(ConnectorError, match=told):
+        open_source(
+            "file", SourceRequest("t", {"path": path, "format": "csv"}, {"n": pl.Int32()}, tmp_path)
+        ).partitions()
+
+
+def test_a_folder_whose_name_is_no_text_is_refused_when_the_query_is_planned(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    (folder / "a.csv").write_text("1\n")
+    text = "CREATE TABLE t (n INT) WITH ('connector' = 'file', 'path' = 'a.csv', 'format' = 'csv'); SELECT n FROM t"
+    with pytest.raises(
+        QueryError, match=r"table 't': the path of the file .*/caf\\xe9/a\.csv is not UTF-8; rename it or the folder"
+    ):
+        load_text(text, folder, "folders")
+
+
+def test_a_pipe_in_a_folder_is_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    (tmp_path / "b.json").write_text('{"id": 1}\n')
+    found = open_source("file", asked(tmp_path, "json", "id", pl.Int64())).partitions()
+    assert [partition.id for partition in found] == [str(tmp_path / "b.json")]
 
 
 def test_a_file_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -147,6 +147,8 @@ def test_a_directory_too_deep_for_sockets_is_refused(tmp_path: Path) -> None:
     check_room(Path("/tmp"))
     with pytest.raises(TopologyError, match="has too long a path for Unix sockets; set TMPDIR to a shorter one"):
         check_room(tmp_path / ("deep" * 30))
+    with pytest.raises(TopologyError, match=r"/caf\\xe9 is not UTF-8; set TMPDIR to another"):
+        check_room(Path(os.fsdecode(b"/caf\xe9")))
 
 
 class Tells(BasicBolt):

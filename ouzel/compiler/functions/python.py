@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.functions.lowering import quote
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.types import DataType, to_polars
-from ouzel.compiler.user_code import FAILURES, describe_error
+from ouzel.compiler.user_code import FAILURES, describe_raised
 from ouzel.errors import NotSupported, OuzelError
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _answer(python: Python, row: Sequence[Any]) -> tuple[Any, str | None]:
     try:
         return python(*row), None
     except FAILURES as error:
-        return None, f"raised {describe_error(error)}"
+        return None, f"raised {describe_raised(error)}"
 
 
 def _misfit(value: Any, kind: pl.DataType) -> str | None:

@@ -139,6 +139,7 @@ CONNECTOR = Connector(
             size="ouzel.connectors.file.whole:count_bytes", content="ouzel.connectors.file.whole:digest_files"
         ),
         infer="ouzel.connectors.file.inference:find_columns",
+        refuses="ouzel.connectors.file.paths:refuse_input",
     ),
     Writes(
         "ouzel.connectors.file.sink:FileSink",

@@ -167,8 +167,15 @@ def check_room(parent: Path) -> None:
     """See that sockets in a job directory below `parent` can have a path.
 
     Raises:
-        TopologyError: it would be too long.
+        TopologyError: it would be too long, or is no text, which gRPC does not take.
     """
+    try:
+        str(parent).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(parent).decode(errors="backslashreplace")
+        raise TopologyError(
+            f"the path of the temporary directory {shown} is not UTF-8; set TMPDIR to another"
+        ) from None
     if len(os.fsencode(parent / _LONGEST)) > _SOCKET_PATH:
         raise TopologyError(
             f"the temporary directory {parent} has too long a path for Unix sockets; set TMPDIR to a shorter one"
