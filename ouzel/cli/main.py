@@ -108,9 +108,6 @@ def run(
         job = query.load(given, may_only_tell=True)
         if _only_tells(job, form):
             return
-        if job.program.explain is not None:
-            typer.echo(_explanation(job, job.program.explain))
-            return
         if job.program.reconciles:
             from ouzel.cli.comparing import Request, run_and_reconcile
 
@@ -179,10 +176,14 @@ def _prepare() -> None:
 
 
 def _only_tells(job: Job, form: ResultFormat) -> bool:
-    """Print what DESCRIBE and SHOW ask for; whether the query asks for nothing else."""
+    """Print what DESCRIBE, SHOW and EXPLAIN ask for; whether the query asks for nothing else."""
     from ouzel.cli.listing import print_before
 
-    return print_before(job.program, form)
+    if print_before(job.program, form):
+        return True
+    if job.program.explain is not None:
+        typer.echo(_explanation(job, job.program.explain))
+    return job.program.explain is not None
 
 
 def _standing(record: Path) -> str:

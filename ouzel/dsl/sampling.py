@@ -43,7 +43,7 @@ from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import OuzelError, QueryError
-from ouzel.runtime.tasks.exits import guarded
+from ouzel.runtime.tasks.exits import in_user_code
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _samples(producer: Producer) -> list[Any] | None:
             return None if pairs is None else [picked(pair, places) for pair in pairs]
         case StepTaken(below=below, step=step) if not step.by_columns:
             given_first = samples(below)
-            with guarded():
+            with in_user_code():
                 return None if given_first is None else list(islice(_try(step, given_first), SAMPLE_ROWS))
         case JoinedPairs(below=below, other=other, stays=stays):
             both = samples(below), samples(other)

@@ -16,7 +16,7 @@ _held: dict[Path, int] = {}
 """The directories that runs of this process have, and their locks."""
 
 
-def take(home: Path) -> None:
+def hold_directory(home: Path) -> None:
     """Have the directory for a run of this process, until it lets go or ends. What it took for a run that never started it has already.
 
     Raises:
@@ -40,7 +40,7 @@ def take(home: Path) -> None:
     _held[home.resolve()] = lock
 
 
-def let_go(home: Path) -> None:
+def release_directory(home: Path) -> None:
     """The run has ended. Harmless where none has it."""
     lock = _held.pop(home.resolve(), None)
     if lock is not None:

@@ -54,7 +54,7 @@ def recordable(job: session.Job, home: Path, engine: str) -> session.Job:
         QueryError: a run that goes on is recorded there.
     """
     home.mkdir(0o700, parents=True, exist_ok=True)
-    lock.take(home)
+    lock.hold_directory(home)
     if is_live(home):
         raise QueryError(
             f"{home} is the record of a run that goes on", instead="stop that run, or choose another directory"
@@ -156,7 +156,7 @@ class Recorder(RowIteration):
             if status.state in (RunState.FINISHED, RunState.STOPPED) and not was_cut_short(status):
                 self._save(status, self._result())
         self._live.close()
-        lock.let_go(self.home)
+        lock.release_directory(self.home)
         return status
 
     def end(self) -> Status:

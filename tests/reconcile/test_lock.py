@@ -14,7 +14,7 @@ from ouzel.errors import QueryError
 from ouzel.reconcile import lock
 from tests.house.source import ROOT
 
-HOLD = "import sys; from pathlib import Path; from ouzel.reconcile import lock; lock.take(Path(sys.argv[1])); print(flush=True); input()"
+HOLD = "import sys; from pathlib import Path; from ouzel.reconcile import lock; lock.hold_directory(Path(sys.argv[1])); print(flush=True); input()"
 NUMBERS = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'rows' = '3', 'fields.n.kind' = 'sequence'); SELECT n FROM t"
 
 
@@ -27,7 +27,7 @@ def test_a_second_run_is_refused_until_the_first_has_ended(tmp_path: Path) -> No
         second = CliRunner().invoke(app, run)
         (tmp_path / lock.LOCK).write_text("")  # as it is for the moment after it was taken
         with pytest.raises(QueryError, match="of another process"):
-            lock.take(tmp_path)
+            lock.hold_directory(tmp_path)
         first.communicate(b"\n")
     assert second.exit_code == 2
     told = f"is the record of a run that goes on, of process {first.pid} on "
@@ -40,6 +40,6 @@ def test_a_second_run_is_refused_until_the_first_has_ended(tmp_path: Path) -> No
 
 def test_who_could_not_start_has_not_lost_the_directory(tmp_path: Path) -> None:
     for _ in range(2):
-        lock.take(tmp_path)
-    lock.let_go(tmp_path)
-    lock.let_go(tmp_path)
+        lock.hold_directory(tmp_path)
+    lock.release_directory(tmp_path)
+    lock.release_directory(tmp_path)

@@ -16,7 +16,7 @@ from ouzel.connectors.file.identity import TAIL_BYTES, hash_bytes
 from ouzel.errors import ConnectorError
 
 
-class Version(NamedTuple):
+class FileVersion(NamedTuple):
     """A file as it was: its inode, its size, when it was written, and a hash of the two ends of its bytes."""
 
     ino: int
@@ -31,7 +31,7 @@ class Unchanged:
     def __init__(self, notes: Path | None) -> None:
         self._notes = notes
         lines = notes.read_bytes().split(b"\n")[:-1] if notes and notes.exists() else []
-        self._known = {path: Version(*version) for path, version in map(json.loads, lines)}
+        self._known = {path: FileVersion(*version) for path, version in map(json.loads, lines)}
 
     def check(self, path: str) -> None:
         """Note a file that is read for the first time, or see that it is still the one that was; text may have grown.
@@ -60,14 +60,14 @@ class Unchanged:
             raise ConnectorError(f"what is read cannot be noted in {notes}: {error.strerror}") from None
 
 
-def _is_same(path: str, known: Version, now: Version) -> bool:
+def _is_same(path: str, known: FileVersion, now: FileVersion) -> bool:
     if (known.size, known.written_ns, known.ends) == (now.size, now.written_ns, now.ends):
         return True
     grows = not is_packed(path) and not path.endswith((".parquet", ".pq"))
     return grows and now.size >= known.size and (known.ino, known.ends) == (now.ino, now.ends)
 
 
-def _version_of(path: str, size: int | None) -> Version:
+def _version_of(path: str, size: int | None) -> FileVersion:
     """What a file is now; the ends are those of its first `size` bytes, or of all."""
     try:
         with Path(path).open("rb") as file:
@@ -77,4 +77,4 @@ def _version_of(path: str, size: int | None) -> Version:
             last = os.pread(file.fileno(), min(TAIL_BYTES, size), max(0, size - TAIL_BYTES))
     except OSError as error:
         raise unreadable(path, error) from None
-    return Version(told.st_ino, told.st_size, told.st_mtime_ns, hash_bytes(first + last))
+    return FileVersion(told.st_ino, told.st_size, told.st_mtime_ns, hash_bytes(first + last))

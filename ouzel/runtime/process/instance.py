@@ -49,7 +49,7 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.run import ROWS_LOST, STATE_LOST
-from ouzel.runtime.tasks.exits import guarded, leave
+from ouzel.runtime.tasks.exits import in_user_code, leave
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import MESSAGES, Codec
 from ouzel.runtime.wire.stream import Frame
@@ -196,7 +196,7 @@ class Instance:
     def run(self, make: Callable[[], TaskMachine], incarnation: int) -> None:
         """Until the process is told to end. A failure is reported, and the process stays: the topology master ends the run."""
         try:
-            with guarded():
+            with in_user_code():
                 self._run(make(), incarnation)
         except OuzelError as error:
             self._fail(str(error))

@@ -24,7 +24,7 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.simulator.world import World
-from ouzel.runtime.tasks.exits import guarded
+from ouzel.runtime.tasks.exits import in_user_code
 
 IDLE_S = 0.001
 """Pause when there is nothing to do."""
@@ -186,7 +186,7 @@ class MemoryHandle(RowIteration):
 
     def _run(self) -> None:
         try:
-            with guarded():
+            with in_user_code():
                 self._work()
         except OuzelError as error:
             self._end(RunState.FAILED, str(error))

@@ -31,7 +31,7 @@ class Death(BaseException):
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def in_user_code() -> Iterator[None]:
     """Inside, in this thread of this process, os._exit raises SystemExit, as sys.exit does; and a child that a function of the user's has
     forked ends when the function is left."""
     _register()

@@ -53,13 +53,13 @@ def total_lists(text: str, lists: pa.Array) -> pa.Array:
 
     from ouzel.compiler.types import Field, Schema, from_arrow, to_polars
     from ouzel.runtime.operators.python_totals import blame_monoid, column_of_totals, from_storage
-    from ouzel.runtime.tasks.exits import guarded
+    from ouzel.runtime.tasks.exits import in_user_code
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     monoid, kind = pickle.loads(b64decode(text)), from_arrow(lists.type.value_type)
     schema = Schema((Field("total", monoid.signature(kind).result),))
     groups = pl.Series(pl.from_arrow(lists)).cast(pl.List(to_polars(kind))).to_list()
-    with guarded(), blame_monoid(monoid.name):
+    with in_user_code(), blame_monoid(monoid.name):
         totals = [monoid.sum(from_storage(value, kind) for value in group) for group in groups]
     column, bad = column_of_totals(totals, schema["total"].type)
     if bad is not None:
@@ -77,14 +77,14 @@ def _compute(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.Record
     import polars as pl
     import pyarrow as pa
 
-    from ouzel.runtime.tasks.exits import guarded
+    from ouzel.runtime.tasks.exits import in_user_code
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     frame = pl.from_arrow(pa.Table.from_batches([batch]))
     assert isinstance(frame, pl.DataFrame)
     node = operator.node
     kinds = node.input.schema.polars()
-    with guarded():
+    with in_user_code():
         made = operator.process(frame.cast({name: kinds[name] for name in frame.columns}))
     if operator.refused:
         first = operator.refused[0]
