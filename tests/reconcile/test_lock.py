@@ -14,7 +14,14 @@ from ouzel.errors import QueryError
 from ouzel.reconcile import lock
 from tests.house.source import ROOT
 
-HOLD = "import sys; from pathlib import Path; from ouzel.reconcile import lock; lock.hold_directory(Path(sys.argv[1])); print(flush=True); input()"
+HOLD = """
+import sys
+from pathlib import Path
+from ouzel.reconcile import lock
+lock.hold_directory(Path(sys.argv[1]))
+print(flush=True)
+input()
+"""
 NUMBERS = "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'rows' = '3', 'fields.n.kind' = 'sequence'); SELECT n FROM t"
 
 
