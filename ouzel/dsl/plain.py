@@ -75,15 +75,15 @@ def _call(call: Call, arguments: Sequence[Computed]) -> Computed:
     if function is None or not all(isinstance(one.type, kinds) and one.type != FLOAT for one in call.arguments):
         types = ", ".join(str(one.type) for one in call.arguments)
         raise _refuse(f"{call.function.upper()}({types})")
-    strict = function
+    strict, step = function, -1 if call.function in RIGHT_FIRST else 1
 
     def computed(given: Any) -> Any:
         values = []
-        for one in arguments:
+        for one in arguments[::step]:
             if (value := one(given)) is None:
                 return None  # what comes behind a NULL is not looked at, and cannot fail
             values.append(value)
-        return _within(call.type, strict(*values))
+        return _within(call.type, strict(*values[::step]))
 
     return computed
 
@@ -183,6 +183,9 @@ def _substring(text: str, start: int, length: int | None = None) -> str:
     end = len(text) if length is None else begin + length
     return text[max(begin, 0) : max(end, 0)]
 
+
+RIGHT_FIRST = frozenset({"divide", "modulo"})
+"""Functions whose right side is computed first, as in Spark."""
 
 Strict = tuple[Callable[..., Any], tuple[type, ...]]
 
