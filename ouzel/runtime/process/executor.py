@@ -143,9 +143,9 @@ class Executor:
         match instruction:
             case Start(name, incarnation):
                 self._start(name, incarnation)
-            case Kill(name):
-                self._how_it_ended[name] = self._no_life(name) + self._where_it_is(name)
-                print(f"{name} has shown no life for too long", file=sys.stderr)
+            case Kill(name, why):
+                self._how_it_ended[name] = f"{self._no_life(name)} ({why}){self._where_it_is(name)}"
+                print(f"{name} has shown no life for too long: {why}", file=sys.stderr)
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(self._pidfds[name], signal.SIGKILL)
             case GiveUp(name, reason) if name.startswith("instance-"):

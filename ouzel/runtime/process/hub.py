@@ -19,7 +19,8 @@ SOCKET_BYTES = 1 << 20
 STRANGERS_MAX = 64
 """Connections that have not been introduced."""
 
-INTRODUCTION_S = 5.0
+INTRODUCTION_S, INTRODUCTION_LOOKS = 5.0, 100
+"""Whoever has not introduced himself after so long, and so many looks, is let go: with less than that this process, or his, had no core."""
 
 
 class Connection:
@@ -28,7 +29,7 @@ class Connection:
     def __init__(self, connection: socket.socket) -> None:
         self.socket, self.inbound = connection, Inbound(STRANGERS_BYTES_MAX)
         self.trusted = False
-        self.opened_s = time.monotonic()
+        self.opened_s, self.looks = time.monotonic(), 0
         self.dialer: Dialer | None = None
         self.acceptor: Acceptor | None = None
         self.claims = (0, 0)
@@ -102,7 +103,9 @@ class Hub:
         strangers = [one for one in self._connections.values() if not one.trusted]
         late = time.monotonic() - INTRODUCTION_S
         for connection in strangers:
-            if connection.opened_s < late or len(strangers) > STRANGERS_MAX:
+            connection.looks += 1
+            is_late = connection.opened_s < late and connection.looks > INTRODUCTION_LOOKS
+            if is_late or len(strangers) > STRANGERS_MAX:
                 self.drop(connection)
                 strangers = strangers[1:]
 

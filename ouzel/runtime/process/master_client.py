@@ -13,7 +13,7 @@ from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
 
-_RETRY_S, _LOOK_S = 0.05, 0.01
+_RETRY_S, _LOOK_S, _LOOK_MOST_S, _LOOKS_GROW = 0.05, 0.01, 0.1, 1.2
 
 
 class MasterFinder:
@@ -27,11 +27,12 @@ class MasterFinder:
         """The address as soon as there is one; None if that takes too long."""
         if self._state is None:
             self._state = open_state(self._job.topology.settings.state_manager, self._job.home)
-        deadline = time.monotonic() + timeout_s
+        deadline, look_s = time.monotonic() + timeout_s, _LOOK_S
         while (address := self._state.get(f"/tmanagers/{self._job.id}")) is None:
             if time.monotonic() > deadline:
                 return None
-            time.sleep(_LOOK_S)
+            time.sleep(look_s)
+            look_s = min(_LOOKS_GROW * look_s, _LOOK_MOST_S)
         return address.decode()
 
     def close(self) -> None:

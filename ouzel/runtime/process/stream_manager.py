@@ -66,6 +66,7 @@ class StreamManager:
         self._report = wire_pb2.StreamManagerReport(container=container, incarnation=incarnation)
         self._metrics = ReportSender(job.container(container))
         self._next_report = self._drained_ms = 0.0
+        self._dialled_ms: dict[int, float] = {}
         self._moves, self._reported_bytes = False, -1
         self._rest_ms = min(REST_TICK_MS, settings.heartbeat_ms / 2)
         self._drain_ms = settings.cache_drain_ms
@@ -220,9 +221,12 @@ class StreamManager:
         self._connect_peers()
 
     def _connect_peers(self) -> None:
-        for manager in self._plan.stream_managers:
+        """Dial those that are not linked, those that wait longest first; of many that do not answer some are left for the next tick."""
+        until_ms = self._clock() + 1e3 * _DIAL_S
+        for manager in sorted(self._plan.stream_managers, key=lambda one: self._dialled_ms.get(one.container, 0.0)):
             link = self._peers.get(manager.container)
-            if link is not None and not self._hub.is_linked(link):
+            if link is not None and not self._hub.is_linked(link) and self._clock() < until_ms:
+                self._dialled_ms[manager.container] = self._clock()
                 with contextlib.suppress(OSError):
                     hello = wire_pb2.Hello(container=self._container, incarnation=os.getpid())
                     hello.nonce = secrets.token_bytes(NONCE_BYTES)

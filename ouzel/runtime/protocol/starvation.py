@@ -39,6 +39,9 @@ class Starvation:
         self._before: Usage | None = None
         self._seen_ms = -inf
 
+    def __str__(self) -> str:
+        return f"of which it computed or had no core for {self.excused_ms / 1e3:.1f} s"
+
     def is_due(self, limit_ms: float, now_ms: float) -> bool:
         """Whether the process is to be looked at again."""
         return now_ms - self._seen_ms >= LOOKS * limit_ms

@@ -32,9 +32,10 @@ class Start:
 
 @dataclass(frozen=True)
 class Kill:
-    """Instruction: kill a process that no longer shows any life."""
+    """Instruction: kill a process that no longer shows any life; `why` in words."""
 
     name: str
+    why: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Supervision:
         silence.see(None if hangs else usage, now_ms)
         since = min(age_ms, now_ms - process.started_ms, now_ms - self._late_ms + LATE * limit_ms) - silence.excused_ms
         dead = since > limit_ms or silence.computed_ms > ENDLESS * limit_ms
-        return [Kill(name)] if process.running and dead else []
+        return [Kill(name, f"silent for {age_ms / 1e3:.1f} s, {silence}")] if process.running and dead else []
 
     def tick(self, now_ms: float) -> list[SupervisionInstruction]:
         """What is due."""
