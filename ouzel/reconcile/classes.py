@@ -83,7 +83,8 @@ def evidence(record: RunRecord, home: Path, component: str, dealt: tuple[str, ..
 
 def _hit(record: RunRecord, component: str) -> tuple[str, ...]:
     """Of which losses this component's rows can lack something: what was on its way is lost at most once, and sent again else."""
-    return ("", component) if record.delivery == Delivery.AT_MOST_ONCE.value else (component,)
+    on_way = ("",) if record.delivery == Delivery.AT_MOST_ONCE.value else ()
+    return (*on_way, component) if component else on_way
 
 
 def _in_event_time(loss: Loss, lag_us: int | None) -> Loss:

@@ -237,11 +237,12 @@ def _with_bound(node: Node, read: Node, port: int, record: RunRecord | None) -> 
 
 
 def find_trusted(sink: Sink, found: Sequence[Dropper], record: RunRecord | None) -> Iterator[str]:
-    """The components whose late rows the input does not bear out: they are what the file says."""
+    """The components whose late rows the input does not bear out: they are what the file says, or only counted there."""
     nodes = _dropping(sink)
     for dropper in found:
         node, port = nodes[dropper.place], dropper.port or 0
-        if not dropper.exact or _with_bound(node, node.inputs[port], port, record)[1] is None:
+        added_up = any(int(row.get(ROWS, 1)) > 1 for row in dropper.sample)
+        if added_up or not dropper.exact or _with_bound(node, node.inputs[port], port, record)[1] is None:
             yield dropper.component
 
 

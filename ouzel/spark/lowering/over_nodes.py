@@ -8,6 +8,7 @@ from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import FrameKind, Over, OverCall, SortKey, TopN, WindowFrame
 from ouzel.compiler.plan.over import LIFE, PEERS_ALIKE, PICKS, RANKS, SHIFTS, UP_TO_PEERS, WHOLE
 from ouzel.compiler.types import BIGINT, DateType, TimestampType
+from ouzel.errors import NotSupported
 from ouzel.spark.lowering.aggregates import aggregate_call
 from ouzel.spark.lowering.text import quote, with_columns
 
@@ -15,6 +16,9 @@ PEERS, PLACE, BEGINS = "$peers", "$place", "$begins"
 """Columns that exist for a moment: the number of a row's group of peers, for frames that count those, which Spark has not; its place
 in the whole order, by which the first of a frame is told that holds peers; the time of a row with which its key begins another life.
 """
+
+UNBOUNDED_OFFSET = 2**63 - 1
+"""What PySpark's rangeBetween takes for no bound at all."""
 
 
 def lower_over(node: Over, names: Mapping[int, str]) -> list[str]:
@@ -114,6 +118,11 @@ def _frame(call: OverCall, node: Over) -> str:
         return _window(node, _sort(node.order))
     if frame.kind is FrameKind.GROUPS:
         return f"{_window(node, quote(PEERS))}.rangeBetween({_bounds(frame)})"
+    if any(abs(offset or 0) >= UNBOUNDED_OFFSET for offset in (frame.start, frame.end)):
+        raise NotSupported(
+            f"a RANGE of {UNBOUNDED_OFFSET} in a PySpark job: Spark takes that number for UNBOUNDED",
+            instead="write UNBOUNDED, or a smaller number",
+        )
     measured = _measure(node) if frame.start or frame.end else _sort(node.order)
     return f"{_window(node, measured)}.rangeBetween({_bounds(frame)})"
 

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ouzel.compiler.functions.lowering import column_name, quote
+from ouzel.errors import NotSupported
 from ouzel.session import load_text
 from ouzel.spark.lowering import spark_job
 from ouzel.spark.lowering.json import READ_JSON, SPELL, json_reader
@@ -159,3 +160,15 @@ def test_long_expressions_are_laid_out() -> None:
     assert lines[6].startswith("            .when(")
     assert lines[-3:] == ["        .distinct()", "        .count()", "    )"]
     assert max(map(len, lines)) <= WIDTH
+
+
+def test_the_one_range_that_pyspark_takes_for_unbounded_is_refused() -> None:
+    text = "CREATE TABLE t (a BIGINT) WITH ('connector' = 'file', 'path' = 't', 'format' = 'parquet');"
+    over = "SELECT COUNT(*) OVER (ORDER BY a RANGE BETWEEN {} PRECEDING AND CURRENT ROW) AS n FROM t;"
+    job = load_text(text + over.format(2**63 - 2), Path(), "near")
+    assert "-9223372036854775806" in spark_job(job.program, Path())
+    job = load_text(text + over.format(2**63 - 1), Path(), "beyond")
+    with pytest.raises(
+        NotSupported, match="Spark takes that number for UNBOUNDED; write UNBOUNDED, or a smaller number"
+    ):
+        spark_job(job.program, Path())
