@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning, Secret, SecretWarning
+from ouzel.compiler.depth import room_for_depth
 from ouzel.compiler.plan import Program, Scan, walk
+from ouzel.compiler.plan.depth import refuse_deep_plans
 from ouzel.errors import QueryError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
@@ -75,6 +77,17 @@ def load_text(
     text: str, directory: Path, name: str, pairs: Iterable[tuple[str, str]] = (), functions: Iterable[Row] = ()
 ) -> Job:
     """As `load`, for SQL in a string; `name` becomes the topology's unless 'query.name' is set."""
+    try:
+        with room_for_depth():
+            return _load_text(text, directory, name, pairs, functions)
+    except RecursionError:
+        advice = "compute parts of it in views that are written to tables of their own"
+        raise QueryError("the query is nested too deep to be planned", instead=advice) from None
+
+
+def _load_text(
+    text: str, directory: Path, name: str, pairs: Iterable[tuple[str, str]], functions: Iterable[Row]
+) -> Job:
     from ouzel.compiler.functions.known import with_own
     from ouzel.compiler.sql import compile_sql
     from ouzel.compiler.sql.defining import with_definitions
@@ -88,11 +101,12 @@ def load_text(
     text, told = with_definitions(text, traits)
     pairs = tuple(pairs)
     program = compile_sql(text, traits, own, settings=pairs)
+    refuse_deep_plans(program.sinks)
     whole = _edit(text, [*program.edits, *_hidden(program)])
     if whole != text:
         text, program = whole, replace(compile_sql(whole, traits, own, settings=pairs), notes=program.notes)
     for note in (*told, *program.notes):
-        warnings.warn(note, QueryWarning, stacklevel=2)
+        warnings.warn(note, QueryWarning, stacklevel=3)
     with _point_at(text, program):
         settings = Settings().updated(program.settings)
     settings = settings.updated(pairs)
@@ -151,7 +165,7 @@ def _hidden(program: Program) -> Iterator[tuple[int, int, str]]:
         yield *secret.place, f"'{secret.option}' = '${{env:{_keep(secret)}}}'"
         advice = "write '${env:NAME}', and put it into the environment"
         warnings.warn(
-            f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=3
+            f"'{secret.option}' of table '{secret.table}' stands in the query; {advice}", SecretWarning, stacklevel=4
         )
 
 

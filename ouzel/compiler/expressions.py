@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, TypeVar
 
 from ouzel.compiler.types import BOOLEAN, DataType, Schema
 
@@ -132,9 +133,11 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 
 def walk_expression(expression: Expression) -> Iterator[Expression]:
     """The expression and everything below it, parents first."""
-    yield expression
-    for child in children(expression):
-        yield from walk_expression(child)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += reversed(children(part))
 
 
 def columns_of(expression: Expression) -> frozenset[str]:
@@ -172,14 +175,34 @@ def columns(schema: Schema) -> tuple[Column, ...]:
 
 def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
     """The operands of nested ANDs, left to right."""
-    if isinstance(predicate, Call) and predicate.function == "and":
-        return tuple(part for argument in predicate.arguments for part in conjuncts(argument))
-    return (predicate,)
+    found, waiting = [], [predicate]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Call) and part.function == "and":
+            waiting += reversed(part.arguments)
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def conjunction(parts: Sequence[Expression]) -> Expression:
     """All parts joined by AND, the first one evaluated first."""
-    joined = parts[0]
-    for part in parts[1:]:
-        joined = Call(BOOLEAN, "and", (joined, part))
-    return joined
+    return chained("and", BOOLEAN, parts)
+
+
+Part = TypeVar("Part")
+LONG_CHAIN = 64
+"""From so many operands on a chain is a tree that is not deep: thousands would be deeper than recursion and Spark's stack go."""
+
+
+def chained(function: str, kind: DataType, parts: Sequence[Expression]) -> Expression:
+    """All parts joined by an associative operator, left to right; short chains lean to the left, as they are read."""
+    return balanced(parts, lambda left, right: Call(kind, function, (left, right)))
+
+
+def balanced(parts: Sequence[Part], join: Callable[[Part, Part], Part]) -> Part:
+    """All parts joined two by two, in their order; short chains lean to the left."""
+    if len(parts) < LONG_CHAIN:
+        return reduce(join, parts)
+    half = len(parts) // 2
+    return join(balanced(parts[:half], join), balanced(parts[half:], join))

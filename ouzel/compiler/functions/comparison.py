@@ -19,7 +19,7 @@ from ouzel.compiler.functions.lowering import (
 )  # fmt: skip
 from ouzel.compiler.functions.registry import Function, KernelLowering, Lowered, Signature
 from ouzel.compiler.functions.signatures import alike, is_comparable, is_orderable
-from ouzel.compiler.types import BOOLEAN, ArrayType, RowType
+from ouzel.compiler.types import BOOLEAN, ArrayType, IntegerType, RowType, VarcharType, to_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,9 +54,10 @@ def _in(arguments: Sequence[Lowered], signature: Signature) -> Lowered:
     import polars as pl
 
     value, *items = arguments
-    texts = [item.literal for item in items]
-    if len(texts) > 1 and all(isinstance(text, str) for text in texts):
-        among = pl.lit(pl.Series(texts, dtype=pl.String).implode())
+    values, kind = [item.literal for item in items], signature.parameters[0]
+    is_whole = isinstance(kind, IntegerType) and len(values) > 3
+    if len(values) > 1 and (is_whole or isinstance(kind, VarcharType)) and all(one is not None for one in values):
+        among = pl.lit(pl.Series(values, dtype=to_polars(kind)).implode())
         return with_errors(value.value.is_in(among), arguments)  # the value is computed once, and looked up
     found = (
         pl.any_horizontal(*(value.value == item.value for item in items))
@@ -123,7 +124,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "low <= value AND value <= high.", "value BETWEEN low AND high", null_in_null_out=False,
     ),
     Function(
-        "in", alike(2, 10_000, BOOLEAN, is_orderable), _in, _spark_in,
+        "in", alike(2, 20_001, BOOLEAN, is_orderable), _in, _spark_in,
         "Whether the value equals an item; NULL if it equals none and one is NULL.", "value IN (item, ...)",
         null_in_null_out=False,
     ),

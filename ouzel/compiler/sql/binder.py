@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ouzel.compiler.coercion import can_cast, cast_to, common_type
-from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal
+from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, balanced
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.sql import literals, predicates
 from ouzel.compiler.sql.advice import of_function, of_operator
@@ -30,6 +30,7 @@ _BINARY: dict[type[exp.Expr], tuple[str, str]] = {
     exp.BitwiseAnd: ("bitand", "&"), exp.BitwiseOr: ("bitor", "|"), exp.BitwiseXor: ("bitxor", "^"),
     exp.NullSafeEQ: ("is_not_distinct_from", "IS NOT DISTINCT FROM"), exp.NullSafeNEQ: ("is_distinct_from", "IS DISTINCT FROM"),
 }  # fmt: skip
+_ASSOCIATIVE = (exp.And, exp.Or, exp.DPipe)
 _CLOCK_LIST = (
     "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
     "unix_timestamp current_watermark"
@@ -83,19 +84,28 @@ class Binder:
     def operator(self, node: exp.Expr) -> Expression:
         """A binary operator."""
         consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
-        function, sign = _BINARY[type(node)]
         if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.this, exp.Tuple):
             same = predicates.bind_equal_tuple(
                 self, [self.bind(part) for part in node.this.expressions], node.expression
             )
             return same if isinstance(node, exp.EQ) else self.resolve(node, "not", [same])
-        left, right = self.bind(node.this), self.bind(node.expression)
+        if type(node) in _ASSOCIATIVE and type(node.this) is type(node):
+            operands = [(part, self.bind(part)) for part in _operands(node)]
+            return balanced(operands, lambda left, right: (right[0], self._joined(node, left, right)))[1]
+        return self._joined(node, (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression)))
+
+    def _joined(
+        self, node: exp.Expr, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]
+    ) -> Expression:
+        """Two operands of an operator, each with what is bound of it."""
+        function, sign = _BINARY[type(node)]
         try:
-            return self._locate(node, lambda: resolve_call(function, [left, right]))
+            return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))
         except TypeMismatch as error:
-            problem = f"{left.type} {sign} {right.type} is not possible"
-            advice = of_operator(sign, (self._text(node.this), left), (self._text(node.expression), right))
-            raise self.source.error(problem, place(node), advice or error.instead) from None
+            problem = f"{left[1].type} {sign} {right[1].type} is not possible"
+            advice = of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
+            span = (place(left[0])[0], place(right[0])[1])
+            raise self.source.error(problem, span, advice or error.instead) from None
 
     def _text(self, node: exp.Expr) -> str:
         start, end = place(node)
@@ -340,6 +350,15 @@ class Binder:
             start, end = place(node)
             error.at = -1 if error.text != self.source.text else error.at
             raise error.located(self.source.text, start, end - start) from None
+
+
+def _operands(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain of one operator, left to right."""
+    kind, found = type(node), []
+    while type(node) is kind:
+        found.append(node.expression)
+        node = node.this
+    return [node, *reversed(found)]
 
 
 def called_in(node: exp.Expr) -> exp.Expr:

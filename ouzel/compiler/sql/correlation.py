@@ -202,5 +202,11 @@ def strip_parentheses(node: exp.Expr) -> exp.Expr:
 
 def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
     """The operands of nested ANDs, without their parentheses."""
-    node = strip_parentheses(node)
-    return [*conjuncts_of(node.this), *conjuncts_of(node.expression)] if isinstance(node, exp.And) else [node]
+    found, waiting = [], [node]
+    while waiting:
+        part = strip_parentheses(waiting.pop())
+        if isinstance(part, exp.And):
+            waiting += (part.expression, part.this)
+        else:
+            found.append(part)
+    return found

@@ -8,11 +8,31 @@ from ouzel.compiler.sql.rewrite import CALL
 from ouzel.compiler.sql.source import QueryText, Span
 from ouzel.errors import NotSupported
 
+_SPAN = "ouzel.span"
+"""Where a node keeps its place, once it is known: looking for it goes through all that is below, and is asked of each part."""
+
+
+def note_places(tree: exp.Expr) -> None:
+    """Note the place of each expression of a parsed tree, from the leaves up; of what holds a query it changes as that is bound."""
+    changing: set[int] = set()
+    for node in reversed(list(tree.bfs())):
+        if isinstance(node, exp.Query) or any(id(part) in changing for part in node.iter_expressions()):
+            changing.add(id(node))
+            continue
+        spans = [part.meta[_SPAN] for part in node.iter_expressions() if _SPAN in part.meta]
+        if "start" in node.meta and "end" in node.meta:
+            spans.append((node.meta["start"], node.meta["end"] + 1))
+        if spans:
+            node.meta[_SPAN] = (min(start for start, _ in spans), max(end for _, end in spans))
+
 
 def place(node: exp.Expr) -> Span:
     """From the first to the last character of `node`, as far as its parts know where they are."""
     if isinstance(node, exp.Anonymous) and "start" in node.meta:
         return (node.meta["start"], node.meta["end"] + 1)  # the rewrite made it the place of the whole call
+    if _SPAN in node.meta:
+        start, end = node.meta[_SPAN]
+        return (start, end)
     starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
     ends = [part.meta["end"] for part in node.walk() if "end" in part.meta]
     if starts:

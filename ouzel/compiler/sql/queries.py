@@ -12,6 +12,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ouzel.compiler.sql.emit_clause import EmitClause, split_emit
 from ouzel.compiler.sql.grouped import spell_group_by_all, spread_keys
+from ouzel.compiler.sql.nesting import check_tokens, check_tree
+from ouzel.compiler.sql.places import note_places
 from ouzel.compiler.sql.precedence import LeveledParser, settle_precedence
 from ouzel.compiler.sql.rewrite import rewrite_query
 from ouzel.compiler.sql.source import QueryText, Tokens, span_of
@@ -38,6 +40,7 @@ def parse_query(source: QueryText, tokens: Tokens) -> Query:
     body, emit = split_emit(source, tokens)
     if not body:
         raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
+    check_tokens(source, body)
     rewritten = rewrite_query(source, body)
     tree = _parse(source, rewritten.tokens)
     if not isinstance(tree, exp.Query | exp.Values):
@@ -53,6 +56,7 @@ def parse_expression(source: QueryText, tokens: Tokens) -> Query:
     Raises:
         QueryError: it is not an expression.
     """
+    check_tokens(source, tokens)
     rewritten = rewrite_query(source, tokens)
     return Query(_parse(source, rewritten.tokens), rewritten.types)
 
@@ -68,6 +72,8 @@ def _parse(source: QueryText, tokens: list[Token]) -> exp.Expr:
         tokens[0].start,
         tokens[0].end,
     )  # a last resort for parts that do not know their place
+    note_places(tree)
+    check_tree(source, tree)
     return settle_precedence(source, tree)
 
 

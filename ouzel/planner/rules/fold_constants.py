@@ -9,9 +9,9 @@ from math import isfinite
 
 from ouzel.compiler.expressions import (
     Call,
+    Column,
     Expression,
     Literal,
-    columns_of,
     conjunction,
     conjuncts,
     rewrite,
@@ -72,11 +72,16 @@ def _value_of(expression: Expression) -> Expression:
     """The expression as a constant, if it is one: an OR too that begins with TRUE, for nothing behind that is asked."""
     if isinstance(expression, Call) and expression.function == "or" and expression.arguments[0] == _TRUE:
         return _TRUE
-    if isinstance(expression, Literal) or not isinstance(expression.type, _FOLDED) or columns_of(expression):
+    if isinstance(expression, Literal) or not isinstance(expression.type, _FOLDED) or _reads(expression):
         return expression
     if any(isinstance(part, Call) and part.row for part in walk_expression(expression)):
         return expression
     return _computed(expression) if is_deterministic(expression) else expression
+
+
+def _reads(expression: Expression) -> bool:
+    """Whether it reads a column; told at the first, for this is asked of each part."""
+    return any(isinstance(part, Column) for part in walk_expression(expression))
 
 
 def _computed(expression: Expression) -> Expression:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-from ouzel.compiler.expressions import Expression, conjunction, conjuncts
+from ouzel.compiler.expressions import LONG_CHAIN, Expression, columns_of, conjunction, conjuncts
 from ouzel.compiler.plan import Filter, Node, Scan, Watermark
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.rules.predicates import can_move
@@ -27,13 +27,23 @@ def push_filters_to_sources(dag: Dag) -> Dag:
 
 def _split(node: Filter, descent: _Descent) -> Node:
     below, kept = node.input, []
-    for conjunct in conjuncts(node.predicate):
+    for conjunct in _gathered(conjuncts(node.predicate)):
         lowered = descent.beneath(conjunct, below) if can_move(conjunct) else None
         if lowered is None:
             kept.append(conjunct)
         else:
             below = lowered
     return Filter(below, conjunction(kept)) if kept else below
+
+
+def _gathered(parts: Sequence[Expression]) -> Sequence[Expression]:
+    """Of a long AND, the conjuncts that may move and read the same columns as one: they move together."""
+    if len(parts) < LONG_CHAIN:
+        return parts
+    groups: dict[object, list[Expression]] = {}
+    for number, part in enumerate(parts):
+        groups.setdefault(columns_of(part) if can_move(part) else number, []).append(part)
+    return [conjunction(group) for group in groups.values()]
 
 
 @dataclass(frozen=True)
