@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "cases"
 
-MENDED_ELSEWHERE = {
-    "decimal_by_a_whole_number": "a whole number beside a DECIMAL has ten digits",
-    "filter_before_argument": "an aggregate computes its argument for rows that its FILTER leaves out",
-    "is_after_a_comparison": "IS binds tighter than comparisons",
-}
-"""Cases that are not right yet, and why."""
-
 OTHERWISE_IN_BATCH = {
     "line_ends_in_quotes": "Spark's reader makes one letter of a line end of two inside quotes, which docs/batch.md says"
 }
@@ -96,14 +89,7 @@ def _spell(value: Any, kind: str) -> str:
 CASES = {path.name: Found.read(path) for path in sorted(FOLDER.iterdir())}
 
 
-def params(names: Iterable[str]) -> list[Any]:
-    """The cases of these names, those marked that are not right yet."""
-    reasons = MENDED_ELSEWHERE
-    marks = {name: [pytest.mark.xfail(reason=reasons[name], strict=False)] for name in reasons}
-    return [pytest.param(CASES[name], id=name, marks=marks.get(name, ())) for name in names]
-
-
-@pytest.mark.parametrize("case", params(CASES))
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_topology_answers(case: Found) -> None:
     job = case.job()
     result = job.program.result
@@ -118,16 +104,10 @@ def test_the_topology_answers(case: Found) -> None:
 @pytest.mark.spark
 def test_the_batch_job_answers(spark: SparkSession) -> None:
     """All of them in one job of Spark's."""
-    every = [case for name, case in CASES.items() if name not in MENDED_ELSEWHERE | OTHERWISE_IN_BATCH]
+    every = [case for name, case in CASES.items() if name not in OTHERWISE_IN_BATCH]
     answers = batch_answers(spark, every)
     for case in every:
         case.check(answers[case.folder.name])
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("case", params(MENDED_ELSEWHERE))
-def test_the_batch_job_will_answer(case: Found, spark: SparkSession) -> None:
-    case.check(batch_answers(spark, [case])[case.folder.name])
 
 
 def batch_answers(spark: SparkSession, cases: list[Found]) -> dict[str, list[Row]]:
