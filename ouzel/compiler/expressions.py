@@ -190,7 +190,7 @@ def conjunction(parts: Sequence[Expression]) -> Expression:
     return chained("and", BOOLEAN, parts)
 
 
-Part = TypeVar("Part")
+Operand = TypeVar("Operand")
 LONG_CHAIN = 64
 """From so many operands on a chain is a tree that is not deep: thousands would be deeper than recursion and Spark's stack go."""
 
@@ -200,7 +200,7 @@ def chained(function: str, kind: DataType, parts: Sequence[Expression]) -> Expre
     return balanced(parts, lambda left, right: Call(kind, function, (left, right)))
 
 
-def balanced(parts: Sequence[Part], join: Callable[[Part, Part], Part]) -> Part:
+def balanced(parts: Sequence[Operand], join: Callable[[Operand, Operand], Operand]) -> Operand:
     """All parts joined two by two, in their order; short chains lean to the left."""
     if len(parts) < LONG_CHAIN:
         return reduce(join, parts)

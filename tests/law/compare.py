@@ -104,11 +104,10 @@ def _family(column: pl.Series) -> str:
 
 
 def _aligned(left: pl.DataFrame, right: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Both in one order: by the exact columns first, floats last, so that a last digit moves no row."""
+    """Both in one order: by the exact columns first, floats last, so that a last digit moves few rows."""
     floats = [name for name in left.columns if left[name].dtype.is_float()]
-    order = [pl.col(name) for name in left.columns if name not in floats] + [
-        pl.col(name).round_sig_figs(8) for name in floats
-    ]
+    order = [pl.col(name) for name in left.columns if name not in floats]
+    order += [pl.col(name).round_sig_figs(8) for name in floats] + [pl.col(name) for name in floats]
     return left.sort(order, nulls_last=True), right.sort(order, nulls_last=True)
 
 
