@@ -99,6 +99,9 @@ def test_what_is_found(folder: Path, name: str) -> None:
         ("SELECT tabs.a, half.a FROM 'tabs.tsv', 'half.csv'", [(1, 1)]),
         ("SELECT a.b FROM 'tabs.tsv' a JOIN 'tabs.tsv' b ON a.a = b.a", [("x",)]),
         ("WITH tabs AS (SELECT 2 AS a), b AS (SELECT tabs.a FROM 'tabs.tsv') SELECT a FROM b", [(1,)]),
+        ("SELECT a FROM 'half.csv' AS h WHERE EXISTS (SELECT 1 FROM 'big.csv' AS b WHERE b.n > h.a) "
+         "AND a = (SELECT MAX(k.i) FROM read_csv('kinds.csv') AS k WHERE k.i = h.a)", [(1,)]),
+        ("SELECT h.a, x.n FROM 'half.csv' AS h, LATERAL (SELECT COUNT(*) AS n FROM 'kinds.csv' AS k WHERE k.i = h.a) AS x", [(1, 1)]),
         ("SELECT column1 FROM read_csv('header.csv', header => false)", [("b",)]),
         ("SELECT n FROM read_csv('big.csv', nullstr => '9223372036854775808')", [(2**63 - 1,), (None,)]),
         ("SELECT a FROM read_csv('bad.csv', bad_record => 'skip')", [(1,), (4,)]),

@@ -34,7 +34,13 @@ class NamedTables:
     def __init__(self, source: QueryText, connectors: Mapping[str, ConnectorTraits]) -> None:
         self._source, self._connectors = source, connectors
         self._made: dict[Named, Table] = {}
-        self.edits: list[TextEdit] = []
+        self._declared: list[TextEdit] = []
+        self._named: dict[Span, TextEdit] = {}
+
+    @property
+    def edits(self) -> list[TextEdit]:
+        """What becomes of the text: each place is edited once, though a subquery that compares with the query around it is read twice."""
+        return [*self._declared, *self._named.values()]
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -83,7 +89,7 @@ class NamedTables:
             self._made[named] = self._make(named, span, stem)
         table = self._made[named]
         alias = "" if aliased or table.name == stem else f" AS {name_text(stem)}"
-        self.edits.append(TextEdit(*span, name_text(table.name) + alias))
+        self._named[span] = TextEdit(*span, name_text(table.name) + alias)
         advice = (
             "declare it: CREATE TABLE {table} (WATERMARK FOR {column} AS {column} - INTERVAL '5' SECOND) WITH (...)"
         )
@@ -97,7 +103,7 @@ class NamedTables:
         statement, _ = with_found_columns(self._source, statement, self._connectors)
         table = create_table(self._source, statement, self._connectors)
         given = {option.key: option.value for option in statement.options}
-        self.edits.append(TextEdit(0, 0, table_text(name, column_texts(table.writable), given) + ";\n"))
+        self._declared.append(TextEdit(0, 0, table_text(name, column_texts(table.writable), given) + ";\n"))
         return table
 
     def _open(self, named: Named, span: Span) -> dict[str, str]:
