@@ -131,6 +131,14 @@ def test_what_it_answers(folder: Path, query: str, rows: list[tuple[object, ...]
         ("SELECT * FROM 'empty.csv'", "empty.csv is empty, so it says no columns; declare them"),
         ("SELECT * FROM 'empty.json'", "empty.json holds no JSON object, so it says no columns; declare them"),
         ("SELECT * FROM 'gap.csv'", "gap.csv leaves a field without a name; name them all: 'csv.columns' = 'a, b, c'"),
+        ("SELECT * FROM 'wide.csv'", "wide.csv is UTF-16; convert it to UTF-8, as by iconv"),
+        ("SELECT * FROM 'latin.csv'", "latin.csv cannot be read: field 2 is not UTF-8: "),
+        ("SELECT * FROM read_csv('latin.csv', header => false)", "latin.csv cannot be read: field 2 is not UTF-8: "),
+        ("SELECT * FROM read_csv('half.csv', delim => '||')", "'csv.delimiter' and 'csv.quote' are one ASCII character each; write ',' and"),
+        ("SELECT * FROM read_csv('half.csv', quote => 'é')", "'csv.delimiter' and 'csv.quote' are one ASCII character each"),
+        ("SELECT * FROM read_csv('half.csv', delim => '\"')", "'csv.delimiter' and 'csv.quote' are the same character"),
+        ("CREATE TABLE t (a INT) WITH ('connector' = 'file', 'path' = 'half.csv', 'format' = 'csv', 'csv.delimiter' = '\n'); TABLE t",
+         "'csv.delimiter' and 'csv.quote' are no end of a line"),
         ("SELECT * FROM 'late.csv'", "late.csv is empty, where a header names the columns"),
         ("SELECT * FROM kinds.csv", "tables have no database or catalog; write csv, or 'kinds.csv' if that is the path of a file"),
         ('SELECT * FROM "kinds.csv"', "there is no table kinds.csv; the path of a file stands in single quotes: 'kinds.csv'"),
@@ -157,6 +165,8 @@ def test_what_cannot_be_found_is_said(folder: Path, query: str, said: str) -> No
     (folder / "empty.csv").touch()
     (folder / "empty.json").write_text("\n[1]\n")
     (folder / "gap.csv").write_text("a,,c\n")
+    (folder / "latin.csv").write_bytes(b"a,caf\xe9\n")
+    (folder / "wide.csv").write_text("a,b\n", "utf-16")
     (folder / "late.csv").write_text("\n\na,b\n1,2\n")
     (folder / "twice.csv").write_text("a,A\n")
     pq.write_table(pa.table({"t": pa.array([0], pa.time64("us"))}), folder / "time.parquet")

@@ -19,7 +19,7 @@ from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import parse_column, sql_name
-from ouzel.connectors.formats.csv import CsvDecoder, Dialect
+from ouzel.connectors.formats.csv import CsvDecoder, Dialect, check_signs
 from ouzel.connectors.formats.json import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
 from ouzel.connectors.reading import FoundColumns
@@ -41,6 +41,9 @@ _LEADING_ZERO = r"^[+-]?0[0-9]"
 """Digits that are a name and no number, such as a ZIP code."""
 
 _ZONE = r"([Zz]|[+-]\d\d:?\d\d)$"
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""What such files begin with; UTF-8 never has these bytes."""
 
 _NOT_NULL_FIRST = (pl.Int64(), pl.Float64(), pl.Boolean(), pl.Date(), pl.Datetime("us", "UTC"), pl.Datetime("us"))
 """The types that a text may be of, in the order in which they are tried."""
@@ -90,6 +93,7 @@ def _of_raw(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
 
 
 def _of_csv(paths: Sequence[str], options: Mapping[str, str]) -> FoundColumns:
+    check_signs(options)
     found: dict[str, str] = {}
     frames: list[pl.DataFrame] = []
     for path, data in _samples(paths):
@@ -110,13 +114,14 @@ def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict
     found: dict[str, str] = {}
     dialect = Dialect(options)
     first = _csv_records(data, dialect)[0]
-    if "csv.delimiter" not in options and len(dialect.fields(first)) == 1:
-        counts = {sign: len(Dialect({**options, "csv.delimiter": sign}).fields(first)) for sign in _DELIMITERS}
+    if "csv.delimiter" not in options and len(_first_fields(path, dialect, first)) == 1:
+        others = {sign: Dialect({**options, "csv.delimiter": sign}) for sign in _DELIMITERS}
+        counts = {sign: len(_first_fields(path, other, first)) for sign, other in others.items()}
         sign = max(counts, key=lambda sign: counts[sign])
         found |= {"csv.delimiter": sign.replace("\t", "\\t")} if counts[sign] > 1 else {}
     if dialect.header and not data.splitlines()[0].strip():
         raise ConnectorError(f"the first line of {path} is empty, where a header names the columns; take it out")
-    fields = Dialect({**options, **found}).fields(first)
+    fields = _first_fields(path, Dialect({**options, **found}), first)
     if not dialect.header and not dialect.columns:
         found["csv.columns"] = ",".join(f"column{place}" for place in range(len(fields)))
     elif not dialect.columns and not all(field.strip() for field in fields):
@@ -126,10 +131,17 @@ def _dialect_options(path: str, data: bytes, options: Mapping[str, str]) -> dict
     return found
 
 
+def _first_fields(path: str, dialect: Dialect, record: bytes) -> list[str]:
+    try:
+        return dialect.fields(record)
+    except ValueError as error:
+        raise ConnectorError(f"the first line of {path} cannot be read: {error}") from None
+
+
 def _texts(path: str, records: Records, options: Mapping[str, str]) -> pl.DataFrame:
     """The fields as text, without those records that are none, by the names that the file has for them."""
     dialect = Dialect(options)
-    names = dialect.columns or dialect.fields(records[0])
+    names = dialect.columns or _first_fields(path, dialect, records[0])
     decoder = CsvDecoder(options, dict.fromkeys(names, pl.String()), frozenset())
     if dialect.header:
         decoder.name_fields(records[0], path)
@@ -269,6 +281,8 @@ def _samples(paths: Sequence[str], is_array: bool = False) -> Iterator[tuple[str
             data = data[: data.rfind(b"\n") + 1]
             if not data:
                 raise ConnectorError(f"the first record of {path} is longer than {share:,} bytes; declare the columns")
+        if data.startswith(_UTF_16):
+            raise ConnectorError(f"{path} is UTF-16; convert it to UTF-8, as by iconv -f UTF-16 -t UTF-8")
         data = data.removeprefix(b"\xef\xbb\xbf")
         if data.strip():
             yield path, data if data.endswith(b"\n") else data + b"\n"

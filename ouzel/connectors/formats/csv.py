@@ -104,15 +104,31 @@ class Dialect:
             ) from None
 
 
+def check_signs(options: Mapping[str, str]) -> None:
+    """See that fields can be told apart.
+
+    Raises:
+        QueryError: they cannot, by what the options say.
+    """
+    dialect = Dialect(options)
+    if len(dialect.delimiter.encode()) != 1 or len(dialect.quote.encode()) > 1:
+        raise QueryError("'csv.delimiter' and 'csv.quote' are one ASCII character each", instead="write ',' and '\"'")
+    if dialect.delimiter in ("\r", "\n") or dialect.quote in ("\r", "\n"):
+        raise QueryError("'csv.delimiter' and 'csv.quote' are no end of a line", instead="write ',' and '\"'")
+    if dialect.delimiter == dialect.quote:
+        raise QueryError(
+            "'csv.delimiter' and 'csv.quote' are the same character", instead="write 'csv.quote' = '' for no quotes"
+        )
+
+
 def check_csv_options(options: Mapping[str, str], headed: bool) -> None:
     """See that the options make sense; `headed` is whether this connector's data can have a header.
 
     Raises:
         QueryError: they do not.
     """
+    check_signs(options)
     dialect = Dialect(options)
-    if len(dialect.delimiter.encode()) != 1 or len(dialect.quote.encode()) > 1:
-        raise QueryError("'csv.delimiter' and 'csv.quote' are one ASCII character each", instead="write ',' and '\"'")
     lower = [name.lower() for name in dialect.columns]
     twice = [name for number, name in enumerate(dialect.columns) if lower[number] in lower[:number]]
     if twice:
