@@ -1,3 +1,3 @@
 -- error: NOT takes BOOLEAN, not NULL; write NOT(CAST(NULL AS BOOLEAN))
--- at: x
+-- at: NULL
 SELECT NOT NULL AS x FROM flights;

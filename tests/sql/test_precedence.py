@@ -151,6 +151,9 @@ def test_read(text: str, meaning: str) -> None:
         ("~a + b", "which of ~ and + comes first is not said; write (~a) in parentheses"),
         ("a * - ~b + c", "which of ~ and + comes first is not said; write (~b) in parentheses"),
         ("a * NOT b", "which of NOT and * comes first is not said; write (NOT b) in parentheses"),
+        ("1 + NOT TRUE", "which of NOT and + comes first is not said; write (NOT TRUE) in parentheses"),
+        ("~NULL + 1", "which of ~ and + comes first is not said; write (~NULL) in parentheses"),
+        ("a = FALSE IN (TRUE)", "which of IN and = comes first is not said; write (FALSE IN (TRUE)) in parentheses"),
     ],
 )
 def test_parentheses_are_asked_for(text: str, problem: str) -> None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.parser import IsPredicatePrecedence, Parser
+from sqlglot.tokens import TokenType
 
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.source import QueryText
@@ -36,11 +37,18 @@ _PREFIXES: dict[type[exp.Expr], str] = {exp.BitwiseNot: "~", exp.Not: "NOT "}
 
 
 class LeveledParser(Parser):
-    """sqlglot's parser, where IS binds looser than comparisons, and these are all of one level, read from the left."""
+    """sqlglot's parser, where IS binds looser than comparisons, all of one level, and words such as TRUE know their place."""
 
     IS_PREDICATE_PRECEDENCE = IsPredicatePrecedence.LOW
     EQUALITY: ClassVar = {**Parser.EQUALITY, **Parser.COMPARISON}
     COMPARISON: ClassVar = {}
+    PRIMARY_PARSERS: ClassVar = {
+        **Parser.PRIMARY_PARSERS,
+        TokenType.NULL: lambda self, token: exp.Null().update_positions(token),
+        TokenType.TRUE: lambda self, token: exp.Boolean(this=True).update_positions(token),
+        TokenType.FALSE: lambda self, token: exp.Boolean(this=False).update_positions(token),
+    }
+    """These words have a place in the text, too: what is said of `NOT TRUE` is said of it, and not of what stands beside it."""
 
 
 def settle_precedence(source: QueryText, tree: exp.Expr) -> exp.Expr:
