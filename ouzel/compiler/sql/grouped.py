@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from sqlglot import exp
 
@@ -27,15 +28,23 @@ def has_keys(tree: exp.Select) -> bool:
 
 def has_aggregate(node: exp.Expr, functions: Functions) -> bool:
     """Whether an aggregate is called in an expression, for the rows of its own query."""
+    waiting = [node]
+    while waiting:  # a chain of AND is as deep in the tree as it is long
+        part = waiting.pop()
+        if isinstance(part, exp.Anonymous) and functions.aggregate(call_name(part)):
+            return True
+        waiting += _parts(part)
+    return False
+
+
+def _parts(node: exp.Expr) -> Iterable[exp.Expr]:
+    """What of an expression is computed for the rows of its own query, and is no call with OVER, which sees the rows there are."""
     if isinstance(node, exp.Query):
-        return False
-    if isinstance(node, exp.Window):  # what is called with OVER sees the rows there are
-        called = node.this.this if isinstance(node.this, exp.Filter) else node.this
-        parts = [*called.expressions, *(node.args.get("partition_by") or ()), *filter(None, [node.args.get("order")])]
-        return any(has_aggregate(part, functions) for part in parts)
-    if isinstance(node, exp.Anonymous) and functions.aggregate(call_name(node)):
-        return True
-    return any(has_aggregate(child, functions) for child in node.iter_expressions())
+        return ()
+    if not isinstance(node, exp.Window):
+        return node.iter_expressions()
+    called = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    return [*called.expressions, *(node.args.get("partition_by") or ()), *filter(None, [node.args.get("order")])]
 
 
 def spread_keys(source: QueryText, tree: exp.Expr) -> None:
