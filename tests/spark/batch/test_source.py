@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from ouzel.errors import BadRecord
@@ -39,6 +40,13 @@ def test_exactly_the_offsets_are_read(tmp_path: Path) -> None:
     assert rows(reader(tmp_path, options, offsets={path: [1, 3]})) == [(1, "x"), (2, "y")]
     assert rows(reader(tmp_path, options, offsets={path: [3, 4]})) == [(3, "z")]
     assert rows(reader(tmp_path, options, offsets={path: [2, 2]})) == []
+
+
+def test_where_nothing_was_read_spark_asks_for_a_span_that_is_none(tmp_path: Path) -> None:
+    """As of a run that was stopped before its first row: the batch job ended with an assertion of ours."""
+    made = reader(tmp_path, csv(tmp_path, "a,b\n1,x\n"), offsets={})
+    assert made.partitions() == []
+    assert list(made.read(InputPartition(None))) == []
 
 
 def test_records_of_several_lines_do_not_carry_it_too_far(tmp_path: Path) -> None:
