@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 import os
 import signal
 import stat
@@ -107,16 +108,26 @@ def test_what_forks_reads_nothing_of_the_users(job: RunDescription) -> None:
     assert _read == ["read"] * 3
 
 
-def test_what_no_process_can_import_is_told(job: RunDescription, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_process_can_import_is_told(
+    job: RunDescription, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module that raises was told to be put where Python finds it, and the line was not told."""
     module = types.ModuleType("nowhere")
     exec("class Numbers: pass", module.__dict__)
     monkeypatch.setitem(sys.modules, "nowhere", module)
     first, *others = job.topology.components
-    replace(job, topology=replace(job.topology, components=(replace(first, user=module.Numbers()), *others))).save()
+    replace(job, topology=replace(job.topology, components=(replace(first, user=module.Numbers()), *others))).save(
+        [str(tmp_path)]
+    )
     monkeypatch.delitem(sys.modules, "nowhere")
-    with pytest.raises(
-        TopologyError, match=r"cannot load what the program defines: ModuleNotFoundError: No module named 'nowhere'"
-    ):
+    monkeypatch.setattr(sys, "path", sys.path)
+    told = r"cannot load what the program defines: ModuleNotFoundError: No module named 'nowhere'; define it in"
+    with pytest.raises(TopologyError, match=told):
+        load_program(job.home)
+    (tmp_path / "nowhere.py").write_text("\nassert __name__ == '__main__', 'only alone'\n")
+    importlib.invalidate_caches()
+    told = rf"AssertionError: only alone \(at {tmp_path / 'nowhere.py'}:2\); each task imports the program's modules by itself"
+    with pytest.raises(TopologyError, match=told):
         load_program(job.home)
 
 

@@ -28,7 +28,7 @@ from typing import cast
 
 import cloudpickle
 
-from ouzel.compiler.user_code import users_line_in
+from ouzel.compiler.user_code import calls_of, describe_raised, users_line_in
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Component, Task, Topology
@@ -272,11 +272,19 @@ def load_program(home: Path) -> Topology:
         raise
     except BaseException as error:  # a module may end with exit(), too
         raise TopologyError(
-            f"the processes of the topology cannot load what the program defines: {type(error).__name__}: {error}; "
-            "define it in the program's own file, or in a module that Python finds by this name from anywhere (PYTHONPATH)"
+            f"the processes of the topology cannot load what the program defines: {_describe_unloadable(error)}"
         ) from error
     finally:
         _loads = False
+
+
+def _describe_unloadable(error: BaseException) -> str:
+    """What was raised, in which line of a module of the program's; or what to write if it is there under another name only."""
+    where = users_line_in(calls_of(error))
+    told = describe_raised(error) + (f" (at {where})" if where else "")
+    if where and not isinstance(error, ImportError):
+        return f"{told}; each task imports the program's modules by itself, as `import` in a new Python does"
+    return f"{told}; define it in the program's own file, or in a module that Python finds by this name from anywhere (PYTHONPATH)"
 
 
 def refuse_while_loading(what: str) -> None:
