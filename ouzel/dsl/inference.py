@@ -12,7 +12,7 @@ from ouzel.compiler.plan import StepKind
 from ouzel.compiler.records import Hint, hint_of_values, is_whole, origin_of, type_of, why_no_hint
 from ouzel.compiler.user_code import describe_raised
 from ouzel.errors import OuzelError, QueryError
-from ouzel.runtime.tasks.exits import in_user_code
+from ouzel.exits import in_user_code
 
 UNREADABLE = "its source cannot be read: "
 """Behind it stands what is wrong with the source, which a type would not mend."""

@@ -43,7 +43,7 @@ from ouzel.dsl.running_sums import running_sums
 from ouzel.dsl.shapes import OfRecords, key_value
 from ouzel.dsl.windows import WindowTotal
 from ouzel.errors import OuzelError, QueryError
-from ouzel.runtime.tasks.exits import in_user_code
+from ouzel.exits import in_user_code
 
 
 @dataclass(frozen=True)

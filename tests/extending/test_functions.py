@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from operator import xor
 from pathlib import Path
@@ -13,12 +17,13 @@ import pytest
 
 import ouzel
 from ouzel import monoid
+from ouzel.compiler.functions.python import FAILED, call_columns, call_rows
 from ouzel.compiler.types import VARCHAR
 from ouzel.errors import NotSupported, OuzelError, QueryError
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering import run_job, spark_job
 from tests.extending.toy_aggregate import XOR
-from tests.extending.toy_functions import halved, shout
+from tests.extending.toy_functions import halved, leave, shout, strict
 from tests.law.engines import folded, run_to_end
 
 if TYPE_CHECKING:
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
 LONGEST = monoid.UserDefined("longest", "", partial(max, key=lambda text: (len(text), text)), VARCHAR, commutative=True)
 EACH = monoid.TupleOf((monoid.Sum(), monoid.TopK(2)))
-OWN = (shout, halved, XOR, monoid.as_function(LONGEST), monoid.as_function(EACH, "each"))
+OWN = (shout, halved, strict, XOR, monoid.as_function(LONGEST), monoid.as_function(EACH, "each"))
 WORDS = "CREATE TABLE words (n BIGINT, word VARCHAR) WITH ('connector' = 'file', 'path' = 'words.json', 'format' = 'json');\n"
 SHOUTED = "SELECT n, SHOUT(word, n) AS loud, Halved(n * 2) + 1 AS next FROM words WHERE SHOUT(word, 0) <> 'B';"
 GROUPED = "SELECT word, TOY_XOR(n) AS bits, COUNT(*) AS rows, TOY_XOR(n) FILTER (WHERE n > 2) AS large FROM words GROUP BY word;"
@@ -123,6 +128,31 @@ def test_a_batch_job_computes_them(
 ) -> None:
     text = spark_job(job(query, tmp_path).program, tmp_path)
     assert in_order(tuple(row) for row in run_job(text, spark).collect()) == expected
+
+
+LINES = r"\(at \S*toy_functions\.py:\d+\)"
+
+
+def test_a_stream_says_what_a_function_raised_and_where(tmp_path: Path) -> None:
+    """Of each row its own: the reason was 'halved raised', and of a function of columns an expression of Polars'."""
+    dead = (("error.policy", "dead-letter"), ("dead-letter.path", str(tmp_path / "dead")))
+    run_to_end(job("SELECT HALVED(n) AS half FROM words;", tmp_path, *dead), "memory")
+    told = sorted(str(json.loads(line)) for line in (tmp_path / "dead").read_text().splitlines())
+    assert len(told) == 4
+    for number, text in zip((1, 3, 5, 7), told, strict=True):
+        assert re.search(rf"halved raised ValueError: {number} is odd {LINES} in HALVED\(n\)", text)
+    with pytest.raises(OuzelError, match=rf"the function strict raised ValueError: none of these {LINES}"):
+        run_to_end(job("SELECT STRICT(n) AS n FROM words;", tmp_path), "memory")
+
+
+def test_a_function_that_ends_its_process_refuses_its_row_in_whichever_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Polars calls in threads of its own, and Spark in workers of its own: os._exit ended them."""
+    monkeypatch.setattr(os, "_exit", lambda status: None)
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(call_rows, leave.python, pl.Int64(), [pl.Series([1, 2])]).result()
+        raised = threads.submit(call_columns, leave.python, pl.Int64(), [pl.Series([1])]).exception()
+    assert re.fullmatch(rf"raised SystemExit: os\._exit\(3\) {LINES}", answer.struct.field(FAILED)[0])
+    assert re.fullmatch(rf"the function leave raised SystemExit: os\._exit\(3\) {LINES}", str(raised))
 
 
 @pytest.mark.spark

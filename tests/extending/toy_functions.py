@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import polars as pl
 
 import ouzel
@@ -23,3 +25,15 @@ def halved(number: int | None) -> int | None:
     if number % 2:
         raise ValueError(f"{number} is odd")
     return number // 2
+
+
+@ouzel.function(("BIGINT",), "BIGINT")
+def strict(numbers: pl.Series) -> pl.Series:
+    """Takes no columns at all."""
+    raise ValueError("none of these")
+
+
+@ouzel.function(("BIGINT",), "BIGINT", by_row=True)
+def leave(number: int) -> int:
+    """Ends its process."""
+    os._exit(3)

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from ouzel.errors import TopologyError
+from ouzel.exits import Death
 from ouzel.planner.api import BasicBolt, Batch, Bolt, Collector, Context, TopologyBuilder, schema
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Topology
 from ouzel.runtime.operators.chain import Chain, Streams
 from ouzel.runtime.simulator import simulate
 from ouzel.runtime.simulator.faults import SURVIVABLE
-from ouzel.runtime.tasks.exits import Death
 from ouzel.session import load_text
 from tests.effort import seeds
 from tests.simulator.test_anchors import NUMBERS, SEEN, Note, Numbers

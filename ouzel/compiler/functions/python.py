@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ouzel.compiler.functions.lowering import quote
 from ouzel.compiler.functions.registry import Function, Lowered, Signature
 from ouzel.compiler.types import DataType, to_polars
-from ouzel.compiler.user_code import FAILURES, describe_raised
+from ouzel.compiler.user_code import FAILURES, calls_of, describe_raised, users_line_in
 from ouzel.errors import NotSupported, OuzelError
+from ouzel.exits import in_user_code
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,9 +119,13 @@ def _kernel(python: Python, by_row: bool, arguments: Sequence[Lowered], signatur
         return Lowered(pl.map_batches(given, partial(call_columns, python, kind), kind), error, reason)
     answer = pl.Struct({VALUE: kind, FAILED: pl.String()})
     both = pl.map_batches(given, partial(call_rows, python, kind), answer)
-    failed = both.struct.field(FAILED).is_not_null()
+    told = both.struct.field(FAILED)
+    failed = told.is_not_null()
     return Lowered(
-        both.struct.field(VALUE), failed if error is None else failed | error, reason or f"{called_name(python)} raised"
+        both.struct.field(VALUE),
+        failed if error is None else failed | error,
+        reason or f"{called_name(python)} failed",
+        told=pl.lit(f"{called_name(python)} ") + told,
     )
 
 
@@ -131,12 +136,16 @@ def call_columns(python: Python, kind: pl.DataType, series: Sequence[pl.Series])
     """The function's answer for whole columns, in the type that it declares.
 
     Raises:
-        OuzelError: it gives something else than a series of as many values.
+        OuzelError: it raises, or gives something else than a series of as many values.
     """
     import polars as pl
 
     columns = _of_one_length(series)
-    answer = python(*columns)
+    try:
+        with in_user_code():  # Polars calls in threads of its own
+            answer = python(*columns)
+    except FAILURES as error:
+        raise OuzelError(f"the function {called_name(python)} {_told(error)}") from error
     if not isinstance(answer, pl.Series) or len(answer) != len(columns[0]):
         given = f"a series of {len(answer)}" if isinstance(answer, pl.Series) else type(answer).__name__
         raise OuzelError(
@@ -149,12 +158,11 @@ def call_rows(python: Python, kind: pl.DataType, series: Sequence[pl.Series]) ->
     """The function's answer row by row, as structs of its `VALUE` and of why there is none (`FAILED`, NULL where there is one)."""
     import polars as pl
 
-    values: list[Any] = []
-    failed: list[str | None] = []
-    for row in zip(*(column.to_list() for column in _of_one_length(series)), strict=True):
-        value, problem = _answer(python, row)
-        values.append(value)
-        failed.append(problem)
+    with in_user_code():
+        answers = [
+            _answer(python, row) for row in zip(*(column.to_list() for column in _of_one_length(series)), strict=True)
+        ]
+    values, failed = [value for value, _ in answers], [problem for _, problem in answers]
     try:
         column = column_of(VALUE, values, kind)
     except Exception:  # one of the values is of another type: each by itself says which
@@ -171,7 +179,13 @@ def _answer(python: Python, row: Sequence[Any]) -> tuple[Any, str | None]:
     try:
         return python(*row), None
     except FAILURES as error:
-        return None, f"raised {describe_raised(error)}"
+        return None, _told(error)
+
+
+def _told(error: BaseException) -> str:
+    """What the function raised, and in which line of the user's."""
+    where = users_line_in(calls_of(error))
+    return f"raised {describe_raised(error)}" + (f" (at {where})" if where else "")
 
 
 def _misfit(value: Any, kind: pl.DataType) -> str | None:

@@ -35,13 +35,15 @@ class Lowered:
 
     `error` is a Boolean Polars expression, true for a row that Spark in ANSI mode would fail; it is never null. `value` may be anything
     on such a row. `reason` is a short sentence for the bad record. `literal` is the Python value of a literal that is not NULL, so that
-    a lowering may do at plan time what a row need not repeat.
+    a lowering may do at plan time what a row need not repeat. `told` is a text that says of each row why it fails, where that is known only
+    of the row itself; NULL elsewhere.
     """
 
     value: pl.Expr
     error: pl.Expr | None = None
     reason: str = ""
     literal: object = None
+    told: pl.Expr | None = None
 
 
 KernelLowering = Callable[[Sequence["Lowered"], "Signature"], "Lowered"]

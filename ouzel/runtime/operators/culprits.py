@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -31,9 +31,12 @@ def culprits(expression: Expression, frame: pl.DataFrame, bad: Mask) -> Iterator
         yield expression, left
 
 
-def reason(part: Expression) -> str:
-    """Why it fails, and where it was written."""
-    return f"{lower(part).reason} in {part.written}" if part.written else lower(part).reason
+def reasons_of(part: Expression, frame: pl.DataFrame) -> Sequence[str]:
+    """Why it fails on each row of the frame, and where it was written."""
+    lowered = lower(part)
+    told = [None] * frame.height if lowered.told is None else frame.select(told=lowered.told)["told"].to_list()
+    where = f" in {part.written}" if part.written else ""
+    return [f"{one or lowered.reason}{where}" for one in told]
 
 
 def describe_culprit(part: Expression) -> str:

@@ -18,7 +18,7 @@ from ouzel.compiler.types import BOOLEAN, DataType, DateType, MapType, RowType, 
 from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.runtime.operators.base import Operator, RefusedRow
 from ouzel.runtime.operators.buffers import Ints, Mask, keep_rows
-from ouzel.runtime.operators.culprits import culprits, describe_culprit, reason
+from ouzel.runtime.operators.culprits import culprits, describe_culprit, reasons_of
 from ouzel.runtime.operators.sharing import Shared, share_parts
 from ouzel.runtime.protocol.lag import Sight
 
@@ -30,11 +30,14 @@ def weight_of(frame: pl.DataFrame) -> list[str]:
     return [WEIGHT] if frame.columns[-1:] == [WEIGHT] else []
 
 
-def refuse_rows(operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str, detail: str = "") -> None:
-    """Put the rows of `frame` where `bad` on the operator's list."""
+def refuse_rows(
+    operator: Operator, frame: pl.DataFrame, bad: Mask, reason: str | Sequence[str], detail: str = ""
+) -> None:
+    """Put the rows of `frame` where `bad` on the operator's list, all for one reason or each for its own."""
     rows = frame.filter(bad)
+    reasons = [reason] * rows.height if isinstance(reason, str) else reason
     operator.counters.refused += rows.height
-    operator.refused += [RefusedRow(reason, row, detail) for row in rows_as_json(rows)]
+    operator.refused += [RefusedRow(why, row, detail) for why, row in zip(reasons, rows_as_json(rows), strict=True)]
 
 
 class _Computing(Operator):
@@ -103,7 +106,8 @@ class _Computing(Operator):
                 mask = series.to_numpy()
                 fresh = mask if bad is None else mask & ~bad
                 for part, rows in culprits(expression, frame, fresh):
-                    refuse_rows(self, frame.drop(self._handed), rows, reason(part), describe_culprit(part))
+                    why = reasons_of(part, frame.filter(rows))
+                    refuse_rows(self, frame.drop(self._handed), rows, why, describe_culprit(part))
                 bad = mask if bad is None else mask | bad
         return None if bad is None else ~bad
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.compiler.user_code import describe_raised
 from ouzel.errors import OuzelError, TopologyError
+from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
 from ouzel.runtime.cluster.state import StateManager, open_state
 from ouzel.runtime.observe.reports import EVENTS_KEPT, split_report
@@ -49,7 +50,6 @@ from ouzel.runtime.protocol.messages import (
     Write,
 )
 from ouzel.runtime.run import ROWS_LOST, STATE_LOST
-from ouzel.runtime.tasks.exits import in_user_code, leave
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.frames import MESSAGES, Codec
 from ouzel.runtime.wire.stream import Frame

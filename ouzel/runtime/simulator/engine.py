@@ -17,6 +17,7 @@ from ouzel.compiler.user_code import describe_raised
 from ouzel.connectors.backlog import Backlog, largest
 from ouzel.descriptors import open_standard_descriptors
 from ouzel.errors import OuzelError, TopologyError
+from ouzel.exits import in_user_code
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.topology import Topology
 from ouzel.runtime.observe.histogram import Histogram
@@ -24,7 +25,6 @@ from ouzel.runtime.protocol.messages import BEGINNING_OF_TIME, END_OF_TIME
 from ouzel.runtime.protocol.task import TaskMetrics
 from ouzel.runtime.run import RowIteration, RunState, Status, make_dropped_event, not_at_rest
 from ouzel.runtime.simulator.world import World
-from ouzel.runtime.tasks.exits import in_user_code
 
 IDLE_S = 0.001
 """Pause when there is nothing to do."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ouzel.errors import ConnectorError, OuzelError, TopologyError
+from ouzel.exits import Death
 from ouzel.planner.packing.plan import PackingPlan
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Task, Topology
@@ -33,7 +34,6 @@ from ouzel.runtime.protocol.messages import (
 )
 from ouzel.runtime.protocol.quarantine import MemoryNote
 from ouzel.runtime.protocol.task import TaskMachine
-from ouzel.runtime.tasks.exits import Death
 from ouzel.runtime.tasks.factory import Results, TaskContext, make_task
 from ouzel.runtime.tasks.journal import MemoryJournal
 

@@ -11,8 +11,8 @@ import polars as pl
 from ouzel.compiler.types import Schema
 from ouzel.compiler.user_code import FAILURES, NOT_THEIRS, calls_of, describe_raised
 from ouzel.errors import OuzelError, TopologyError
+from ouzel.exits import Death
 from ouzel.planner.topology import Component, Task
-from ouzel.runtime.tasks.exits import Death
 
 _KINDS = (lambda kind: kind.is_integer(), lambda kind: kind.is_float(), lambda kind: isinstance(kind, pl.Datetime))
 """Families of types within which a column is cast unasked; a value that does not fit fails."""

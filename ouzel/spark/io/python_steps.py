@@ -52,8 +52,8 @@ def total_lists(text: str, lists: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     from ouzel.compiler.types import Field, Schema, from_arrow, to_polars
+    from ouzel.exits import in_user_code
     from ouzel.runtime.operators.python_totals import blame_monoid, column_of_totals, from_storage
-    from ouzel.runtime.tasks.exits import in_user_code
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     monoid, kind = pickle.loads(b64decode(text)), from_arrow(lists.type.value_type)
@@ -77,7 +77,7 @@ def _compute(operator: PythonSteps, batch: pa.RecordBatch) -> Iterator[pa.Record
     import polars as pl
     import pyarrow as pa
 
-    from ouzel.runtime.tasks.exits import in_user_code
+    from ouzel.exits import in_user_code
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     frame = pl.from_arrow(pa.Table.from_batches([batch]))

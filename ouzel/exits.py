@@ -21,7 +21,7 @@ from ouzel.compiler.user_code import FILE
 leave = os._exit
 """What ends the process at once, wherever it is called."""
 
-_OURS = (FILE, f"{Path(__file__).parents[2]}{os.sep}")
+_OURS = (FILE, f"{Path(__file__).parent}{os.sep}")
 _guarded = Counter[tuple[int, int]]()
 _registered: list[int] = []
 
