@@ -1,4 +1,4 @@
-"""docs/sql.md: every example compiles, and everything it says is refused is."""
+"""docs/sql.md: every example compiles. What it says is refused is in `tests/house/test_refusals.py`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.sql.connectors import CONNECTORS, TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text()
 EXAMPLES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
-REFUSED = {path.stem for path in (Path(__file__).parents[1] / "refused").glob("*.sql")}
 
 
 def test_there_are_examples() -> None:
@@ -48,13 +47,3 @@ def test_the_types_of_the_page_exist() -> None:
         spelled = spelled.replace("<t>", "<INT>").replace("t ARRAY", "INT ARRAY").replace("<k, v>", "<INT, STRING>")
         source = QueryText(spelled)
         read_type(source, source.tokens())
-
-
-@pytest.mark.parametrize(
-    "file",
-    ["natural_join", "temporal_join_by_the_clock",
-     "match_recognize",
-     "all_subquery", "now", "create_function", "drop"],
-)  # fmt: skip
-def test_what_is_not_there_is_refused(file: str) -> None:
-    assert file in REFUSED

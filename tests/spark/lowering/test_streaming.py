@@ -125,6 +125,24 @@ def test_the_end_of_a_table_moves_time_beyond_all_windows() -> None:
             "CREATE TABLE here (id BIGINT) WITH ('connector' = 'memory', 'name' = 'here'); SELECT id FROM here;",
             "table 'here': Structured Streaming cannot read connector 'memory', which lives in one process; use 'file', or --engine heron",
         ),
+        (
+            "CREATE TABLE places (code VARCHAR, PRIMARY KEY (code) NOT ENFORCED) WITH ('connector' = 'redis-table', "
+            "'url' = 'redis://localhost', 'key' = 'a', 'structure' = 'hash', 'format' = 'json'); "
+            "SELECT w.word FROM words AS w JOIN places FOR SYSTEM_TIME AS OF PROCTIME() AS p ON w.word = p.code;",
+            "Structured Streaming cannot take SideJoin: it joins streams only within a span of time, and takes no rows back; "
+            "run it as a topology, or as a batch job",
+        ),
+        (
+            f"CREATE TABLE late (kind VARCHAR) WITH ('connector' = 'print'); "
+            f"SELECT COUNT(*) AS n {MINUTES} EMIT AFTER WATERMARK LATE INTO late;",
+            "Structured Streaming cannot take LateRows: it tells nobody which rows it drops as late; "
+            "leave LATE INTO out, or use --engine heron",
+        ),
+        (
+            f"SELECT COUNT(*) AS n {MINUTES} EMIT AFTER WATERMARK WITH LATENESS INTERVAL '1' HOUR;",
+            "EMIT AFTER WATERMARK WITH LATENESS: in Structured Streaming a window that has closed takes no rows; leave WITH LATENESS out "
+            "and let the watermark come later, or use --engine heron",
+        ),
     ],
 )  # fmt: skip
 def test_what_spark_cannot_run_is_refused_by_name(text: str, said: str) -> None:

@@ -1,0 +1,3 @@
+-- error: ALTER is not supported: change the CREATE TABLE
+-- at: ALTER
+ALTER TABLE words ADD length INT;
