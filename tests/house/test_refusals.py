@@ -20,54 +20,55 @@ SAYS_SO = re.compile(r"\brefus|\bnot supported\b|\bunsupported\b", re.IGNORECASE
 
 SAID = {
     "sql": {
-        "What both tables have is refused": "tests/sql/test_likeness.py::test_what_cannot_be_taken_is_refused",
+        "What both tables have is refused": "sql/test_likeness.py::test_what_cannot_be_taken_is_refused",
         "a table that never ends, or is the result of an aggregate, is refused": "refused/hint_broadcast refused/hint_broadcast_of_a_query",
         "`= ANY` and their like are refused": "refused/any_subquery refused/all_subquery",
-        "Which rules each kind of query takes; the others": "tests/law/test_emission.py::test_every_rule_gives_the_same_answer_or_is_refused",
+        "Which rules each kind of query takes; the others": "law/test_emission.py::test_every_rule_gives_the_same_answer_or_is_refused",
         "sessions refuse it": "refused/emit_lateness_of_over refused/emit_lateness_of_sessions "
-        "tests/spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
         "A hint for others is refused": "refused/hint_state_ttl_of_changes refused/hint_state_ttl_undated "
-        "tests/planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
+        "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
         "(`SHUFFLE_HASH` and their like) are refused": "refused/hint_shuffle_hash",
-        "Spark's own streams (`--engine spark`) refuse": "tests/spark/streaming/test_examples.py::test_what_streams_cannot_answer_is_refused",
-        "and streams of Spark refuse it": "tests/spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "Spark's streams refuse when the query is planned": "tests/law/test_structured.py::test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
+        "Spark's own streams (`--engine spark`) refuse": "spark/streaming/test_examples.py::test_what_streams_cannot_answer_is_refused",
+        "and streams of Spark refuse it": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "Spark's streams refuse when the query is planned": "law/test_structured.py::"
+        "test_micro_batches_add_up_to_the_answer_or_the_query_is_refused_before_anything_is_read",
     },
     "flink": {
-        "refused where something in the query could not be bounded": "tests/planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
+        "refused where something in the query": "planner/test_explain_state.py::test_a_time_to_live_for_all_must_bound_all",
     },
     "batch": {
-        "that import `ouzel.spark`, refuse it": "tests/spark/batch/test_cli.py::test_spark_connect_is_refused_in_one_sentence",
-        "without a number of them the query is refused": "tests/spark/batch/test_bounds.py::test_a_table_without_end_is_refused",
-        "refused: it lives in another process": "tests/spark/lowering/test_spark.py::test_what_has_no_batch_form_is_refused",
-        "nothing: it is refused by name": "tests/spark/batch/test_period.py::test_a_table_without_any_time_is_refused_by_name",
-        "What sets rows beside others that may lie beyond the cut": "tests/spark/batch/test_period.py::test_rows_near_the_cut_do_not_lose_the_others_in_silence",
-        "Records that a topology refuses": "tests/spark/batch/test_readers.py::test_spark_takes_what_fails_a_stream",
-        "by Ouzel's reader, which refuses them too": "tests/spark/batch/test_readers.py::test_both_refuse",
-        "inside another object too is refused": "tests/spark/batch/test_readers.py::test_both_find_the_same_fields_inside_others",
-        "refuses what would lose something": "tests/spark/batch/test_parquet.py::test_what_would_lose_something_is_refused_by_both",
-        "other than `fail` and offsets in WITH are refused": "tests/spark/batch/test_kafka.py::test_what_sparks_own_source_cannot_do_is_refused",
-        "one that is there already is refused": "tests/spark/batch/test_cli.py::test_output_insert_and_offsets",
-        "what `ouzel batch` cannot do is refused before Spark starts": "tests/spark/batch/test_cli.py::test_what_has_no_batch_is_refused_before_spark_starts",
-        "What else cannot be run is refused before Spark starts": "tests/spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "So are DISTINCT calls of values without a set": "tests/spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
-        "refused: UNION ALL of rows and of an aggregate": "doc_sources/batch_streamed.sql",
-        "refused: windows that are let out when they close": "doc_sources/batch_streamed.sql",
+        "that import `ouzel.spark`, refuse it": "spark/batch/test_cli.py::test_spark_connect_is_refused_in_one_sentence",
+        "without a number of them the query is refused": "spark/batch/test_bounds.py::test_a_table_without_end_is_refused",
+        "refused: it lives in another process": "spark/lowering/test_spark.py::test_what_has_no_batch_form_is_refused",
+        "nothing: it is refused by name": "spark/batch/test_period.py::test_a_table_without_any_time_is_refused_by_name",
+        "What sets rows beside others": "spark/batch/test_period.py::test_rows_near_the_cut_do_not_lose_the_others_in_silence",
+        "Records that a topology refuses": "spark/batch/test_readers.py::test_spark_takes_what_fails_a_stream",
+        "by Ouzel's reader, which refuses them too": "spark/batch/test_readers.py::test_both_refuse",
+        "inside another object too is refused": "spark/batch/test_readers.py::test_both_find_the_same_fields_inside_others",
+        "refuses what would lose something": "spark/batch/test_parquet.py::test_what_would_lose_something_is_refused_by_both",
+        "other than `fail` and offsets in WITH are refused": "spark/batch/test_kafka.py::test_what_sparks_own_source_cannot_do_is_refused",
+        "one that is there already is refused": "spark/batch/test_cli.py::test_output_insert_and_offsets",
+        "what `ouzel batch` cannot do": "spark/batch/test_cli.py::test_what_has_no_batch_is_refused_before_spark_starts",
+        "What else cannot be run": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "So are DISTINCT calls of values without a set": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "refused: UNION ALL of rows and of an aggregate": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
+        "refused: windows that are let out": "spark/lowering/test_streaming.py::test_what_spark_cannot_run_is_refused_by_name",
     },
     "structured": {
-        "What cannot be run is refused before Spark starts": "tests/spark/streaming/test_limits.py::test_settings",
-        "another query, or this one changed, is refused": "tests/spark/streaming/test_limits.py::test_a_checkpoint_is_of_one_query",
+        "What cannot be run is refused before Spark starts": "spark/streaming/test_limits.py::test_settings",
+        "another query, or this one changed, is refused": "spark/streaming/test_limits.py::test_a_checkpoint_is_of_one_query",
     },
     "connectors": {
         "the planner refuses a query whose changes": "refused/append_only",
-        "A column that would round or cut what it is given is refused": "tests/connectors/test_postgres.py::test_a_column_that_would_round_is_refused",
-        "if it is not as in the store, the query is refused": "tests/stores/test_hybrid.py::test_a_hybrid_table_that_is_wrong",
-        "What becomes of batches behind the boundary": "tests/stores/test_hybrid.py::test_a_batch_that_neither_side_has_is_refused_or_told",
-        "an enum inside another type is refused": "tests/connectors/test_avro.py::test_what_cannot_be_mapped_is_refused",
-        "and one that no file has is refused": "tests/connectors/test_file.py::test_a_lacking_parquet_column_is_named",
-        "if no value can be lost, and refused otherwise": "tests/spark/batch/test_parquet.py::test_what_would_lose_something_is_refused_by_both",
-        "| refused | any other union": "tests/connectors/test_avro.py::test_what_cannot_be_mapped_is_refused "
-        "tests/connectors/test_protobuf.py::test_what_cannot_be_mapped_is_refused",
+        "A column that would round or cut": "connectors/test_postgres.py::test_a_column_that_would_round_is_refused",
+        "if it is not as in the store, the query is refused": "stores/test_hybrid.py::test_a_hybrid_table_that_is_wrong",
+        "What becomes of batches behind the boundary": "stores/test_hybrid.py::test_a_batch_that_neither_side_has_is_refused_or_told",
+        "an enum inside another type is refused": "connectors/test_avro.py::test_what_cannot_be_mapped_is_refused",
+        "and one that no file has is refused": "connectors/test_file.py::test_a_lacking_parquet_column_is_named",
+        "if no value can be lost, and refused otherwise": "spark/batch/test_parquet.py::test_what_would_lose_something_is_refused_by_both",
+        "| refused | any other union": "connectors/test_avro.py::test_what_cannot_be_mapped_is_refused "
+        "connectors/test_protobuf.py::test_what_cannot_be_mapped_is_refused",
     },
 }
 """By page, words of a sentence that calls something refused outside the table of constructs, and what sees it refused."""
@@ -113,10 +114,10 @@ def words(construct: str) -> set[str]:
 
 
 def is_there(name: str) -> bool:
-    """Whether that query, test or file exists."""
-    file, _, test = f"tests/{name}.sql".partition("::") if name.startswith("refused/") else name.partition("::")
-    path = ROOT / file
-    return path.exists() and f"def {test}(" in path.read_text() if test else path.exists()
+    """Whether that query or test exists, under tests/."""
+    file, _, test = name.partition("::")
+    path = ROOT / "tests" / (file if test else f"{file}.sql")
+    return path.exists() and (not test or f"def {test}(" in path.read_text())
 
 
 @pytest.mark.parametrize(("construct", "cases"), refused_rows())
