@@ -16,6 +16,7 @@ from random import Random
 import duckdb
 import polars as pl
 
+from tests.servers.waiting import is_reached
 from tests.servers.warm import ForkedCommand, WarmServers
 
 OUZEL = Path(sys.executable).with_name("ouzel")
@@ -52,13 +53,15 @@ class Run:
         Raises:
             Breach: neither came within the time limit.
         """
-        while not reached():
-            if self.process.poll() is not None:
-                return False
-            if time.monotonic() > self.deadline:
-                raise Breach(f"no {what} within {LIMIT_S} s\n{self.err.read_text()}")
-            time.sleep(0.02)
-        return True
+        came = list[bool]()
+
+        def look() -> bool:
+            came[:] = [bool(reached())]
+            return came[0] or self.process.poll() is not None
+
+        if not is_reached(look, max(0.0, self.deadline - time.monotonic())):
+            raise Breach(f"no {what} within {LIMIT_S} s\n{self.err.read_text()}")
+        return came[0]
 
     def descendants(self, name: str) -> list[int]:
         """Process ids below this run whose name begins so."""

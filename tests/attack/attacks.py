@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import polars as pl
 
 from tests.attack.arena import Arena, Breach, Run, resident_mb
+from tests.servers.waiting import growth
 
 Attack = Callable[[Arena], None]
 """Raises Breach when the topology did not hold."""
@@ -213,9 +214,7 @@ def _waiting_bytes(pipe: int) -> int:
 
 
 def _grown_mb(run: Run, seconds: float) -> float:
-    before = resident_mb(run.process.pid)
-    time.sleep(seconds)
-    return resident_mb(run.process.pid) - before
+    return growth(lambda: resident_mb(run.process.pid), seconds)
 
 
 SHADOWED = ("json", "grpc", "polars", "numba", "secrets", "pickle", "site", "ouzel")

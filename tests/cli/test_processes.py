@@ -10,14 +10,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ouzel.cli.follow import STOPPING
 from tests.cli.examples import asked, same
-from tests.process.topologies import wait_until
+from tests.servers.waiting import growth, wait_until
 from tests.servers.warm import ForkedCommand, WarmServers
 
 pytestmark = pytest.mark.server
@@ -52,10 +52,7 @@ def temporary() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="oz") as name:
         place = Path(name)
         yield place
-        deadline = time.monotonic() + 60
-        while list(place.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert list(place.iterdir()) == []
+        wait_until(lambda: not list(place.iterdir()), told=lambda: list(place.iterdir()))
 
 
 def environment(temporary: Path) -> dict[str, str]:
@@ -127,7 +124,7 @@ def test_a_second_signal_ends_at_once_and_says_what_is_dropped(tmp_path: Path, t
     (counting,) = (int(pid) for pid in _below(process.pid) if _name(pid).startswith("instance-2"))
     os.kill(counting, signal.SIGSTOP)
     process.send_signal(signal.SIGTERM)
-    time.sleep(0.5)
+    assert any(STOPPING in line for line in iter(process.stderr.readline, ""))
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
@@ -150,11 +147,9 @@ def test_a_pipe_that_nobody_reads_slows_the_run_down(number: int, tmp_path: Path
     assert "dropped: " in process.stderr.read()
 
 
-def _grown_mb(pid: int, seconds: float) -> int:
+def _grown_mb(pid: int, seconds: float) -> float:
     """By how much its resident memory grows in that time; rows that gather do so by 30 MB in a fraction of a second."""
-    before = _resident_mb(pid)
-    time.sleep(seconds)
-    return _resident_mb(pid) - before
+    return growth(lambda: _resident_mb(pid), seconds)
 
 
 def _resident_mb(pid: int) -> int:
@@ -206,11 +201,14 @@ def test_a_terminal_shows_the_table_while_it_grows(endless: Path, temporary: Pat
 
 def _read_until(terminal: int, text: str) -> str:
     """What is written to a terminal until a text comes, without its control sequences."""
-    seen, deadline = "", time.monotonic() + 120
-    while text not in seen:
-        assert time.monotonic() < deadline, seen[-2_000:]
-        seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(terminal, 65_536).decode(errors="replace"))
-    return seen
+    seen = [""]
+
+    def comes() -> bool:
+        seen[0] += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(terminal, 65_536).decode(errors="replace"))
+        return text in seen[0]
+
+    wait_until(comes, told=lambda: seen[0][-2_000:], look_s=0)
+    return seen[0]
 
 
 def test_a_failing_topology_is_1_and_keeps_its_logs_out_of_stdout(

@@ -20,6 +20,7 @@ from ouzel.connectors.kafka.identity import topic_ids
 from ouzel.connectors.reading import BadRow, Committed, ReadBatch, Reader, ReadState, Source, SourceRequest, Unreachable
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
+from tests.servers.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker
@@ -39,19 +40,22 @@ def read_all(
     """Everything up to END, in turn from all partitions; also how far each was read."""
     starts = offsets or {}
     readers = {part.id: source.reader(part, starts.get(part.id)) for part in source.partitions()}
-    frames, bad, ends = [], [], {}
-    deadline = time.monotonic() + limit_s
-    while readers:
-        assert time.monotonic() < deadline, f"not at the end after {limit_s} s: {list(readers)}"
+    frames: list[pl.DataFrame] = []
+    bad: list[BadRow] = []
+    ends: dict[str, int] = {}
+
+    def is_read() -> bool:
         for name, reader in list(readers.items()):
-            batch = reader.read(10_000)
-            if batch is ReadState.END:
-                readers.pop(name)
-            elif isinstance(batch, ReadBatch):
+            while isinstance(batch := reader.read(10_000), ReadBatch):
                 assert batch.start == ends.get(name, batch.start)
                 frames.append(batch.frame)
-                bad += batch.bad
+                bad.extend(batch.bad)
                 ends[name] = batch.end
+            if batch is ReadState.END:
+                readers.pop(name)
+        return not readers
+
+    wait_until(is_read, limit_s, lambda: f"not at the end: {list(readers)}", look_s=0.002)
     return (pl.concat(frames) if frames else pl.DataFrame()), bad, ends
 
 
@@ -59,16 +63,19 @@ def events(first: int, last: int) -> list[bytes | None]:
     return [json.dumps({"id": number, "word": f"w{number % 100}"}).encode() for number in range(first, last)]
 
 
-def until_unreachable(reader: Reader, seen: list[int], limit_s: float = 120) -> None:
+def until_unreachable(reader: Reader, seen: list[int]) -> None:
     """What had been fetched, then nothing, then the word that the broker is away, and no error."""
-    deadline = time.monotonic() + limit_s
-    while not isinstance(batch := reader.read(10_000), Unreachable):
-        assert time.monotonic() < deadline, f"still {batch}"
-        if isinstance(batch, ReadBatch):
+    told: list[ReadState | Unreachable] = []
+
+    def is_away() -> bool:
+        while isinstance(batch := reader.read(10_000), ReadBatch):
             seen.extend(batch.frame["id"].to_list())
-        else:
-            time.sleep(0.002)
-    assert re.fullmatch(r"broker 127.0.0.1:\d+ away", batch.reason)
+        told[:] = [batch]
+        return isinstance(batch, Unreachable)
+
+    wait_until(is_away, told=lambda: told)
+    assert isinstance(told[0], Unreachable)
+    assert re.fullmatch(r"broker 127.0.0.1:\d+ away", told[0].reason)
 
 
 @pytest.mark.server
@@ -80,14 +87,13 @@ def test_a_restart_of_the_broker_loses_nothing(kafka: KafkaBroker) -> None:
     seen: list[int] = []
 
     def read_until(count: int) -> None:
-        deadline = time.monotonic() + 120
-        while len(seen) < count and time.monotonic() < deadline:
+        def has_read() -> bool:
             for reader in readers:
-                batch = reader.read(10_000)
-                if isinstance(batch, ReadBatch):
+                if isinstance(batch := reader.read(10_000), ReadBatch):
                     seen.extend(batch.frame["id"].to_list())
-                else:
-                    time.sleep(0.002)
+            return len(seen) >= count
+
+        wait_until(has_read, told=lambda: len(seen), look_s=0.002)
 
     read_until(20_000)
     kafka.kill()
@@ -117,10 +123,11 @@ def produce_in_transactions(kafka: KafkaBroker, topic: str, transactions: Iterab
         Consumer({"bootstrap.servers": kafka.address, "group.id": topic, "isolation.level": level})
         for level in ("read_uncommitted", "read_committed")
     )
-    place, limit = TopicPartition(topic, 0), time.monotonic() + 60
-    while stable.get_watermark_offsets(place, 30) != every.get_watermark_offsets(place, 30):
-        assert time.monotonic() < limit, "a transaction stays open"
-        time.sleep(0.02)
+    place = TopicPartition(topic, 0)
+    wait_until(
+        lambda: stable.get_watermark_offsets(place, 30) == every.get_watermark_offsets(place, 30),
+        told=lambda: "a transaction stays open",
+    )
     every.close()
     stable.close()
 
@@ -148,13 +155,22 @@ def test_a_batch_among_gaps_is_read_again_as_it_was(kafka: KafkaBroker) -> None:
 
 def batches_of(reader: Reader, rows: int, until: int | None = None) -> Iterator[ReadBatch]:
     """What comes up to the end, or up to `until`."""
-    deadline = time.monotonic() + 120
-    while (batch := reader.read(rows, until)) is not ReadState.END:
-        assert time.monotonic() < deadline
-        if isinstance(batch, ReadBatch):
-            yield batch
-            if until is not None and batch.end >= until:
-                return
+    while isinstance(batch := next_of(reader, rows, until), ReadBatch):
+        yield batch
+        if until is not None and batch.end >= until:
+            return
+
+
+def next_of(reader: Reader, rows: int, until: int | None) -> ReadBatch | ReadState | Unreachable:
+    """The next batch, or the end: what a reader says once it does not wait."""
+    told: list[ReadBatch | ReadState | Unreachable] = []
+
+    def says() -> bool:
+        told[:] = [reader.read(rows, until)]
+        return told[0] is ReadState.END or isinstance(told[0], ReadBatch)
+
+    wait_until(says, told=lambda: told, look_s=0.002)
+    return told[0]
 
 
 @pytest.mark.server
@@ -186,19 +202,25 @@ def test_a_commit_that_fails_is_told_and_made_good(kafka: KafkaBroker) -> None:
     source = open_source("kafka", request_for(kafka.address, "uncommitted", **hasty))
     reader = source.reader(source.partitions()[0], None)
     kafka.kill()
-    told, deadline = source.commit({"uncommitted-0": Committed(7)}), time.monotonic() + 120
-    while not told:
-        assert time.monotonic() < deadline
+    told = [""]
+
+    def is_told() -> bool:
         reader.read(10)
-        told = source.commit({"uncommitted-0": Committed(7)})
-    assert "a commit of offsets on Kafka at" in told
-    assert told.endswith("it is tried again")
+        told[:] = [source.commit({"uncommitted-0": Committed(7)})]
+        return bool(told[0])
+
+    wait_until(is_told)
+    assert "a commit of offsets on Kafka at" in told[0]
+    assert told[0].endswith("it is tried again")
     kafka.start()
     second = open_source("kafka", request_for(kafka.address, "uncommitted"))
-    while second.committed() != {"uncommitted-0": Committed(7)}:
-        assert time.monotonic() < deadline
+
+    def is_made_good() -> bool:
         reader.read(10)
         source.commit({})  # on a busy machine the coordinator may keep it waiting for more than the second that it has
+        return second.committed() == {"uncommitted-0": Committed(7)}
+
+    wait_until(is_made_good, told=second.committed)
     second.close()
     source.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from ouzel.connectors.reading import ReadBatch, Source, SourceRequest
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError
 from tests.connectors.test_kafka import COLUMNS, events, read_all, request_for
+from tests.servers.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker
@@ -34,10 +34,11 @@ def grow_topic(kafka: KafkaBroker, topic: str, partitions: int) -> None:
 
 def until_known(source: Source, names: set[str]) -> None:
     """Until these are the partitions, which is asked in the background."""
-    deadline = time.monotonic() + 120
-    while {partition.id for partition in source.partitions()} != names:
-        assert time.monotonic() < deadline, [*source.partitions()]
-        time.sleep(0.05)
+    wait_until(
+        lambda: {partition.id for partition in source.partitions()} == names,
+        told=lambda: [*source.partitions()],
+        look_s=0.05,
+    )
 
 
 @pytest.mark.server

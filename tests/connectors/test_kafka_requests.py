@@ -16,7 +16,7 @@ from ouzel.connectors import open_sink
 from ouzel.connectors.writing import SinkRequest, SinkWriter
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.servers.kafka import KafkaBroker

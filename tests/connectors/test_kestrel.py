@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -24,6 +24,7 @@ from ouzel.errors import ConnectorError, QueryError
 from ouzel.session import load_text
 from tests.servers.kestrel import KestrelServer, Talk
 from tests.servers.process import free_port
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 
@@ -67,15 +68,18 @@ def opened(request: SourceRequest) -> tuple[KestrelSource, KestrelReader]:
     return source, source.reader(partition, None)
 
 
-def read_until(reader: KestrelReader, count: int, wait: Callable[[], object]) -> list[ReadBatch]:
+def read_until(reader: KestrelReader, count: int) -> list[ReadBatch]:
     """Batches with so many items together."""
     batches: list[ReadBatch] = []
-    while sum(batch.end - batch.start for batch in batches) < count:
-        batch = reader.read(1_000)
-        if isinstance(batch, ReadBatch):
+
+    def has_read() -> bool:
+        while isinstance(batch := reader.read(1_000), ReadBatch):
             batches.append(batch)
-        else:
-            wait()
+            if sum(batch.end - batch.start for batch in batches) >= count:
+                return True
+        return False
+
+    wait_until(has_read, told=lambda: batches, look_s=0.002)
     return batches
 
 
@@ -83,22 +87,12 @@ def lines(batches: Sequence[ReadBatch]) -> list[str]:
     return [line for batch in batches for line in batch.frame["line"]]
 
 
-@pytest.fixture
-def wait() -> Callable[[], object]:
-    """Gives the other side a moment; a test that waits for ever is ended by its timeout."""
-    import time
-
-    return lambda: time.sleep(0.002)
-
-
 @pytest.mark.parametrize("pending", ["1", "1000"])
-def test_items_are_closed_when_acknowledged_and_go_back_otherwise(
-    server: KestrelServer, wait: Callable[[], object], pending: str
-) -> None:
+def test_items_are_closed_when_acknowledged_and_go_back_otherwise(server: KestrelServer, pending: str) -> None:
     talk = Talk(server.port)
     talk.put("q", *map(str, range(6)))
     source, reader = opened(request(server, pending_items=pending, connections="6"))
-    batches = read_until(reader, 6, wait)
+    batches = read_until(reader, 6)
     assert sorted(lines(batches)) == [*map(str, range(6))]
     assert talk.stats("q")["open_transactions"] == 6
     for batch in batches:
@@ -107,71 +101,64 @@ def test_items_are_closed_when_acknowledged_and_go_back_otherwise(
     places = {line: number for number, line in enumerate(lines(batches))}
     for line, number in places.items():
         (reader.acknowledge if line in half else reader.give_back)(number, number + 1)
-    again = Counter(lines(read_until(reader, 3, wait)))
+    again = Counter(lines(read_until(reader, 3)))
     assert set(again) >= {"0", "2", "4"}, "what was given back is handed out again"
     source.close()
-    while talk.stats("q")["open_transactions"]:
-        wait()
+    wait_until(lambda: not talk.stats("q")["open_transactions"])
     assert talk.stats("q")["items"] <= 6 - 3 + (3 if pending == "1000" else 0)
 
 
-def test_items_that_wait_go_back_when_the_source_is_closed(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_items_that_wait_go_back_when_the_source_is_closed(server: KestrelServer) -> None:
     talk = Talk(server.port)
     talk.put("q", "a", "b", "c")
     source, reader = opened(request(server, connections="1"))
-    (batch,) = read_until(reader, 3, wait)
+    (batch,) = read_until(reader, 3)
     reader.acknowledge(batch.start, batch.start + 1)
     source.close()
-    while talk.stats("q")["open_transactions"]:
-        wait()
+    wait_until(lambda: not talk.stats("q")["open_transactions"])
     assert [talk.say("get q") for _ in range(3)] == ["b", "c", "END"], "in their order, at the head"
 
 
-def test_what_a_server_took_back_is_told(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_what_a_server_took_back_is_told(server: KestrelServer) -> None:
     talk = Talk(server.port)
     talk.put("q", "a", "b")
     source, reader = opened(request(server, connections="1"))
-    (batch,) = read_until(reader, 2, wait)
+    (batch,) = read_until(reader, 2)
     server.kill()
-    while reader.held(batch.start, batch.end):
-        wait()
-    while not isinstance(reader.read(1), Unreachable):
-        wait()
+    wait_until(lambda: not reader.held(batch.start, batch.end))
+    wait_until(lambda: isinstance(reader.read(1), Unreachable))
     assert reader.acknowledge(batch.start, batch.end) == 2
     server.start()
-    assert sorted(lines(read_until(reader, 2, wait))) == ["a", "b"], "its journal has them"
+    assert sorted(lines(read_until(reader, 2))) == ["a", "b"], "its journal has them"
     source.close()
 
 
-def test_at_most_once_takes_items_for_good(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_at_most_once_takes_items_for_good(server: KestrelServer) -> None:
     talk = Talk(server.port)
     talk.put("q", "a", "b")
     source, reader = opened(request(server, tracked=False))
-    assert sorted(lines(read_until(reader, 2, wait))) == ["a", "b"]
+    assert sorted(lines(read_until(reader, 2))) == ["a", "b"]
     source.close()
     assert talk.say("get q") == "END"
 
 
-def test_it_ends_when_the_queue_is_empty_and_nothing_is_open(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_it_ends_when_the_queue_is_empty_and_nothing_is_open(server: KestrelServer) -> None:
     Talk(server.port).put("q", "a")
     source, reader = opened(request(server, end="empty"))
-    (batch,) = read_until(reader, 1, wait)
+    (batch,) = read_until(reader, 1)
     for _ in range(5):
         assert reader.read(1) is ReadState.WAIT
     reader.acknowledge(batch.start, batch.end)
-    while reader.read(1) is not ReadState.END:
-        wait()
+    wait_until(lambda: reader.read(1) is ReadState.END)
     source.close()
 
 
-def test_the_lag_is_what_waits_at_the_server_and_here(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_the_lag_is_what_waits_at_the_server_and_here(server: KestrelServer) -> None:
     Talk(server.port).put("q", *"abcde")
     source, reader = opened(request(server, pending_items="1", connections="1"))
-    while reader.lag() != 5:
-        wait()
-    read_until(reader, 1, wait)
-    while reader.lag() != 4:
-        wait()
+    wait_until(lambda: reader.lag() == 5)
+    read_until(reader, 1)
+    wait_until(lambda: reader.lag() == 4)
     (backlog,) = reader.backlogs()
     assert (backlog.place, backlog.records) == (f"q at {server.address}", 4)
     assert backlog.bytes == 4
@@ -184,7 +171,6 @@ def test_servers_come_and_go_while_it_is_read_and_written(
     server: KestrelServer,
     other: KestrelServer,
     tmp_path: Path,
-    wait: Callable[[], object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.02)
@@ -196,10 +182,10 @@ def test_servers_come_and_go_while_it_is_read_and_written(
     writer = open_sink(
         "kestrel", SinkRequest("t", written("file:hosts").options, {"n": pl.Int64()}, "append", tmp_path)
     )
-    first = read_until(reader, 1, wait)
+    first = read_until(reader, 1)
     hosts.write_text(f"{server.address}\n{other.address}")
     there.put("q", "d")
-    batches = [*first, *read_until(reader, 4 - sum(batch.end - batch.start for batch in first), wait)]
+    batches = [*first, *read_until(reader, 4 - sum(batch.end - batch.start for batch in first))]
     assert sorted(lines(batches)) == [*"abcd"], "a server that came is read"
     here.put("q", "e")
     hosts.write_text(f"-{server.address}\n{other.address}")
@@ -209,34 +195,33 @@ def test_servers_come_and_go_while_it_is_read_and_written(
     for batch in batches:
         assert reader.acknowledge(batch.start, batch.end) == 0, "what is on its way is waited for"
     places = [f"q at {other.address}"]
-    while [backlog.place for backlog in reader.backlogs()] != places or here.stats("q")["open_transactions"]:
-        wait()
+    wait_until(
+        lambda: [backlog.place for backlog in reader.backlogs()] == places and not here.stats("q")["open_transactions"]
+    )
     left = [line for _ in range(2) if (line := here.say("get q")) != "END"]
-    found = lines(read_until(reader, 3 - len(left), wait))
+    found = lines(read_until(reader, 3 - len(left)))
     assert sorted([*left, *found]) == ["e", '{"n":7}', '{"n":7}'], "nothing is lost, whoever was given it"
     source.close()
     writer.close()
 
 
-def test_a_child_queue_gets_copies(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_a_child_queue_gets_copies(server: KestrelServer) -> None:
     talk = Talk(server.port)
     talk.put("q", "before")
     assert talk.say("get q+copy") == "END"
     talk.put("q", "after")
     source, reader = opened(request(server, queue="q+copy"))
-    assert lines(read_until(reader, 1, wait)) == ["after"]
+    assert lines(read_until(reader, 1)) == ["after"]
     source.close()
     assert [talk.say("get q"), talk.say("get q")] == ["before", "after"]
 
 
-def test_what_was_handled_is_kept_and_read_by_offsets(
-    server: KestrelServer, wait: Callable[[], object], tmp_path: Path
-) -> None:
+def test_what_was_handled_is_kept_and_read_by_offsets(server: KestrelServer, tmp_path: Path) -> None:
     talk = Talk(server.port)
     for first in ("abc", "de"):
         talk.put("q", *first)
         source, reader = opened(request(server, tmp_path, items_path="kept", connections="1"))
-        (batch,) = read_until(reader, len(first), wait)
+        (batch,) = read_until(reader, len(first))
         reader.acknowledge(batch.start, batch.end)
         assert reader.kept() == ((0, 3) if first == "abc" else (3, 5))
         source.close()
@@ -260,10 +245,10 @@ def test_only_one_run_keeps_its_items_in_a_place(server: KestrelServer, tmp_path
     assert not [thread for thread in enumerate_threads() if thread.name == "kestrel"], "nobody reads on unseen"
 
 
-def test_bad_items_say_where_they_are_from(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_bad_items_say_where_they_are_from(server: KestrelServer) -> None:
     Talk(server.port).put("q", '{"line": "a"}', "{")
     source, reader = opened(request(server, format="json", connections="1"))
-    (batch,) = read_until(reader, 2, wait)
+    (batch,) = read_until(reader, 2)
     assert batch.frame["line"].to_list() == ["a"]
     (bad,) = batch.bad
     assert isinstance(bad, BadRow)
@@ -271,11 +256,10 @@ def test_bad_items_say_where_they_are_from(server: KestrelServer, wait: Callable
     source.close()
 
 
-def test_an_item_beyond_the_limit_stops_the_topology(server: KestrelServer, wait: Callable[[], object]) -> None:
+def test_an_item_beyond_the_limit_stops_the_topology(server: KestrelServer) -> None:
     Talk(server.port).put("q", "x" * 100)
     source, reader = opened(request(server, item_max_bytes="99"))
-    while reader._client.is_alive():
-        wait()
+    wait_until(lambda: not reader._client.is_alive())
     with pytest.raises(ConnectorError, match=r"hands out an item of 100 bytes, and 'item\.max\.bytes' is 99; raise it"):
         reader.read(1)
     source.close()
@@ -359,7 +343,7 @@ def test_its_client_is_a_thread_that_ends(server: KestrelServer) -> None:
 
 
 def test_a_task_that_is_started_again_waits_for_the_list_of_servers(
-    server: KestrelServer, tmp_path: Path, wait: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+    server: KestrelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.02)
     asked = request("file:hosts", tmp_path, end="empty")
@@ -369,11 +353,10 @@ def test_a_task_that_is_started_again_waits_for_the_list_of_servers(
     source, reader = opened(replace(asked, again=True))
     assert isinstance(reader.read(1), Unreachable), "its end is not known"
     (tmp_path / "hosts").write_text(server.address)
-    assert lines(read_until(reader, 1, wait)) == ["a"]
+    assert lines(read_until(reader, 1)) == ["a"]
     (tmp_path / "hosts").unlink()
     Talk(server.port).put("q", "b")
-    while not reader._client.servers.problem:
-        wait()
-    (batch,) = read_until(reader, 1, wait)
+    wait_until(lambda: reader._client.servers.problem)
+    (batch,) = read_until(reader, 1)
     assert "cannot be read" in batch.notes[0]
     source.close()

@@ -17,6 +17,7 @@ from ouzel.connectors.writing import SinkRequest
 from tests.servers.kafka import JARS, fetched
 from tests.servers.kestrel import KestrelServer, Talk
 from tests.servers.process import free_port
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 SERVERS = Path(__file__).parents[1] / "servers"
@@ -93,13 +94,14 @@ def test_the_connector_reads_and_writes(port: int, pending: str, request: pytest
     (partition,) = source.partitions()
     reader = source.reader(partition, None)
     found: list[int] = []
-    while len(found) < 700:
-        batch = reader.read(1_000)
-        if isinstance(batch, ReadBatch):
-            found += batch.frame["n"].to_list()
+
+    def has_read() -> bool:
+        while isinstance(batch := reader.read(1_000), ReadBatch):
+            found.extend(batch.frame["n"].to_list())
             reader.acknowledge(batch.start, batch.end)  # type: ignore[attr-defined]
-        else:
-            time.sleep(0.001)
+        return len(found) >= 700
+
+    wait_until(has_read, told=lambda: len(found), look_s=0.001)
     assert sorted(found) == [*range(700)]
     source.close()
     assert Talk(port).say(f"get rows{pending}") == "END", "all were closed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +17,12 @@ import ouzel
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.kept import KEPT
 from ouzel.connectors.reading import ItemReader, ReadBatch, ReadState, Source, SourceRequest, Unreachable
+from ouzel.connectors.redis import group
 from ouzel.connectors.redis.hands import Hands, StreamEntry
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError
 from tests.servers.redis import RedisServer
+from tests.servers.waiting import wait_until
 
 COLUMNS = {"id": pl.Int64(), "word": pl.String()}
 
@@ -50,17 +52,19 @@ def reader_of(source: Source, task: int = 0) -> ItemReader:
     return cast(ItemReader, source.reader(source.partitions()[task], None))
 
 
-def read(reader: ItemReader, rows: int, limit_s: float = 120) -> list[ReadBatch]:
+def read(reader: ItemReader, rows: int) -> list[ReadBatch]:
     """Batches with so many rows in all."""
     batches: list[ReadBatch] = []
-    deadline = time.monotonic() + limit_s
-    while sum(batch.frame.height for batch in batches) < rows:
-        assert time.monotonic() < deadline, f"{sum(batch.frame.height for batch in batches)} of {rows} rows"
-        batch = reader.read(1_000)
-        if isinstance(batch, ReadBatch):
+
+    def count() -> int:
+        return sum(batch.frame.height for batch in batches)
+
+    def has_read() -> bool:
+        while count() < rows and isinstance(batch := reader.read(1_000), ReadBatch):
             batches.append(batch)
-        else:
-            time.sleep(0.005)
+        return count() >= rows
+
+    wait_until(has_read, told=lambda: f"{count()} of {rows} rows", look_s=0.005)
     return batches
 
 
@@ -103,9 +107,7 @@ def test_what_a_dead_consumer_had_is_claimed_by_another(redis: RedisServer) -> N
     assert sorted(ids(found)) == list(range(50))
     assert reader.read(10) is ReadState.WAIT, "what is in our hands is not handled"
     reader.acknowledge(0, 50)
-    deadline = time.monotonic() + 120
-    while reader.read(10) is not ReadState.END:
-        assert time.monotonic() < deadline
+    wait_until(lambda: reader.read(10) is ReadState.END)
     assert pending(redis, "s2") == 0
     source.close()
 
@@ -128,9 +130,7 @@ def test_a_stream_whose_newest_entries_were_deleted_ends(redis: RedisServer, lef
     source = open_source("redis", request_for(redis, f"deleted-{left}", end="empty"))
     reader = reader_of(source)
     assert ids(handle(reader, left)) == list(range(left))
-    deadline = time.monotonic() + 60
-    while reader.read(10) is not ReadState.END:
-        assert time.monotonic() < deadline
+    wait_until(lambda: reader.read(10) is ReadState.END)
     source.close()
 
 
@@ -171,23 +171,47 @@ def test_entries_that_are_trimmed_away_unhandled_are_told_of(redis: RedisServer)
     source.close()
 
 
+def pending_for(server: RedisServer, key: str, idle_ms: int) -> int:
+    """How many entries have been pending for so long, by the server's clock."""
+    return len(server.client.xpending_range(key, "ouzel-q", "-", "+", 1_000, idle=idle_ms))
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each consumer has looked at how the others are, which each does all the time."""
+    counts, look = Counter[str](), group.Consumer._look
+
+    def counted(self: group.Consumer) -> None:
+        look(self)
+        counts[self._reading.consumer] += 1
+
+    monkeypatch.setattr(group.Consumer, "_look", counted)
+    monkeypatch.setattr(group, "_LOOK_S", 0.05)
+    return counts
+
+
 @pytest.mark.server
-def test_a_consumer_without_room_is_not_taken_for_dead(redis: RedisServer) -> None:
+def test_a_consumer_without_room_is_not_taken_for_dead(redis: RedisServer, looks: Counter[str]) -> None:
     fill(redis, "s3", 0, 30)
     options = {"claim_idle_ms": "1000", "pending_items": "10"}
     source = open_source("redis", request_for(redis, "s3", tasks=2, **options))
     readers = [reader_of(source, task) for task in range(2)]
     found = [ids(read(reader, 10)) for reader in readers]
-    time.sleep(2)  # twice as long as a silence that is claimed
+    wait_until(lambda: pending_for(redis, "s3", 2_000) == 18)  # each reads its first anew to show that it lives
+    looks.clear()
+    wait_until(lambda: len(looks) == 2 and min(looks.values()) >= 3)  # for whoever may be dead
     assert [reader.held(0, 20) for reader in readers] == [10, 10]
     for reader in readers:
         reader.acknowledge(0, 10)
-    deadline, rest = time.monotonic() + 120, []
-    while len(rest) < 10:
-        assert time.monotonic() < deadline
-        rest += [
+    rest: list[int] = []
+
+    def has_rest() -> bool:
+        rest.extend(
             number for reader in readers if isinstance(batch := reader.read(10), ReadBatch) for number in ids([batch])
-        ]
+        )
+        return len(rest) >= 10
+
+    wait_until(has_rest, told=lambda: rest)
     assert sorted([*found[0], *found[1], *rest]) == list(range(30)), "each came once"
     source.close()
 
@@ -201,9 +225,9 @@ def test_while_the_server_is_away_reading_waits_and_nothing_is_lost(tmp_path: Pa
     read(reader, 20)
     reader.acknowledge(0, 5)
     server.kill()
-    deadline = time.monotonic() + 120
-    while not isinstance(told := reader.read(10), Unreachable):
-        assert time.monotonic() < deadline
+    wait_until(lambda: isinstance(reader.read(10), Unreachable))
+    told = reader.read(10)
+    assert isinstance(told, Unreachable)
     assert told.reason.startswith(f"Redis at 127.0.0.1:{server.port}: ")
     reader.acknowledge(5, 20)
     server.start()

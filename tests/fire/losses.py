@@ -6,7 +6,6 @@ event that was fed after the break has arrived, and the next thing breaks when a
 
 from __future__ import annotations
 
-import time
 from random import Random
 from threading import Thread
 
@@ -17,7 +16,7 @@ from ouzel.session import load_text, start
 from tests.fire.faults import Fault, Scene, faults_of, kill_task
 from tests.fire.pairs import QUERY, Grounds, Outcome
 from tests.fire.places import Kafka, Place
-from tests.process.topologies import wait_until
+from tests.servers.waiting import is_reached, wait_until
 
 SETTINGS = (("containers", "2"), ("parallelism", "1"), ("batch.rows", "50"))
 LIMIT_S, PROBE_S = 120, 3.0
@@ -50,14 +49,13 @@ class Feed:
 
     def probe(self) -> None:
         """Feed one after the other until one arrives."""
-        limit, found = time.monotonic() + LIMIT_S, False
-        while not found:
-            assert time.monotonic() < limit, f"nothing arrives any more, of {self.fed} events"
+
+        def arrives() -> bool:
             (number,) = self.feed(1)
             self.shaken.add(number)
-            end = time.monotonic() + PROBE_S
-            while not (found := number in self._found()) and time.monotonic() < end:
-                time.sleep(0.1)
+            return is_reached(lambda: number in self._found(), PROBE_S, look_s=0.1)
+
+        wait_until(arrives, LIMIT_S, lambda: f"nothing arrives any more, of {self.fed} events")
 
     def _found(self) -> set[int]:
         return {*self._sink.found(self._written).tolist()}

@@ -18,7 +18,7 @@ from ouzel.runtime.run import RunState, Status
 from ouzel.session import load_text, start
 from tests.fire.faults import Fault, Scene, faults_of
 from tests.fire.places import PLACES, Place, close
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until
 
 QUERY = """
 SET 'delivery' = '{delivery}';

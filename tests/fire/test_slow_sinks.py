@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from ouzel.runtime.run import RunState
 from ouzel.session import Job, load_text, start
 from tests.fire.pairs import Grounds, grounds
 from tests.fire.places import Place
-from tests.process.topologies import pid_of, wait_until
+from tests.process.topologies import pid_of
+from tests.servers.waiting import wait_until, wait_while_it_runs
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
@@ -96,12 +96,11 @@ def hold_up_soon(made: Mapping[str, Place]) -> None:
 
 def until(handle: HeronHandle, condition: Callable[[], bool]) -> None:
     """Wait for a condition of a run that goes on; what became of it otherwise is told."""
-    deadline = time.monotonic() + LIMIT_S
-    while not condition():
-        status = handle.status()
-        assert status.state in (RunState.STARTING, RunState.RUNNING), status
-        assert time.monotonic() < deadline, (status, {name: acked(handle, name) for name in (*SLOW, "apart")})
-        time.sleep(0.05)
+    wait_while_it_runs(
+        handle,
+        lambda _: condition(),
+        told=lambda: (handle.status(), {name: acked(handle, name) for name in (*SLOW, "apart")}),
+    )
 
 
 def mend(made: Mapping[str, Place]) -> None:

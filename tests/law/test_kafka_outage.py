@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from ouzel.runtime.run import Status
 from ouzel.runtime.simulator import engine
 from ouzel.session import load, start
 from tests.servers.kafka import KafkaBroker
+from tests.servers.waiting import wait_until, wait_while_it_runs
 
 IDLE_S, OUTAGE_S, LIMIT_S = 60, 180, 120
 """The first two by the clock of the test: however busy the machine is, no row is on its way to the broker for so long."""
@@ -28,8 +27,17 @@ class Clock:
     """The engine's clock: it goes on as time does, and besides as far as the test puts it forward."""
 
     def __init__(self) -> None:
-        self.ahead_s = 0.0
-        self.sleep = time.sleep
+        self.ahead_s, self.rests = 0.0, 0
+
+    def sleep(self, seconds: float) -> None:
+        """See time.sleep: the engine has looked at all its inputs, and has nothing to do."""
+        self.rests += 1
+        time.sleep(seconds)
+
+    def wait_for_a_look(self) -> None:
+        """Until the engine has looked at all its inputs by the time that it is now: a look that goes on has begun before."""
+        due = self.rests + 2
+        wait_until(lambda: self.rests >= due, look_s=0.001)
 
     def monotonic(self) -> float:
         """See time.monotonic."""
@@ -46,7 +54,7 @@ class Clock:
             made = datetime.fromtimestamp(self.time(), UTC).replace(tzinfo=None)
             rows.append(f'{{"ts": "{made.isoformat(" ", "milliseconds")}"}}'.encode())
             self.ahead_s += 1
-            time.sleep(0.01)
+            self.wait_for_a_look()
         return rows
 
 
@@ -55,14 +63,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(engine, "time", made)
     return made
-
-
-def until(status: Callable[[], Status], reached: Callable[[Status], bool]) -> None:
-    """Return when it has come to that."""
-    deadline = time.monotonic() + LIMIT_S
-    while not reached(now := status()):
-        assert time.monotonic() < deadline, now
-        time.sleep(0.05)
 
 
 @pytest.mark.server
@@ -77,13 +77,13 @@ def test_rows_made_while_the_broker_is_away_are_not_late(tmp_path: Path, clock: 
         try:
             for written in range(2, 11, 2):
                 broker.produce("bids", clock.make_rows(2))
-                until(handle.status, lambda status, written=written: status.rows_acked >= written)  # type: ignore[misc]
+                wait_while_it_runs(handle, lambda status, written=written: status.rows_acked >= written)  # type: ignore[misc]
             broker.kill()
-            until(handle.status, lambda status: [(one.partition, one.reason) for one in status.waiting] == away)
+            wait_while_it_runs(handle, lambda status: [(one.partition, one.reason) for one in status.waiting] == away)
             rows = clock.make_rows(OUTAGE_S)
             broker.start()
             broker.produce("bids", rows)
-            until(handle.status, lambda status: status.rows_acked >= written + len(rows))
+            wait_while_it_runs(handle, lambda status: status.rows_acked >= written + len(rows))
         finally:
             status = handle.stop()
     finally:

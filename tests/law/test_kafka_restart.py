@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +12,7 @@ from ouzel.session import load
 from tests.law.compare import difference, plain_fold
 from tests.law.engines import run_to_end
 from tests.servers.kafka import KafkaBroker, shared_broker
+from tests.servers.waiting import wait_while_it_runs
 
 EVENTS, KEYS, PARTITIONS = 200_000, 100, 4
 LIMIT_S = 120
@@ -41,11 +41,7 @@ def expected() -> pl.DataFrame:
 
 def until_under_way(handle: Handle) -> None:
     """Return once a tenth of the rows are acked, and far from all."""
-    deadline = time.monotonic() + LIMIT_S
-    while (status := handle.status()).rows_acked < EVENTS // 10:
-        assert status.state in (RunState.STARTING, RunState.RUNNING), status
-        assert time.monotonic() < deadline, status
-        time.sleep(0.01)
+    status = wait_while_it_runs(handle, lambda status: status.rows_acked >= EVENTS // 10)
     assert status.rows_acked < EVENTS * 9 // 10, "the run was too quick to be disturbed"
 
 

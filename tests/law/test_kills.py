@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from tests.law.compare import difference, plain_fold
 from tests.law.engines import run_to_end
 from tests.law.oracle import table_of
 from tests.process.gates import GATED, Gate, through_gate
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until, wait_while_it_runs
 
 ROWS, ROWS_A_SECOND = 60_000, 10_000
 KILL_AFTER_ROWS, GATE_ROWS = 13_000, 26_000
@@ -116,9 +115,9 @@ def run_with_a_kill(query: str, victim: Victim, directory: Path) -> tuple[Job, l
     job = load(path, SETTINGS)
 
     def disturb(handle: Handle) -> None:
-        _until(handle, lambda status: status.rows_acked >= KILL_AFTER_ROWS)
+        wait_while_it_runs(handle, lambda status: status.rows_acked >= KILL_AFTER_ROWS)
         kill(victim(job))
-        _until(handle, lambda status: status.restarts >= 1)
+        wait_while_it_runs(handle, lambda status: status.restarts >= 1)
         gate.open()
 
     with Gate(directory, GATE_ROWS) as gate:
@@ -126,14 +125,6 @@ def run_with_a_kill(query: str, victim: Victim, directory: Path) -> tuple[Job, l
     assert status.state is RunState.FINISHED, status
     assert status.restarts >= 1, status
     return job, frames, status
-
-
-def _until(handle: Handle, reached: Callable[[Status], bool]) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while not reached(status := handle.status()):
-        assert status.state in (RunState.STARTING, RunState.RUNNING), status
-        assert time.monotonic() < deadline, status
-        time.sleep(0.02)
 
 
 def folded(job: Job, frames: list[pl.DataFrame]) -> pl.DataFrame:

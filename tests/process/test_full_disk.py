@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,10 @@ import pytest
 
 from ouzel.runtime.cluster.client import HeronHandle, _forget_old_logs, guess_reason
 from ouzel.runtime.cluster.local import LocalScheduler, start_heron
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
-from tests.process.topologies import count_kept, kept, let_end, numbers, packed, pid_of, wait_until
+from tests.process.topologies import count_kept, kept, let_end, numbers, packed, pid_of
+from tests.servers.waiting import wait_for_end, wait_until
 
 pytestmark = pytest.mark.server
 
@@ -52,13 +52,6 @@ def fill(disk: Path) -> None:
                 continue
 
 
-def ended(handle: HeronHandle, timeout_s: float = 120.0) -> Status:
-    deadline = time.monotonic() + timeout_s
-    while not handle.wait(0.2):
-        assert time.monotonic() < deadline, handle.status()
-    return handle.status()
-
-
 def started(directory: Path) -> HeronHandle:
     handle = start(load_text(SQL, directory, "full"))
     assert isinstance(handle, HeronHandle)
@@ -74,7 +67,7 @@ def written(directory: Path) -> list[int]:
 def test_a_source_that_cannot_note_what_it_reads_ends_the_run(tmp_path: Path, small_disk: Path) -> None:
     handle = started(tmp_path)
     fill(small_disk)
-    status = ended(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FAILED
     assert "No space left on device" in status.reason
     rows = written(tmp_path)
@@ -96,7 +89,7 @@ def test_a_death_on_a_full_disk_ends_the_run_or_does_no_harm(tmp_path: Path, sma
     fill(small_disk)
     os.kill(pid, signal.SIGKILL)
     let_end(tmp_path)
-    status = ended(handle)
+    status = wait_for_end(handle)
     if status.state is RunState.FAILED:
         assert "No space left on device" in status.reason
     else:
@@ -122,7 +115,7 @@ def test_a_job_directory_that_is_removed_ends_the_run(tmp_path: Path, silent: bo
     shutil.rmtree(handle.job.home)
     if silent:
         os.kill(server, signal.SIGKILL)
-    status = ended(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FAILED
     assert status.reason == f"the job directory {handle.job.home} was removed while the topology ran"
 
@@ -133,7 +126,7 @@ def test_an_executor_that_cannot_be_kept_running_is_not_started_for_ever(tmp_pat
     wait_until(lambda: count_kept(tmp_path) > 0)
     (handle.job.container(1) / "processes.new").mkdir()
     os.kill(pid_of(handle, "1/executor"), signal.SIGKILL)
-    status = ended(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FAILED
     assert status.reason.startswith("which processes run cannot be noted in ")
 

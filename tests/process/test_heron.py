@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from ouzel.planner.api import BasicBolt, Context, TopologyBuilder, schema
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import LocalScheduler, start_heron
-from ouzel.runtime.run import RunState, Status
+from ouzel.runtime.run import RunState
 from tests.process.topologies import (
     ROWS,
     Keep,
@@ -33,8 +32,8 @@ from tests.process.topologies import (
     packed,
     pid_of,
     processes_of,
-    wait_until,
 )
+from tests.servers.waiting import wait_for_end, wait_until
 
 pytestmark = pytest.mark.server
 
@@ -55,13 +54,6 @@ def started() -> Iterator[list[HeronHandle]]:
         handle._scheduler.on_kill()
 
 
-def finish(handle: HeronHandle) -> Status:
-    deadline = time.monotonic() + LIMIT_S
-    while not handle.wait(0.2):
-        assert time.monotonic() < deadline, handle.status()
-    return handle.status()
-
-
 def server_of(handle: HeronHandle) -> int:
     scheduler = handle._scheduler
     assert isinstance(scheduler, LocalScheduler)
@@ -79,7 +71,7 @@ def test_a_quiet_run_loses_and_doubles_nothing(
 ) -> None:
     topology = numbers(tmp_path, 100, QUIET)
     started.append(handle := start_heron(topology, packed(topology, containers), tmp_path, tcp=tcp))
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FINISHED, status
     assert sorted(kept(tmp_path)) == list(range(100 * ROWS))
     counts = (status.rows_in, status.rows_acked, status.rows_failed, status.restarts)
@@ -111,7 +103,7 @@ def test_a_kill_under_load_loses_nothing(tmp_path: Path, started: list[HeronHand
     if victim.endswith("executor"):
         assert pid_of(handle, "1/instance-5") == before, "what ran was not adopted"
     let_end(tmp_path)
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
     assert status.restarts >= 1
@@ -136,7 +128,7 @@ def test_a_process_that_hangs_is_noticed(tmp_path: Path, started: list[HeronHand
     name = victim.rpartition("/")[2]
     wait_until(lambda: any(name in event.text for event in handle.status().events if event.kind == "restarted"))
     let_end(tmp_path)
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
     assert_nothing_is_left(handle)
@@ -147,10 +139,10 @@ def test_everything_dies_one_after_the_other(tmp_path: Path, started: list[Heron
     started.append(handle := start_heron(topology, packed(topology, 2), tmp_path))
     wait_until(lambda: count_kept(tmp_path) > 20 * ROWS)
     for victim in VICTIMS + OTHERS:
-        os.kill(pid_of(handle, victim), signal.SIGKILL)
-        time.sleep(0.1)
+        os.kill(killed := pid_of(handle, victim), signal.SIGKILL)
+        wait_until(lambda killed=killed: not Path(f"/proc/{killed}").exists())
     let_end(tmp_path)
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FINISHED, status
     assert set(kept(tmp_path)) == set(range(3 * BATCHES * ROWS))
     assert_nothing_is_left(handle)
@@ -179,7 +171,7 @@ def test_a_bolt_that_raises_fails_the_topology_and_leaves_its_log(tmp_path: Path
     builder.set_bolt("broken", Broken()).shuffle_grouping("numbers")
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
-    status = finish(handle)
+    status = wait_for_end(handle)
     line = inspect.getsourcelines(Broken.process)[1] + 1
     place = f"in process, {__file__}:{line}"
     expected = f"'broken' (task 2) failed: ValueError: no such luck ({place})"
@@ -204,7 +196,7 @@ def test_a_bolt_that_never_stays_up_fails_the_topology(
     builder.set_bolt("exits", Exits()).shuffle_grouping("numbers")
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FAILED
     assert status.reason.startswith("instance-2 died 13 times in a row")
     assert_nothing_is_left(handle)
@@ -220,7 +212,7 @@ def test_a_container_is_started_again_on_request(tmp_path: Path, started: list[H
     handle._scheduler.on_restart(2)
     wait_until(lambda: not Path(f"/proc/{before}").exists())
     let_end(tmp_path)
-    assert finish(handle).state is RunState.FINISHED
+    assert wait_for_end(handle).state is RunState.FINISHED
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
     assert_nothing_is_left(handle)
 
@@ -293,7 +285,7 @@ def test_everything_ends_when_the_server_is_killed(tmp_path: Path, started: list
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
     wait_until(lambda: count_kept(tmp_path) > 0)
     os.kill(server_of(handle), signal.SIGKILL)
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert (status.state, status.reason) == (RunState.FAILED, "the processes of the topology were ended from outside")
     assert_nothing_is_left(handle)
 
@@ -307,22 +299,22 @@ def test_nothing_outlives_the_server_though_it_is_stopped(
     wait_until(lambda: count_kept(tmp_path) > 0)
     os.kill(pid_of(handle, victim), signal.SIGSTOP)
     os.kill(server_of(handle), signal.SIGKILL)
-    assert finish(handle).state is RunState.FAILED
+    assert wait_for_end(handle).state is RunState.FAILED
     assert_nothing_is_left(handle)
 
 
 def test_a_client_that_leaves_at_the_end_leaves_nothing(tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
-        import os, time
+        import os
         from pathlib import Path
         from tests.process.topologies import kept, numbers, packed
+        from tests.servers.waiting import wait_until
         from ouzel.runtime.cluster.local import start_heron
         here = Path({str(tmp_path)!r})
         topology = numbers(here, 20)
         handle = start_heron(topology, packed(topology), here)
         print(handle._scheduler.pid, handle.job.home, flush=True)
-        while not (handle.job.home / "status").exists():
-            time.sleep(0.001)
+        wait_until((handle.job.home / "status").exists, look_s=0.001)
         os._exit(0)
     """)
     output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout

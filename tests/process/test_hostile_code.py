@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,9 @@ from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.process.executor import describe_end
 from ouzel.runtime.process.life import start_time
 from ouzel.runtime.run import RunState
-from tests.process.test_heron import finish
 from tests.process.test_quarantine import ROWS, Tens
-from tests.process.topologies import packed, wait_until
+from tests.process.topologies import packed
+from tests.servers.waiting import wait_for_end, wait_until
 
 pytestmark = pytest.mark.server
 
@@ -53,7 +52,7 @@ class Hostile(RowBolt):
     def fork(self) -> int:
         child = os.fork()
         while not child:
-            time.sleep(1)
+            signal.pause()
         return child
 
 
@@ -67,7 +66,7 @@ def run(directory: Path, kills: bool) -> HeronHandle:
 
 def test_what_a_function_has_started_ends_with_its_topology(tmp_path: Path) -> None:
     handle = run(tmp_path, kills=False)
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FINISHED, status
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     wait_until(lambda: not any(map(start_time, pids)))
@@ -75,7 +74,7 @@ def test_what_a_function_has_started_ends_with_its_topology(tmp_path: Path) -> N
 
 def test_a_function_that_kills_its_task_at_each_row_ends_the_run_with_the_first(tmp_path: Path) -> None:
     """It died 13 times, and the run ended without a reason."""
-    status = finish(run(tmp_path, kills=True))
+    status = wait_for_end(run(tmp_path, kills=True))
     assert status.state is RunState.FAILED
     assert "this row ends the process of 'hostile' whenever it is handled (3 times" in status.reason
     assert '{"n": 0}' in status.reason

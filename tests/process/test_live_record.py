@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load_text, start
 from tests.process.topologies import pid_of
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 
@@ -104,10 +104,15 @@ def sort(answer: pl.DataFrame) -> pl.DataFrame:
 
 def taken(home: Path, after_us: int = START_US + 2_000_000) -> RunRecord:
     """A snapshot that calls the windows up to then closed, and maybe more."""
-    deadline = time.monotonic() + 120
-    while (record := snapshot(home)).closed_us is None or record.closed_us < after_us:
-        assert time.monotonic() < deadline
-    return record
+    taken: list[RunRecord] = []
+
+    def look() -> bool:
+        taken[:] = [snapshot(home)]
+        closed_us = taken[0].closed_us
+        return closed_us is not None and closed_us >= after_us
+
+    wait_until(look, told=lambda: taken)
+    return taken[0]
 
 
 @pytest.mark.parametrize("query", [SELECT, f"INSERT INTO parts {SELECT}"], ids=["select", "files"])
@@ -145,8 +150,8 @@ def test_a_paused_run_is_exact_whatever_dies_and_goes_on_to_the_right_end(job: J
             "0/topology-master",
             "1/stream-manager",
         ):
-            os.kill(pid_of(handle, victim), signal.SIGKILL)
-        time.sleep(1)
+            os.kill(pid := pid_of(handle, victim), signal.SIGKILL)
+            wait_until(lambda victim=victim, pid=pid: pid_of(handle, victim) != pid)
         with paused(home) as again:
             ends = {partition: end for partition, (_, end) in record.ranges["ticks"].items()}
             assert {partition: end for partition, (_, end) in again.ranges["ticks"].items()} == ends

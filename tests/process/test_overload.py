@@ -18,8 +18,8 @@ from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.process.life import Heartbeats
 from ouzel.runtime.run import RunState
-from tests.process.test_heron import finish
-from tests.process.topologies import count_kept, kept, let_end, numbers, packed, pid_of, wait_until
+from tests.process.topologies import count_kept, kept, let_end, numbers, packed, pid_of
+from tests.servers.waiting import wait_for_end, wait_until
 
 pytestmark = [pytest.mark.server, pytest.mark.alone]
 
@@ -74,7 +74,7 @@ def test_a_starved_stream_manager_is_not_killed(tmp_path: Path, started: list[He
         wait_until(was_silent_for_long)
         assert Path(f"/proc/{victim}").exists(), "it was killed for what it could not help"
     let_end(tmp_path)
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert (status.state, status.restarts, status.rows_failed) == (RunState.FINISHED, 0, 0), status.events
     assert sorted(kept(tmp_path)) == list(range(100 * 100))
 
@@ -115,6 +115,6 @@ def test_a_batch_that_is_in_hand_for_longer_than_acks_take_is_not_replayed(
     builder.set_bolt("slow", Slow(tmp_path / "seen"), schema(n=int)).shuffle_grouping("ten")
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert (status.state, status.rows_acked, status.rows_failed) == (RunState.FINISHED, 10, 0), status.events
     assert (tmp_path / "seen").read_text().split() == [str(n) for n in range(10)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +13,16 @@ from ouzel.errors import TopologyError
 from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
-from ouzel.runtime.run import RunState, Status
-from tests.process.topologies import ROWS, count_kept, kept, let_end, numbers, packed, pid_of, wait_until
+from ouzel.runtime.run import RunState
+from tests.process.topologies import ROWS, count_kept, kept, let_end, numbers, packed, pid_of
+from tests.servers.waiting import wait_for_end, wait_until
 
 pytestmark = pytest.mark.server
 
 BATCHES = 300
 LIMIT_S = 120
+LOOKS = 5
+"""So often every task is asked how it stands, and says so."""
 SETTINGS = Settings(max_pending_rows=20_000, ack_timeout_ms=5_000, heartbeat_ms=100, hang_timeout_ms=60_000)
 PATIENT = Settings(max_pending_rows=20_000, ack_timeout_ms=600_000, hang_timeout_ms=600_000)
 """Nothing is sent again for a busy machine's sake, and what hangs is left alone."""
@@ -44,13 +46,6 @@ def run(
     return handle
 
 
-def finish(handle: HeronHandle) -> Status:
-    deadline = time.monotonic() + LIMIT_S
-    while not handle.wait(0.2):
-        assert time.monotonic() < deadline, handle.status()
-    return handle.status()
-
-
 def test_a_pause_reads_nothing_and_a_resumed_run_loses_and_doubles_nothing(
     tmp_path: Path, started: list[HeronHandle]
 ) -> None:
@@ -61,14 +56,15 @@ def test_a_pause_reads_nothing_and_a_resumed_run_loses_and_doubles_nothing(
         status = handle.pause(LIMIT_S)
         assert status.state is RunState.PAUSED
         assert status.rows_in == status.rows_acked == len(kept(tmp_path)) < BATCHES * ROWS
-        time.sleep(0.5)
+        for _ in range(LOOKS):
+            assert handle.fresh_status(LIMIT_S).rows_in == status.rows_in
         assert len(kept(tmp_path)) == status.rows_in
         assert handle.pause(LIMIT_S).rows_in == status.rows_in, "paused twice is paused"
         handle.resume()
         assert handle.status().state is not RunState.PAUSED
     handle.resume()
     let_end(tmp_path)
-    done = finish(handle)
+    done = wait_for_end(handle)
     assert (done.state, done.rows_failed) == (RunState.FINISHED, 0)
     assert sorted(kept(tmp_path)) == list(range(BATCHES * ROWS))
 
@@ -93,7 +89,7 @@ def test_whatever_is_killed_in_a_pause_it_stays_paused_and_loses_nothing(
         assert kept(tmp_path) == before, f"after {victim} was killed"
     handle.resume()
     let_end(tmp_path)
-    done = finish(handle)
+    done = wait_for_end(handle)
     assert done.state is RunState.FINISHED, done
     assert set(kept(tmp_path)) == set(range(BATCHES * ROWS))
 
@@ -105,7 +101,7 @@ def test_a_topology_that_does_not_come_to_rest_runs_on(tmp_path: Path, started: 
         assert handle.fresh_status(LIMIT_S).rows_in >= read, "a status is no older than the call"
     hung = pid_of(handle, "1/instance-5")
     os.kill(hung, signal.SIGSTOP)
-    time.sleep(0.3)
+    wait_until(lambda: handle.status().rows_in > count_kept(tmp_path))  # on their way to who is stopped
     with pytest.raises(TopologyError, match=r"did not come to rest within 1 s, and runs on; .*slow or dead task"):
         handle.pause(1)
     assert handle.status().state is RunState.RUNNING

@@ -16,8 +16,8 @@ from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.run import RunState
-from tests.process.test_heron import finish
 from tests.process.topologies import packed
+from tests.servers.waiting import wait_for_end
 
 pytestmark = pytest.mark.server
 
@@ -68,7 +68,7 @@ def handle(tmp_path: Path) -> Iterator[HeronHandle]:
 
 
 def test_a_row_that_kills_its_task_is_put_aside(handle: HeronHandle, tmp_path: Path) -> None:
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FINISHED, status
     assert status.rows_acked == ROWS, status.events
     assert status.restarts >= 6, "three deaths over each of two rows; a busy machine may cost one more"

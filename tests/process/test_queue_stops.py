@@ -10,7 +10,7 @@ import pytest
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.session import load_text, start
 from tests.fire.places import Kestrel, close
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until
 
 ITEMS = 3_000
 

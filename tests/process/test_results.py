@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import time
 from itertools import count
 from pathlib import Path
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 
 from ouzel.runtime.process.results import ResultReader, ResultSender
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until
 
 
 def test_what_was_handed_over_before_is_there_when_the_client_has_caught_up() -> None:
@@ -43,22 +44,25 @@ def test_what_was_handed_over_before_is_there_when_the_client_has_caught_up() ->
 def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:
     taken: list[int] = []
     written: list[int] = []
+    ahead: list[int] = []
     ended = False
 
     def write(writer: ResultSender) -> None:
         for number in count():
             writer.write(number, pl.DataFrame({"n": [number] * 10_000}))
             written.append(number)
+            ahead.append(len(written) - len(taken))
             if ended:
                 return
 
     with TemporaryDirectory(prefix="ouzel-") as name:
         most = 5
         reader = ResultReader(Path(name), lambda frame: taken.append(frame["n"][0]), lambda: len(taken) < most)
-        writer = Thread(target=write, args=(ResultSender(Path(name), 1),))
+        sender = ResultSender(Path(name), 1)
+        writer = Thread(target=write, args=(sender,))
         writer.start()
         wait_until(lambda: len(taken) >= 5)
-        wait_until(lambda: _stands_still(written))
+        wait_until(lambda: _is_full(sender))
         assert len(written) < 50, "what fits into the sockets, and no more"
         before, most = len(taken), 200
         reader.resume()
@@ -70,12 +74,12 @@ def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:
         writer.join(10)
         reader.close()
         assert taken == written
+        assert max(ahead) < 50
 
 
-def _stands_still(written: list[int]) -> bool:
-    before = len(written)
-    time.sleep(0.2)
-    return len(written) == before
+def _is_full(sender: ResultSender) -> bool:
+    """Whether its socket takes no more; so it stays while nobody reads."""
+    return sender._socket is not None and not select.select([], [sender._socket], [], 0)[1]
 
 
 def test_of_batches_that_have_come_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

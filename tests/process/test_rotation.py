@@ -17,7 +17,8 @@ from ouzel.reconcile.marks import Marked, describe_edit
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
-from tests.process.topologies import pid_of, wait_until
+from tests.process.topologies import pid_of
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 

@@ -13,8 +13,8 @@ from ouzel.planner.settings import Settings
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.cluster.local import start_heron
 from ouzel.runtime.run import RunState
-from tests.process.test_heron import finish
 from tests.process.topologies import packed
+from tests.servers.waiting import wait_for_end
 
 pytestmark = pytest.mark.server
 
@@ -70,6 +70,6 @@ def handle(tmp_path: Path) -> Iterator[HeronHandle]:
 
 
 def test_slow_user_code_is_not_killed(handle: HeronHandle) -> None:
-    status = finish(handle)
+    status = wait_for_end(handle)
     assert status.state is RunState.FINISHED, status
     assert (status.restarts, status.rows_failed, status.rows_acked) == (0, 0, ROWS), status.events

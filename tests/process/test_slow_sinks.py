@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
@@ -17,11 +17,13 @@ from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import TopologyError
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.process.direct_sink import DirectSink
+from ouzel.runtime.process.executor import mains
+from ouzel.runtime.process.life import Heartbeats
 from ouzel.runtime.process.sink_thread import SinkThread
 from ouzel.runtime.protocol.messages import Flush, Write
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 
@@ -46,14 +48,26 @@ def pipe(tmp_path: Path) -> Iterator[int]:
 
 
 def read_all(pipe: int, handle: HeronHandle) -> bytes:
-    text, deadline = b"", time.monotonic() + 120
-    while not handle.wait(0.01):
-        assert time.monotonic() < deadline, handle.status()
-        try:
-            text += os.read(pipe, 1 << 16)
-        except BlockingIOError:
-            continue
-    return text + os.read(pipe, 1 << 20)
+    parts: list[bytes] = []
+
+    def has_ended() -> bool:
+        ended = handle.wait(0)
+        with suppress(BlockingIOError):
+            while part := os.read(pipe, 1 << 16):
+                parts.append(part)
+        return ended
+
+    wait_until(has_ended, told=handle.status, look_s=0.001)
+    return b"".join(parts)
+
+
+def last_beat(handle: HeronHandle) -> Callable[[], float]:
+    """Tells when the process of the only sink last said that it lives, in milliseconds."""
+    (sink,) = handle.job.sinks()
+    container = handle.job.places()[sink]
+    slot = list(mains(handle.job, container)).index(f"instance-{sink}")
+    beats = Heartbeats(handle.job.container(container) / "heartbeats")
+    return lambda: beats.last(slot)[0]
 
 
 WIDE_ROWS, WIDE_BYTES = 40_000, 1_000
@@ -91,7 +105,9 @@ def test_a_sink_that_waits_is_no_hang(tmp_path: Path, pipe: int) -> None:
     try:
         wait_until(lambda: handle.status().rows_in >= 10_000)
         wait_until(lambda: [event for event in handle.status().events if event.kind == "note"])
-        time.sleep(2 * HANG_MS / 1e3)  # longer than it takes to notice a hang
+        beat = last_beat(handle)
+        began_ms = beat()
+        wait_until(lambda: beat() > began_ms + 2 * HANG_MS)  # longer than it takes to notice a hang
         text = read_all(pipe, handle)
         status = handle.status()
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from ouzel.runtime.run import STATE_LOST, RunState, Status
 from ouzel.session import Job, load_text, start
 from tests.law.compare import plain_fold
 from tests.process.gates import Gate, through_gate
-from tests.process.topologies import pid_of, wait_until
+from tests.process.topologies import pid_of
+from tests.servers.waiting import collect, wait_until
 
 pytestmark = pytest.mark.server
 
@@ -66,14 +66,6 @@ def instances(job: Job, spouts: bool) -> list[str]:
     return [f"{job.packing.container_of(task.id).id}/instance-{task.id}" for task in tasks]
 
 
-def collected(handle: HeronHandle) -> tuple[list[pl.DataFrame], Status]:
-    deadline, frames = time.monotonic() + 120, list[pl.DataFrame]()
-    while not handle.wait(0.2):
-        assert time.monotonic() < deadline, handle.status()
-        frames += handle.results()
-    return frames + handle.results(), handle.status()
-
-
 def kill(handle: HeronHandle, *victims: str) -> None:
     """Kill each, and wait until they have been started again."""
     before = handle.status().restarts
@@ -87,7 +79,7 @@ def answer_after_kills(handle: HeronHandle, gate: Gate, *victims: str) -> tuple[
     wait_until(lambda: handle.status().rows_acked > 500)
     kill(handle, *victims)
     gate.open()
-    frames, status = collected(handle)
+    frames, status = collect(handle)
     return status, pl.concat(frames).sort("window_start")
 
 
@@ -131,7 +123,7 @@ def test_a_source_that_dies_counts_rows_of_several_lines_once(tmp_path: Path) ->
                 wait_until(lambda before=before: handle.status().rows_acked > before + 5_000)  # type: ignore[misc]
                 kill(handle, *instances(job, spouts=True))
             gate.open()
-            frames, status = collected(handle)
+            frames, status = collect(handle)
         finally:
             handle._scheduler.on_kill()
     assert (status.state, status.reason) == (RunState.FINISHED, "")
@@ -193,7 +185,7 @@ def test_a_join_is_exact_though_what_is_beside_it_dies_and_says_when_its_own_row
         wait_until(lambda: handle.status().rows_acked > 1_000)
         kill(handle, *(victim if "/" in victim else process_of(job, victim) for victim in victims))
         gate.open()
-        frames, status = collected(handle)
+        frames, status = collect(handle)
     finally:
         handle._scheduler.on_kill()
     assert (status.state, status.reason) == (RunState.FINISHED, "")

@@ -26,7 +26,7 @@ from ouzel.runtime.process.results import ResultReader
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start
 from tests.house.source import ROOT
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until
 
 ENDLESS = """
 CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'rate' = '100', 'fields.n.kind' = 'sequence');

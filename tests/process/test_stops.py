@@ -9,7 +9,7 @@ import pytest
 
 from ouzel import session
 from ouzel.runtime.run import RunState
-from tests.process.topologies import wait_until
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 

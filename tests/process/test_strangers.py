@@ -18,7 +18,8 @@ from ouzel.runtime.process.job import RunDescription
 from ouzel.runtime.wire import wire_pb2
 from ouzel.runtime.wire.stream import PREFIX, pack_header
 from ouzel.runtime.wire.wire_pb2_grpc import TopologyMasterStub
-from tests.process.topologies import count_kept, numbers, packed, wait_until
+from tests.process.topologies import count_kept, numbers, packed
+from tests.servers.waiting import wait_until
 
 pytestmark = pytest.mark.server
 

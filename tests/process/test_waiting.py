@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from ouzel.reconcile.live import status
 from ouzel.reconcile.recorder import Recorder, recordable
 from ouzel.runtime.tasks.awaited import NOT_OF_NOW
 from ouzel.session import load_text, start
+from tests.servers.waiting import wait_until
 
-LIMIT_S = 120
 TEXT = """CREATE TABLE ticks (ts TIMESTAMP(3), WATERMARK FOR ts AS ts IDLE AFTER INTERVAL '1' SECOND)
 WITH ('connector' = 'file', 'path' = 'ticks.jsonl', 'format' = 'json', 'follow' = 'true');
 SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end;"""
@@ -27,10 +26,9 @@ def test_a_window_that_stays_open_is_explained(tmp_path: Path) -> None:
     job = recordable(load_text(TEXT, tmp_path, "ticks", [("parallelism", "1")]), home, "heron")
     recorder = Recorder(start(job), job, "heron", home)
     try:
-        deadline = time.monotonic() + LIMIT_S
-        while [one.reason for one in status(home).waiting] != [NOT_OF_NOW]:
-            assert time.monotonic() < deadline, status(home)
-            time.sleep(0.1)
+        wait_until(
+            lambda: [one.reason for one in status(home).waiting] == [NOT_OF_NOW], told=lambda: status(home), look_s=0.1
+        )
         query = tmp_path / "ticks.sql"
         query.write_text(TEXT)
         shown = CliRunner().invoke(app, ["explain", str(query), "--live", str(home)])

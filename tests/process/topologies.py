@@ -16,6 +16,7 @@ from ouzel.planner.topology import Resources, Topology
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.process.job import MASTER_CONTAINER
 from ouzel.runtime.process.process_table import ProcessTable
+from tests.servers.waiting import wait_until
 
 ROWS = 100
 _MAY_END = "may-end"
@@ -122,15 +123,6 @@ def count_kept(directory: Path) -> int:
 def let_end(directory: Path) -> None:
     """Let spouts that linger come to their end."""
     (directory / _MAY_END).touch()
-
-
-def wait_until(condition: object, timeout_s: float = 120.0) -> None:
-    """Wait for a condition of another process."""
-    deadline = time.monotonic() + timeout_s
-    assert callable(condition)
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.01)
 
 
 def pid_of(handle: HeronHandle, name: str) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,13 @@ import pytest
 from ouzel import session
 from ouzel.planner.settings import Delivery
 from ouzel.reconcile import Class, Recorder, recordable
-from ouzel.runtime.run import Handle, RunState, Status
+from ouzel.runtime.run import RunState, Status
 from ouzel.session import Job, load
-from tests.law.test_kills import GATE_ROWS, LIMIT_S, SETTINGS, TICKS, WINDOWS, Victim, aggregate, kill, source
+from tests.law.test_kills import GATE_ROWS, SETTINGS, TICKS, WINDOWS, Victim, aggregate, kill, source
 from tests.law.test_kills import ROWS as TICKED
 from tests.process.gates import Gate, through_gate
 from tests.reconcile.planting import found
+from tests.servers.waiting import collect, wait_while_it_runs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,15 +114,12 @@ def _run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[flo
     tracked = job.settings.delivery is Delivery.AT_LEAST_ONCE
     try:
         for share, victim in victims:
-            _until(handle, lambda status, least=int(share * rows): _is_handled(status, least, tracked))  # type: ignore[misc]
+            least = int(share * rows)
+            wait_while_it_runs(handle, partial(_is_handled, rows=least, tracked=tracked), take=True)
             kill(victim(job))
-        _until(handle, lambda status: status.restarts >= len(victims))
+        wait_while_it_runs(handle, lambda status: status.restarts >= len(victims), take=True)
         gate.open()
-        deadline = time.monotonic() + LIMIT_S
-        while not handle.wait(0.5):
-            handle.results()
-            assert time.monotonic() < deadline, f"the run does not end: {handle.status()}"
-        handle.results()
+        collect(handle)
     finally:
         status = handle.stop()
     assert status.state is RunState.FINISHED, status
@@ -131,15 +129,6 @@ def _run_with_kills(job: Job, home: Path, rows: int, victims: Sequence[tuple[flo
 def _is_handled(status: Status, rows: int, tracked: bool) -> bool:
     """Whether every task has handled its part of so many rows; where nothing is acked, whether they are read and a sink has rows."""
     return status.rows_acked >= rows if tracked else status.rows_in >= rows and status.rows_out > 0
-
-
-def _until(handle: Handle, reached: Callable[[Status], bool]) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while not reached(status := handle.status()):
-        assert status.state in (RunState.STARTING, RunState.RUNNING), f"it is over before the kill: {status}"
-        assert time.monotonic() < deadline, status
-        handle.wait(0.02)
-        handle.results()
 
 
 @pytest.mark.parametrize("name", sorted(INPUTS))

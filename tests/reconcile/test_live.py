@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
@@ -14,6 +13,7 @@ from ouzel.reconcile import Class, Cut, Reconciliation, Recorder, reconcile, rec
 from ouzel.reconcile.live import paused, snapshot
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load_text, start
+from tests.servers.waiting import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,10 +63,7 @@ def run(spark: SparkSession, job: Job, tmp_path: Path) -> Iterator[Recorder]:
 
 
 def under_way(run: Recorder, rows: int) -> None:
-    deadline = time.monotonic() + 120
-    while run.status().rows_acked < rows:
-        assert time.monotonic() < deadline, run.status()
-        time.sleep(0.05)
+    wait_until(lambda: run.status().rows_acked >= rows, told=run.status)
 
 
 def compared(job: Job, run: Recorder, spark: SparkSession, closed_only: bool = False) -> Reconciliation:

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from ouzel.reconcile.record import LIVE, RESULTS, RunRecord, read_record
 from ouzel.reconcile.recorder import Recorder, recordable
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import Job, load_text, start
+from tests.servers.waiting import wait_until
 
 COUNTS = """
 CREATE TABLE ticks (id BIGINT) WITH ('connector' = 'datagen', 'rate' = '5000', 'fields.id.kind' = 'sequence');
@@ -53,14 +53,6 @@ class FakeRun:
         if self.failure:
             raise TopologyError(self.failure)
         self.asked.append(what)
-
-
-def wait_until(condition: object) -> None:
-    deadline = time.monotonic() + 60
-    assert callable(condition)
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -172,7 +164,7 @@ def test_a_paused_run_in_one_process_is_exact_without_windows(tmp_path: Path) ->
 )
 def test_whoever_was_connected_when_the_run_went_is_told_how(end: str, said: str, tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
-        import os, signal, time
+        import os, signal
         from pathlib import Path
         from threading import Event
         from ouzel.reconcile.live import LiveRecord
@@ -180,7 +172,7 @@ def test_whoever_was_connected_when_the_run_went_is_told_how(end: str, said: str
             asked = Event()
             def snapshot(self):
                 self.asked.set()
-                time.sleep(60)
+                Event().wait()
         run = Slow()
         live = LiveRecord(run, Path({str(tmp_path)!r}))
         print("there", flush=True)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.servers.classes import LIMIT_S, archive_of, archive_options, make_archive, making_options
 from tests.servers.process import ServerProcess, free_port
+from tests.servers.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.servers.proxy import Proxy
@@ -164,10 +165,10 @@ auto.create.topics.enable=false
         admin = AdminClient({"bootstrap.servers": self.address})
         for made in admin.create_topics([NewTopic(name, partitions, 1)]).values():
             made.result(30)
-        limit = time.monotonic() + 60
-        while len(admin.list_topics(timeout=30).topics.get(name, TopicMetadata()).partitions) < partitions:
-            assert time.monotonic() < limit, f"there is no topic {name}"
-            time.sleep(0.02)
+        wait_until(
+            lambda: len(admin.list_topics(timeout=30).topics.get(name, TopicMetadata()).partitions) >= partitions,
+            told=lambda: f"there is no topic {name}",
+        )
 
     def produce(self, topic: str, values: list[bytes | None], key: bytes | None = None) -> None:
         """Write values, in turn to the topic's partitions, each once, and wait until they are kept."""

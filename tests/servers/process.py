@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import SystemRandom
+
+from tests.servers.waiting import wait_until
 
 PORTS = range(20_000, 30_000)
 """The kernel gives none of these to a client, as it would between a server's death and its next life, or before it has started at all: most
@@ -51,11 +52,15 @@ class ServerProcess:
         path = self.directory / "server.log"
         with path.open("ab") as log:
             self.process = subprocess.Popen(self.command(), stdout=log, stderr=log, cwd=Path(__file__).parents[2])
-        limit = time.monotonic() + self.start_s
-        while not self.answers():
-            assert self.process.poll() is None, path.read_text()[-2_000:]
-            assert time.monotonic() < limit, f"{type(self).__name__} does not answer after {self.start_s} s"
-            time.sleep(self.look_s)
+        process = self.process
+
+        def has_come_up() -> bool:
+            if self.answers():
+                return True
+            assert process.poll() is None, path.read_text()[-2_000:]
+            return False
+
+        wait_until(has_come_up, self.start_s, lambda: f"{type(self).__name__} does not answer", self.look_s)
 
     def kill(self) -> None:
         """End it without a word, by SIGKILL."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -13,6 +13,7 @@ import pyspark
 
 from tests.servers.jvm import JVM
 from tests.servers.process import free_port
+from tests.servers.waiting import is_reached
 
 HOME = Path(pyspark.__file__).parent
 START_S = 240.0
@@ -60,16 +61,14 @@ class StandaloneCluster:
         )
 
     def _wait(self, page: str, text: bytes, times: int = 1) -> None:
-        deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline:
-            try:
-                if urlopen(page, timeout=5).read().count(text) >= times:
-                    return
-            except (URLError, OSError):
-                pass
-            time.sleep(0.2)
-        self.stop()
-        raise AssertionError("\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log")))
+        def says_so() -> bool:
+            with suppress(URLError, OSError):
+                return urlopen(page, timeout=5).read().count(text) >= times
+            return False
+
+        if not is_reached(says_so, START_S, look_s=0.2):
+            self.stop()
+            raise AssertionError("\n".join(log.read_text()[-2000:] for log in self._folder.glob("*.log")))
 
     def stop(self) -> None:
         """End both."""

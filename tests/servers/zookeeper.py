@@ -5,15 +5,15 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyspark
 
 from tests.servers.process import free_port
+from tests.servers.waiting import wait_until
 
-_START_S = 120.0
+_START_S, _LOOK_S = 120.0, 0.05
 
 
 @dataclass
@@ -87,28 +87,33 @@ class ZooKeeper:
 
     def leader(self) -> int:
         """The number of the server that leads (of several), once one does."""
-        deadline = time.monotonic() + _START_S
-        while True:
-            for number in range(self.size):
-                if self.mode(number) in ("leader", "standalone"):
-                    return number
-            assert time.monotonic() < deadline, "no ZooKeeper leads"
-            time.sleep(0.05)
+        leaders: list[int] = []
+
+        def look() -> bool:
+            leaders.extend(number for number in range(self.size) if self.mode(number) in ("leader", "standalone"))
+            return bool(leaders)
+
+        wait_until(look, _START_S, lambda: "no ZooKeeper leads", _LOOK_S)
+        return leaders[0]
 
     def mode(self, number: int, wait: bool = False) -> str:
         """What a server says it is: leader, follower, standalone; empty if it does not answer."""
-        deadline = time.monotonic() + _START_S
-        while True:
-            answer = self._ask(number)
-            if "Mode: " in answer:
-                return answer.split("Mode: ")[1].split()[0]
-            if not wait:
-                return ""
-            assert self.processes[number].poll() is None, (self.directory / f"zookeeper-{number}" / "log").read_text()[
-                -2000:
-            ]
-            assert time.monotonic() < deadline, "ZooKeeper does not start"
-            time.sleep(0.05)
+        modes = [""]
+
+        def look() -> bool:
+            modes[:] = [self._ask(number).partition("Mode: ")[2].partition("\n")[0].strip()]
+            if not modes[0] and wait:
+                assert self.processes[number].poll() is None, self._log(number).read_text()[-2000:]
+            return bool(modes[0])
+
+        if wait:
+            wait_until(look, _START_S, lambda: "ZooKeeper does not start", _LOOK_S)
+        else:
+            look()
+        return modes[0]
+
+    def _log(self, number: int) -> Path:
+        return self.directory / f"zookeeper-{number}" / "log"
 
     def _ask(self, number: int) -> str:
         try:

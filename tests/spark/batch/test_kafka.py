@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from ouzel.spark.batch.run import BatchRun, batch_run, collect_rows
 from ouzel.spark.io.source import TableReader, TableRequest
 from ouzel.spark.lowering import run_job
 from tests.servers.kafka import spark_jars
+from tests.servers.waiting import wait_while_it_runs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -198,11 +198,7 @@ def test_what_a_run_has_shed_is_left_out_of_the_batch_and_nothing_else_is(
     )
     recorded = recordable(query, tmp_path / "run", "memory")
     handle = Recorder(start(recorded, "memory"), recorded, "memory", tmp_path / "run")
-    deadline = time.monotonic() + 120
-    while (status := handle.status()).rows_acked + status.rows_shed < 6_000:
-        handle.results()
-        assert time.monotonic() < deadline, status
-        time.sleep(0.05)
+    wait_while_it_runs(handle, lambda status: status.rows_acked + status.rows_shed >= 6_000, take=True)
     status = handle.stop()
     found = reconcile(query, tmp_path / "run", spark)
     shed = sum(end - start for spans in read_shed(tmp_path / "run")["flood"].values() for start, end in spans)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from ouzel.runtime.run import RunState
 from ouzel.session import Job
 from ouzel.spark.streaming.run import start_structured
+from tests.servers.waiting import is_reached
 from tests.servers.workers import WarmWorkers
 from tests.spark.batch.conftest import kafka
 from tests.spark.batch.plain import INTERPRETED
@@ -72,9 +72,7 @@ def parts(folder: Path) -> list[Path]:
 def test_a_run_that_was_killed_goes_on_and_writes_no_row_twice(tmp_path: Path, warm_workers: WarmWorkers) -> None:
     (tmp_path / "numbers.sql").write_text(NUMBERS)
     first = begun(tmp_path, *SLOWLY)
-    until = time.monotonic() + WAIT_S
-    while len(parts(tmp_path)) < 4 and time.monotonic() < until and first.poll() is None:
-        time.sleep(0.01)
+    is_reached(lambda: len(parts(tmp_path)) >= 4 or first.poll() is not None, WAIT_S)
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
     before = parts(tmp_path)
