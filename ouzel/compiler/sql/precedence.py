@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.parser import IsPredicatePrecedence, Parser
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ouzel.compiler.sql.places import place
 from ouzel.compiler.sql.source import QueryText
