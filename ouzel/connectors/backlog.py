@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 BACKLOGS_MAX = 10
 """Of each source so many places are told, those where most waits: a topic may have thousands of partitions."""
@@ -26,11 +26,12 @@ class Backlog:
     journal_bytes: int | None = None
 
 
+@runtime_checkable
 class Backlogged(Protocol):
     """What the reader of a partition that lies in several places has beside `lag()`."""
 
     def backlogs(self) -> Sequence[Backlog]:
-        """What waits in each place of which this reader is to tell."""
+        """What waits in each place of which this reader is to tell. It is asked right after `lag()`, and raises nothing."""
 
 
 class _Counted(Protocol):

@@ -6,11 +6,11 @@ rows: that is what replay after a crash rests on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,12 +86,7 @@ class OffsetRange:
 
 
 class Reader(Protocol):
-    """Reads one partition.
-
-    One that can tell may have a `lag()`: how many records wait in the source behind what it has read, None if it does not know now. If
-    these lie in several places it is backlog.Backlogged. One that was opened where the options say, which may be elsewhere tomorrow
-    ("latest"), says in `pinned` at which offset that is.
-    """
+    """Reads one partition. It may also be a LaggingReader, a backlog.Backlogged or a PinnedReader."""
 
     def read(self, rows: int, until: int | None = None) -> ReadBatch | ReadState | Unreachable:
         """At most `rows` rows, at once or not at all: it must not block for longer than 10 ms.
@@ -106,6 +101,23 @@ class Reader(Protocol):
 
     def close(self) -> None:
         """Let go of files and sockets."""
+
+
+@runtime_checkable
+class LaggingReader(Protocol):
+    """A reader that can tell how far it is behind its source. If that lies in several places it is backlog.Backlogged too."""
+
+    def lag(self) -> int | None:
+        """How many records wait in the source behind what it has read; None if unknown now. It must not block, and raises nothing."""
+
+
+@runtime_checkable
+class PinnedReader(Protocol):
+    """A reader whose beginning is noted, so that its task begins there when it starts again."""
+
+    @property
+    def pinned(self) -> int | None:
+        """At which offset it was opened, if that is where the options say, which may be elsewhere tomorrow ("latest"); else None."""
 
 
 class ItemReader(Reader, Protocol):
@@ -183,8 +195,7 @@ class Committed(NamedTuple):
 class Source(Protocol):
     """An opened source. One per task; all of them see the same partitions. What it can do is said by its connector's row, `Reads`.
 
-    One whose partitions may change their names has a `recall(partitions)`: it is told, before it is asked for any, which of them were read
-    before, and these keep their ids.
+    It may also be a RecallingSource or a SpannedSource.
     """
 
     def partitions(self) -> Sequence[Partition]:
@@ -219,3 +230,23 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Let go of everything."""
+
+
+@runtime_checkable
+class RecallingSource(Protocol):
+    """A source whose partitions may change their names."""
+
+    def recall(self, partitions: Iterable[str]) -> None:
+        """Before it is asked for any partition: these, by their ids, were read before, and keep their ids. It raises nothing."""
+
+
+@runtime_checkable
+class SpannedSource(Protocol):
+    """A source that can tell, before anything is read, which offsets of a partition a batch job reads."""
+
+    def span(self, partition: Partition) -> tuple[int, int | None]:
+        """The first offset, and the one before which reading ends, as the options say now; None is never.
+
+        Raises:
+            ConnectorError: the source is gone or unreadable.
+        """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,9 +38,7 @@ class SinkRequest:
 class SinkWriter(Protocol):
     """An opened sink, one per task. A thread of its own calls it, which may wait for as long as the world behind the sink takes.
 
-    One that keeps batches apart may have a `withdraw(batch_id)`: it removes what an unfinished writing of a batch left, whichever tasks
-    wrote it. One that waits for nothing, for it asks neither a disk nor a network, may have `instant = True`: it needs no thread then, and
-    the task calls it itself.
+    It may also be a WithdrawingWriter or an InstantWriter.
     """
 
     flush_interval_ms: int
@@ -61,3 +59,24 @@ class SinkWriter(Protocol):
 
     def close(self) -> None:
         """The last flush has happened; let go of everything."""
+
+
+@runtime_checkable
+class WithdrawingWriter(Protocol):
+    """A writer that keeps batches apart."""
+
+    def withdraw(self, batch_id: int) -> None:
+        """Remove what an unfinished writing of the batch left, whichever tasks wrote it.
+
+        Raises:
+            ConnectorError: with the sink's name and the reason.
+        """
+
+
+@runtime_checkable
+class InstantWriter(Protocol):
+    """A writer that may wait for nothing."""
+
+    @property
+    def instant(self) -> bool:
+        """Whether it asks neither a disk nor a network. It needs no thread then, and the task calls it itself."""

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
 from ouzel.stores.batcher import Batcher, BatchID, BatchRange
-from ouzel.stores.store import BatchStore, StreamStore
+from ouzel.stores.store import BatchStore, StreamStore, SummingStore
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -70,10 +70,9 @@ class ClientStore(Generic[K, T, R]):
                 instead="give both the same batcher",
             )
         for side, store in (("batch", self.batch), ("stream", self.stream)):
-            own = getattr(store, "monoid", self.monoid)  # a store of one's own need not say
-            if own != self.monoid:
+            if isinstance(store, SummingStore) and store.monoid != self.monoid:
                 raise QueryError(
-                    f"the {side} store adds up by {own}, and the client store is given {self.monoid}",
+                    f"the {side} store adds up by {store.monoid}, and the client store is given {self.monoid}",
                     instead="give it the store's own monoid",
                 )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ouzel.errors import QueryError
 from ouzel.monoid import Monoid
@@ -62,6 +62,15 @@ class StreamStore(Protocol[Kept_co]):
 
     def sums(self, batch: BatchID) -> Mapping[Any, Kept_co]:
         """What one batch adds up to, by key."""
+
+
+@runtime_checkable
+class SummingStore(Protocol):
+    """A store of either kind that says how its totals add up; one of your own need not."""
+
+    @property
+    def monoid(self) -> Monoid[Any, Any, Any]:
+        """How its totals add up."""
 
 
 @dataclass

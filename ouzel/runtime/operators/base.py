@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+    from ouzel.runtime.protocol.lag import Sight
     from ouzel.runtime.state.context import StateContext
 
 
@@ -43,11 +44,15 @@ class Operator:
     """
 
     stateful = False
+    is_timed = False
+    """Whether it assigns event time: then `sight` says what it saw, and it can leave out rows."""
     delay_us = 0
     state: StateContext | None = field(default=None, init=False)
     counters: Counters = field(default_factory=Counters, init=False)
     refused: list[RefusedRow] = field(default_factory=list, init=False)
     late_frames: list[pl.DataFrame] = field(default_factory=list, init=False)
+    sight: Sight | None = field(default=None, init=False)
+    """What the last batch showed of event time, in microseconds since 1970; None if it showed nothing."""
     calls: tuple[str, ...] = field(default=(), init=False)
     """What it calls of the user's, and where that was written."""
     answers: int = field(default=0, init=False)
@@ -77,6 +82,9 @@ class Operator:
         """Rows that came behind the watermark leave here: they wait to be shown, and so many are counted."""
         self.late_frames.append(rows)
         self.counters.late += count
+
+    def leave_out(self, before_us: int, read_before: bool) -> None:
+        """Rows older than that (microseconds since 1970) were answered by a run before, or if it had not read them, are late."""
 
     def finish(self) -> pl.DataFrame | None:
         """The input has ended: what is still held back, or None."""

@@ -47,12 +47,12 @@ class Chain:
         self._pushed = [0] * len(operators)
         self.stateful = any(operator.stateful for operator in operators)
         self.is_ticked = any(type(operator).tick is not Operator.tick for operator in operators)
-        self.is_timed = any(hasattr(operator, "sight") for operator in operators)
+        self.is_timed = any(operator.is_timed for operator in operators)
 
     @property
     def sight(self) -> Sight | None:
         """What the chain's watermark operator saw in the last batch."""
-        return next((operator.sight for operator in self.operators if hasattr(operator, "sight")), None)
+        return next((operator.sight for operator in self.operators if operator.is_timed), None)
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> Streams:
         """Push a batch of one input through all operators."""
@@ -125,8 +125,7 @@ class Chain:
     def leave_out(self, before_us: int, read_before: bool) -> None:
         """Drop what is older than that from now on: a run before has answered for it, or if it had not read it, it is late."""
         for operator in self.operators:
-            if hasattr(operator, "sight"):
-                operator.answered_us, operator.read_before = before_us, read_before  # type: ignore[attr-defined]
+            operator.leave_out(before_us, read_before)
 
     @property
     def answered(self) -> int:

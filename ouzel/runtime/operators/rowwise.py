@@ -208,14 +208,19 @@ class Selection(_Computing):
 class WatermarkAssigner(_Computing):
     """Watermark: passes rows on and notes in `sight` what the batch shows of event time, None if all is NULL."""
 
+    is_timed = True
+
     def __init__(self, node: Watermark) -> None:
         super().__init__([("$time", node.expression)])
         self._column = node.column
         self._delay_us = _fixed_delay(node)
         self._us = us_of(node.expression.type)
-        self.sight: Sight | None = None
         self.answered_us: int | None = None
         self.read_before = False
+
+    def leave_out(self, before_us: int, read_before: bool) -> None:
+        """Count such rows as answered or late from now on, and pass none of them on."""
+        self.answered_us, self.read_before = before_us, read_before
 
     def process(self, frame: pl.DataFrame, port: int = 0) -> pl.DataFrame | None:
         """The rows whose watermark could be computed, unchanged."""

@@ -19,6 +19,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from ouzel.compiler.user_code import describe_raised
+from ouzel.connectors.writing import InstantWriter
 from ouzel.errors import OuzelError, TopologyError
 from ouzel.exits import in_user_code, leave
 from ouzel.planner.topology import Task
@@ -214,7 +215,8 @@ class Instance:
         machine.progress, machine.monotonic_ms = self.watchdog.progress, now_ms
         machine.interject = self._interject
         if machine.writer is not None:
-            kind = DirectSink if getattr(machine.writer, "instant", False) else SinkThread
+            is_instant = isinstance(machine.writer, InstantWriter) and machine.writer.instant
+            kind = DirectSink if is_instant else SinkThread
             self._sink = kind(machine.writer, self._gateway.wake)
             self._sink.start()
         if incarnation:

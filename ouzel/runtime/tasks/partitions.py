@@ -11,7 +11,16 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
-from ouzel.connectors.reading import Partition, ReadBatch, Reader, ReadState, Source, Unreachable
+from ouzel.connectors.reading import (
+    Partition,
+    PinnedReader,
+    ReadBatch,
+    Reader,
+    ReadState,
+    RecallingSource,
+    Source,
+    Unreachable,
+)
 from ouzel.connectors.shedding import SkippingReader
 from ouzel.errors import ConnectorError
 from ouzel.planner.keeping import NOTHING, Keeps
@@ -258,9 +267,8 @@ class Partitions:
         self.ways = ways
         self._opened: set[str] = set()
         self._cuts = self._cuts_left()
-        recall = getattr(source, "recall", None)
-        if recall is not None:
-            recall({**self._offsets, **self._cuts})
+        if isinstance(source, RecallingSource):
+            source.recall({**self._offsets, **self._cuts})
 
     def fresh(self) -> list[PartitionProgress]:
         """Those of this task's that were not there at the last call.
@@ -298,9 +306,8 @@ class Partitions:
         if cuts and not self._replays:
             start, cuts = cuts[-1].end, []
         reader = self.source.reader(partition, start)
-        pinned = getattr(reader, "pinned", None)
-        if pinned is not None:
-            self.journal.note(BatchBoundaries(name, pinned, pinned, 0))
+        if isinstance(reader, PinnedReader) and reader.pinned is not None:
+            self.journal.note(BatchBoundaries(name, reader.pinned, reader.pinned, 0))
         lag = Lag(1000 * (self.idle_after_ms or 0))
         progress = PartitionProgress(
             partition,

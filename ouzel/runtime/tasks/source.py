@@ -9,9 +9,9 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from ouzel.connectors.backlog import Backlog, largest
+from ouzel.connectors.backlog import Backlog, Backlogged, largest
 from ouzel.connectors.dead_letters import RefusedRecord
-from ouzel.connectors.reading import ReadBatch, ReadState, Unreachable
+from ouzel.connectors.reading import LaggingReader, ReadBatch, ReadState, Unreachable
 from ouzel.errors import OuzelError
 from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Task
@@ -386,11 +386,11 @@ class SourceSpout(TaskMachine):
         """How many records wait behind what was read, of the partitions whose readers can tell, and where."""
         lag, backlogs = None, list[Backlog]()
         for progress in self._progress:
-            ask = None if progress.ended else getattr(progress.reader, "lag", None)
-            if ask is not None and (waits := ask()) is not None:
-                lag = (lag or 0) + waits
-                places = getattr(progress.reader, "backlogs", None)
-                backlogs += [Backlog(progress.partition.id, waits)] if places is None else places()
+            reader = progress.reader
+            if progress.ended or not isinstance(reader, LaggingReader) or (waits := reader.lag()) is None:
+                continue
+            lag = (lag or 0) + waits
+            backlogs += reader.backlogs() if isinstance(reader, Backlogged) else [Backlog(progress.partition.id, waits)]
         self.counts.lag, self.counts.backlogs = lag, largest(backlogs)
 
     def _is_idle(self, progress: PartitionProgress) -> bool:

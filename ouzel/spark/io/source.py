@@ -19,7 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from ouzel.connectors import open_source, reads_of
 from ouzel.connectors.dead_letters import RefusedRecord
-from ouzel.connectors.reading import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest
+from ouzel.connectors.reading import BadRow, Partition, ReadBatch, ReadState, Source, SourceRequest, SpannedSource
 from ouzel.errors import BadRecord, OuzelError
 from ouzel.spark.io.arrow import polars_types, record_batches
 from ouzel.spark.io.bounds import batch_options
@@ -233,8 +233,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
 
 def _settle(source: Source, partition: Partition) -> TaskRange:
     """The partition with offsets, if its source can tell them."""
-    span = getattr(source, "span", None)
-    return TaskRange(partition.id, *(span(partition) if span else ()))
+    return TaskRange(partition.id, *(source.span(partition) if isinstance(source, SpannedSource) else ()))
 
 
 def _batches(source: Source, span: TaskRange) -> Iterator[ReadBatch]:

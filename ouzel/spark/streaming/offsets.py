@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ouzel.connectors.reading import Partition, Source
+from ouzel.connectors.reading import Partition, RecallingSource, Source
 
 LISTED_EVERY_S = 5.0
 """How often a source without an end is asked for partitions that are new."""
@@ -96,9 +96,8 @@ class Surveyor:
         """Ask which partitions there are: once, or now and then if there may be more. A folder's files come after those known before."""
         if self._clock() < self._list_at:
             return
-        recall = getattr(self._source, "recall", None)
-        if recall is not None and not self._partitions:
-            recall(position.parts)
+        if isinstance(self._source, RecallingSource) and not self._partitions:
+            self._source.recall(position.parts)
         found = {partition.id: partition for partition in self._source.partitions()}
         first = [name for name in position.parts if name in found]
         self._partitions = {name: found[name] for name in (*first, *found)}

@@ -15,7 +15,7 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, SinkMode
 from ouzel.connectors import open_sink
-from ouzel.connectors.writing import SinkRequest, SinkWriter
+from ouzel.connectors.writing import SinkRequest, SinkWriter, WithdrawingWriter
 from ouzel.errors import TopologyError
 from ouzel.runtime.operators.consolidate import consolidate
 from ouzel.runtime.tasks.compiled import sink_request
@@ -141,7 +141,8 @@ class ByTasks:
         """See MicroBatchSink. What an earlier run left of the batch it starts with is removed: its tasks may have been others."""
         if self._first:
             writer = open_sink(self._connector, self._request)
-            getattr(writer, "withdraw", lambda batch_id: None)(batch_id)
+            if isinstance(writer, WithdrawingWriter):
+                writer.withdraw(batch_id)
             writer.close()
             self._first = False
         connector, request = self._connector, self._request
