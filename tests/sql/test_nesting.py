@@ -7,8 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.compiler.depth import MOST_LEVELS
+from ouzel.compiler.depth import MOST_LEVELS, room_for_depth
+from ouzel.compiler.sql.grouped import has_aggregate
 from ouzel.compiler.sql.nesting import MOST_VALUES
+from ouzel.compiler.sql.queries import parse_expression
+from ouzel.compiler.sql.source import QueryText
 from ouzel.errors import QueryError
 from ouzel.explain import explain
 from ouzel.session import Job, load_text
@@ -26,6 +29,13 @@ def loaded(directory: Path, items: str, views: str = "") -> Job:
 
 def answer(job: Job) -> pl.DataFrame:
     return folded(job, run_to_end(job, "memory")[0]).sort("id")
+
+
+def test_a_chain_is_no_recursion_to_who_looks_for_aggregates() -> None:
+    source = QueryText("COUNT(*) > 1" + "".join(f" OR a = {n}" for n in range(3_500)))
+    tree = parse_expression(source, source.tokens()).tree
+    with room_for_depth():
+        assert has_aggregate(tree, source.functions)
 
 
 @pytest.mark.parametrize("length", [300, pytest.param(3000, marks=pytest.mark.whole)])
