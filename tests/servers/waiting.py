@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:  # servers are started from here too, and are not to import an engine
+    import polars as pl
 
-from ouzel.runtime.run import Handle, RunState, Status
+    from ouzel.runtime.run import Handle, Status
 
 LIMIT_S = 120.0
 """What has not come after so long does not come: longer than anything takes on a busy machine, shorter than the limit of a test."""
@@ -59,7 +61,7 @@ def wait_while_it_runs(
         seen[:] = [handle.status()]
         if reached(seen[0]):
             return True
-        assert seen[0].state in (RunState.STARTING, RunState.RUNNING), f"it is over before that: {seen[0]}"
+        assert seen[0].state.value in ("starting", "running"), f"it is over before that: {seen[0]}"
         return False
 
     wait_until(look, told=lambda: (seen, told()))

@@ -61,7 +61,7 @@ class Gateway(Thread):
         beat: Callable[[bool], bool],
         beat_ms: int,
         low_watermark: int,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float],
     ) -> None:
         super().__init__(name="gateway", daemon=True)
         self._path, self._hello, self._beat, self._beat_s = path, hello, beat, beat_ms / 1e3

@@ -6,7 +6,6 @@ import contextlib
 import os
 import select
 import socket
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -26,10 +25,10 @@ INTRODUCTION_S, INTRODUCTION_LOOKS = 5.0, 100
 class Connection:
     """An open connection; whoever uses the hub notes in `link` or `sender` who is at the other end."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, opened_ms: float) -> None:
         self.socket, self.inbound = connection, Inbound(STRANGERS_BYTES_MAX)
         self.trusted = False
-        self.opened_s, self.looks = time.monotonic(), 0
+        self.opened_ms, self.looks = opened_ms, 0
         self.dialer: Dialer | None = None
         self.acceptor: Acceptor | None = None
         self.claims = (0, 0)
@@ -48,10 +47,10 @@ class Connection:
 
 
 class Hub:
-    """Connections by file descriptor. `received` gets the frames of each read."""
+    """Connections by file descriptor. `received` gets the frames of each read. `clock` gives milliseconds."""
 
-    def __init__(self, received: Callable[[Connection, list[Frame]], None]) -> None:
-        self._received = received
+    def __init__(self, received: Callable[[Connection, list[Frame]], None], clock: Callable[[], float]) -> None:
+        self._received, self._clock = received, clock
         self._epoll = select.epoll()
         self._listeners: dict[int, socket.socket] = {}
         self._connections: dict[int, Connection] = {}
@@ -93,7 +92,7 @@ class Hub:
 
     def add(self, opened: socket.socket) -> Connection:
         """Take over an open socket."""
-        connection = Connection(opened)
+        connection = Connection(opened, self._clock())
         self._connections[opened.fileno()] = connection
         self._epoll.register(opened, select.EPOLLIN)
         return connection
@@ -101,10 +100,10 @@ class Hub:
     def drop_strangers(self) -> None:
         """Whoever does not introduce itself soon is let go, and so is the one that has waited longest when there are many."""
         strangers = [one for one in self._connections.values() if not one.trusted]
-        late = time.monotonic() - INTRODUCTION_S
+        late = self._clock() - 1e3 * INTRODUCTION_S
         for connection in strangers:
             connection.looks += 1
-            is_late = connection.opened_s < late and connection.looks > INTRODUCTION_LOOKS
+            is_late = connection.opened_ms < late and connection.looks > INTRODUCTION_LOOKS
             if is_late or len(strangers) > STRANGERS_MAX:
                 self.drop(connection)
                 strangers = strangers[1:]

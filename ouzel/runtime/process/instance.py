@@ -469,7 +469,7 @@ def run_instance(job: RunDescription, container: int, task_id: int, incarnation:
         return not hangs and instance.tell_if_busy(now, arriving)
 
     path = here / "stream-manager.sock"
-    gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes)
+    gateway = Gateway(path, hello, beat, settings.heartbeat_ms, settings.low_watermark_bytes, time.monotonic)
     reporter = Reporter(here, task, incarnation)
     instance = Instance(job, task, gateway, reporter, offsets, incarnation)
     signal.signal(signal.SIGTERM, lambda *_: instance.stop())

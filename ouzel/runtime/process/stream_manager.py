@@ -45,7 +45,7 @@ class StreamManager:
     """Routes frames; `run` is the process's main loop. `clock` gives milliseconds."""
 
     def __init__(
-        self, job: RunDescription, container: int, life: Life, incarnation: int, clock: Callable[[], float] = now_ms
+        self, job: RunDescription, container: int, life: Life, incarnation: int, clock: Callable[[], float]
     ) -> None:
         self._clock = clock
         settings = job.topology.settings
@@ -70,7 +70,7 @@ class StreamManager:
         self._moves, self._reported_bytes = False, -1
         self._rest_ms = min(REST_TICK_MS, settings.heartbeat_ms / 2)
         self._drain_ms = settings.cache_drain_ms
-        self._hub = Hub(self._on_frames)
+        self._hub = Hub(self._on_frames, clock)
 
     def run(self) -> None:
         """Until the process is killed."""
@@ -332,4 +332,4 @@ def _control(kind: wire_pb2.Kind, destination: int, header: wire_pb2.Header) -> 
 
 def run_stream_manager(job: RunDescription, container: int, incarnation: int, life: Life) -> None:
     """The main function of a stream manager's process."""
-    StreamManager(job, container, life, incarnation).run()
+    StreamManager(job, container, life, incarnation, now_ms).run()

@@ -47,7 +47,7 @@ _HOLD_S = 10.0
 class TopologyMaster(TopologyMasterServicer):
     """The service; its methods run in threads of gRPC's and share one lock. `clock` gives milliseconds."""
 
-    def __init__(self, job: RunDescription, state: StateManager, clock: Callable[[], float] = now_ms) -> None:
+    def __init__(self, job: RunDescription, state: StateManager, clock: Callable[[], float]) -> None:
         self._job, self._state_manager, self._clock = job, state, clock
         self._changed = Condition()
         self._membership = Membership(frozenset(one.id for one in job.packing.containers), version=time.time_ns())
@@ -245,7 +245,7 @@ def run_topology_master(job: RunDescription, container: int, incarnation: int, l
     """The main function of the topology master's process."""
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     state = open_state(job.topology.settings.state_manager, job.home)
-    master = TopologyMaster(job, state)
+    master = TopologyMaster(job, state, now_ms)
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="master")
     server = grpc.server(pool, interceptors=[Guard(job)])
     add_TopologyMasterServicer_to_server(master, server)

@@ -1,0 +1,46 @@
+"""What processes do by the clock, they do by the one that they are given."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from ouzel.runtime.process.gateway import Gateway
+from ouzel.runtime.process.hub import INTRODUCTION_LOOKS, INTRODUCTION_S, Hub
+from ouzel.runtime.wire import wire_pb2
+
+
+class Clock:
+    """Stands where the test puts it."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_stranger_is_let_go_when_the_clock_says_so() -> None:
+    hub = Hub(lambda connection, frames: None, clock := Clock())
+    here, there = socket.socketpair()
+    hub.add(here)
+    for clock.now in (0.0, 1e3 * INTRODUCTION_S):
+        for _ in range(2 * INTRODUCTION_LOOKS):
+            hub.drop_strangers()
+        assert hub.connections(), "however often somebody looks, no time has passed"
+    clock.now += 1
+    hub.drop_strangers()
+    assert not hub.connections()
+    there.close()
+
+
+def test_a_gateway_beats_twice_in_the_time_of_a_beat(tmp_path: Path) -> None:
+    clock, beats = Clock(), list[float]()
+
+    def beat(arriving: bool) -> bool:
+        beats.append(clock.now)
+        return False
+
+    gateway = Gateway(tmp_path / "nobody", wire_pb2.Hello(), beat, 1_000, 1 << 20, clock)
+    for clock.now in (0.5, 0.6, 0.9, 1.0, 1.4, 1.7, 2.1, 2.2):
+        gateway._beat_if_due(None)
+    assert beats == [0.5, 1.0, 1.7, 2.2]
