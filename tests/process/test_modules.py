@@ -87,7 +87,8 @@ def test_a_module_that_runs_its_program_when_it_is_imported_is_told(tmp_path: Pa
     path.write_text(f"{WORDS}words.table()\n")
     ran = run(tmp_path, "main.py")
     assert ran.returncode == 1
-    told = f"a module that tasks import starts a topology when it is imported (at {path}:16); put that below `if"
+    line = len(WORDS.splitlines()) + 1
+    told = f"a module that tasks import starts a topology when it is imported (at {path}:{line}); put that below `if"
     assert told in ran.stderr
 
 
