@@ -49,13 +49,3 @@ FROM events WHERE id < 300 AND tags IS NOT NULL;
 -- duckdb:
 SELECT id, LEN(COALESCE(tags, [])) AS n, CASE WHEN flag THEN [] ELSE [quantity] END AS some, [[], tags] AS both, tags = [] AS bare, 0 AS none
 FROM events WHERE id < 300 AND tags IS NOT NULL;
-
--- query: unnest_left_on_a_condition
-SELECT e.id, tag, o.order_id, sku, n, label FROM events AS e LEFT JOIN UNNEST(tags) AS t (tag) ON tag > 'b' AND e.flag
-JOIN orders AS o ON o.order_id = e.id LEFT JOIN UNNEST(items) AS i (sku, n) ON n > 1 OR sku = e.kind
-LEFT JOIN UNNEST(labels) AS l (label, text) ON text <> label;
--- duckdb:
-SELECT e.id, tag, o.order_id, sku, n, label FROM events AS e LEFT JOIN LATERAL (SELECT tag FROM (SELECT UNNEST(e.tags) AS tag) WHERE tag > 'b' AND e.flag) ON TRUE
-JOIN orders AS o ON o.order_id = e.id
-LEFT JOIN LATERAL (SELECT i.sku, i.n FROM (SELECT UNNEST(o.items) AS i) WHERE i.n > 1 OR i.sku = e.kind) ON TRUE
-LEFT JOIN LATERAL (SELECT l.key AS label FROM (SELECT UNNEST(MAP_ENTRIES(o.labels)) AS l) WHERE l.value <> l.key) ON TRUE;

@@ -42,23 +42,6 @@ FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '30' MINUTES)) GROUP BY
 SELECT tumble(ts, INTERVAL 30 MINUTE) AS window_start, kind, COUNT(*) AS n, SUM(quantity) AS total
 FROM (SELECT * FROM events WHERE ts IS NOT NULL) GROUP BY GROUPING SETS ((tumble(ts, INTERVAL 30 MINUTE)), (kind), ());
 
--- query: sets_of_nothing_alone
-SELECT 'a' AS which, COUNT(*) AS n FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
-SELECT 'b', COUNT(*) FROM nothing GROUP BY ROLLUP () UNION ALL
-SELECT 'c', 46 FROM nothing GROUP BY CUBE () UNION ALL
-SELECT 'd', 46 FROM nothing HAVING 1 = 1 UNION ALL
-SELECT 'e', COUNT(*) FROM nothing GROUP BY kind, ROLLUP () UNION ALL
-SELECT 'f', n FROM words WHERE NOT EXISTS (SELECT 1 FROM nothing GROUP BY ROLLUP (kind)) UNION ALL
-SELECT 'g', n FROM words WHERE n = 7 AND EXISTS (SELECT kind FROM nothing GROUP BY ROLLUP (kind));
--- duckdb:
-SELECT 'a' AS which, COUNT(*) AS n FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
-SELECT 'b', COUNT(*) FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
-SELECT 'c', 46 FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
-SELECT 'd', 46 FROM nothing HAVING 1 = 1 UNION ALL
-SELECT 'e', COUNT(*) FROM nothing GROUP BY kind, GROUPING SETS (()) UNION ALL
-SELECT 'f', n FROM words WHERE NOT EXISTS (SELECT 1 FROM nothing GROUP BY ROLLUP (kind)) UNION ALL
-SELECT 'g', n FROM words WHERE n = 7 AND EXISTS (SELECT kind FROM nothing GROUP BY ROLLUP (kind));
-
 -- query: keys_in_parentheses
 SELECT kind, flag, quantity / 5 AS fives, COUNT(*) AS n FROM events GROUP BY kind, (flag, ((quantity / 5)), ());
 -- duckdb:

@@ -128,3 +128,13 @@ FULL JOIN (SELECT word AS "kind", COUNT(*) AS "N" FROM words GROUP BY word) AS w
 -- duckdb:
 SELECT e.kind AS "Kind", w.word AS "kind", w.many AS "N", e.n FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) AS e
 FULL JOIN (SELECT word, COUNT(*) AS many FROM words GROUP BY word) AS w ON e.kind = w.word AND e.n < w.many;
+
+-- query: unnest_left_on_a_condition
+SELECT e.id, tag, o.order_id, sku, n, label FROM events AS e LEFT JOIN UNNEST(tags) AS t (tag) ON tag > 'b' AND e.flag
+JOIN orders AS o ON o.order_id = e.id LEFT JOIN UNNEST(items) AS i (sku, n) ON n > 1 OR sku = e.kind
+LEFT JOIN UNNEST(labels) AS l (label, text) ON text <> label;
+-- duckdb:
+SELECT e.id, tag, o.order_id, sku, n, label FROM events AS e LEFT JOIN LATERAL (SELECT tag FROM (SELECT UNNEST(e.tags) AS tag) WHERE tag > 'b' AND e.flag) ON TRUE
+JOIN orders AS o ON o.order_id = e.id
+LEFT JOIN LATERAL (SELECT i.sku, i.n FROM (SELECT UNNEST(o.items) AS i) WHERE i.n > 1 OR i.sku = e.kind) ON TRUE
+LEFT JOIN LATERAL (SELECT l.key AS label FROM (SELECT UNNEST(MAP_ENTRIES(o.labels)) AS l) WHERE l.value <> l.key) ON TRUE;

@@ -115,3 +115,20 @@ SELECT o.order_id, (SELECT COUNT(*) FROM events e WHERE e.user_id = o.order_id H
   (SELECT SUM(e.quantity) FROM events e WHERE e.user_id = o.order_id GROUP BY () HAVING MAX(e.quantity) IS NOT NULL) AS total,
   (SELECT 7 FROM events e WHERE e.user_id = o.order_id HAVING SUM(e.quantity) IS NULL) AS seven
 FROM orders o;
+
+-- query: sets_of_nothing_alone
+SELECT 'a' AS which, COUNT(*) AS n FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'b', COUNT(*) FROM nothing GROUP BY ROLLUP () UNION ALL
+SELECT 'c', 46 FROM nothing GROUP BY CUBE () UNION ALL
+SELECT 'd', 46 FROM nothing HAVING 1 = 1 UNION ALL
+SELECT 'e', COUNT(*) FROM nothing GROUP BY kind, ROLLUP () UNION ALL
+SELECT 'f', n FROM words WHERE NOT EXISTS (SELECT 1 FROM nothing GROUP BY ROLLUP (kind)) UNION ALL
+SELECT 'g', n FROM words WHERE n = 7 AND EXISTS (SELECT kind FROM nothing GROUP BY ROLLUP (kind));
+-- duckdb:
+SELECT 'a' AS which, COUNT(*) AS n FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'b', COUNT(*) FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'c', 46 FROM nothing GROUP BY GROUPING SETS (()) UNION ALL
+SELECT 'd', 46 FROM nothing HAVING 1 = 1 UNION ALL
+SELECT 'e', COUNT(*) FROM nothing GROUP BY kind, GROUPING SETS (()) UNION ALL
+SELECT 'f', n FROM words WHERE NOT EXISTS (SELECT 1 FROM nothing GROUP BY ROLLUP (kind)) UNION ALL
+SELECT 'g', n FROM words WHERE n = 7 AND EXISTS (SELECT kind FROM nothing GROUP BY ROLLUP (kind));
