@@ -76,6 +76,7 @@ class Dropper:
         exact: whether the batch job can leave out what the file names. (Rows that a combiner had added up are only counted all the same.)
         rows: how many it dropped.
         sample: the first of them, by column.
+        added_up: whether a line tells of several, which a combiner had added up.
         port: of which input they are, if it is a join that dropped them; then `aggregate` groups by all columns of that input.
     """
 
@@ -87,6 +88,7 @@ class Dropper:
     exact: bool
     rows: int
     sample: tuple[Mapping[str, Any], ...]
+    added_up: bool = False
     port: int | None = None
 
     @property
@@ -97,7 +99,7 @@ class Dropper:
             name: calls.get(name, name) if self.combined else name
             for name, _, _ in late_columns(self.made, self.combined)
         }
-        return {**shown, **({ROWS: "rows"} if any(int(row.get(ROWS, 1)) > 1 for row in self.sample) else {})}
+        return {**shown, **({ROWS: "rows"} if self.added_up else {})}
 
 
 def droppers(
@@ -109,19 +111,21 @@ def droppers(
     from pyspark.sql import functions as F
 
     lines = spark.read.schema(f"`{COMPONENT}` string, `{INPUT}` int, `{ROWS}` bigint").json(str(late))
-    counts = lines.groupBy(COMPONENT, INPUT).agg(F.sum(F.coalesce(F.col(f"`{ROWS}`"), F.lit(1)))).collect()
+    each = F.coalesce(F.col(f"`{ROWS}`"), F.lit(1))
+    counts = lines.groupBy(COMPONENT, INPUT).agg(F.sum(each), F.max(each) > 1).collect()
     places = {id(node): place for place, node in enumerate(_dropping(sink))}
     return tuple(
-        _dropper(component, port, made, node, places[id(node)], int(rows), late, spark)
+        _dropper(component, port, made, node, places[id(node)], int(rows), added_up, late, spark)
         for component, made, node in by_component(program, topology)
-        for dropped_by, port, rows in counts
+        for dropped_by, port, rows, added_up in counts
         if component == dropped_by and id(node) in places and isinstance(node, DropsLate) and node.drops_late
     )
 
 
 def _dropper(
-    component: str, port: int | None, made: Node, node: Node, place: int, rows: int, late: Path, spark: SparkSession
-) -> Dropper:
+    component: str, port: int | None, made: Node, node: Node, place: int, rows: int, added_up: bool, late: Path,
+    spark: SparkSession,
+) -> Dropper:  # fmt: skip
     from pyspark.sql import functions as F
 
     combined = isinstance(made, FinalAggregate)
@@ -132,7 +136,7 @@ def _dropper(
     sample = spark.read.text(str(late)).where(mine).limit(LINES).collect()
     return Dropper(
         component, _reader(node, port), aggregate, place, combined, can_exclude_late(aggregate, combined), rows,
-        tuple(json.loads(line[0]) for line in sample), port,
+        tuple(json.loads(line[0]) for line in sample), combined and added_up, port,
     )  # fmt: skip
 
 
@@ -241,8 +245,7 @@ def find_trusted(sink: Sink, found: Sequence[Dropper], record: RunRecord | None)
     nodes = _dropping(sink)
     for dropper in found:
         node, port = nodes[dropper.place], dropper.port or 0
-        added_up = any(int(row.get(ROWS, 1)) > 1 for row in dropper.sample)
-        if added_up or not dropper.exact or _with_bound(node, node.inputs[port], port, record)[1] is None:
+        if dropper.added_up or not dropper.exact or _with_bound(node, node.inputs[port], port, record)[1] is None:
             yield dropper.component
 
 
@@ -269,7 +272,7 @@ def late_groups(
         .groupBy(*columns)
         .agg(
             F.sum(rows).alias(LATE_ROWS),
-            ((F.max(rows) > 1) | F.lit(not top.exact)).alias(LOOSE),
+            ((F.max(rows) > 1) & F.lit(top.combined) | F.lit(not top.exact)).alias(LOOSE),
             F.slice(F.collect_list("value"), 1, LINES).alias(DROPPED),
         )
     )

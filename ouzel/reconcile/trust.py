@@ -19,8 +19,9 @@ from ouzel.reconcile.cut import EARLIEST_US
 from ouzel.reconcile.lineage import Direction, Lineage
 from ouzel.reconcile.lost import COUNTS
 from ouzel.reconcile.marks import describe_change
-from ouzel.reconcile.record import LATE, SHED, RunRecord
+from ouzel.reconcile.record import LATE, RECORD, SHED, RunRecord
 from ouzel.reconcile.shed import Shed, read_shed
+from ouzel.runtime.run import ROWS_LOST, STATE_LOST
 from ouzel.spark.batch.period import moment_text
 
 
@@ -29,8 +30,8 @@ def find_false_evidence(sink: Sink, record: RunRecord, home: Path, further: bool
 
     A run that goes on may have added `further` lines. An older record says neither what the files were nor how many rows they tell of.
     """
-    found = {LATE: _late(record, home, further), SHED: _shed(sink, record, home)}
-    for name in found:
+    found = {LATE: _late(record, home, further), SHED: _shed(sink, record, home), RECORD: _losses(record)}
+    for name in (LATE, SHED):
         if record.evidence is not None and (home / name).exists():
             mark = record.evidence.get(name)
             changed = (
@@ -50,10 +51,22 @@ def _late(record: RunRecord, home: Path, further: bool) -> str:
     """No more rows can have been kept than were counted, unless some were dropped again by a task that began anew."""
     told = count_late(home / LATE)
     if told is None:
-        return "holds a line that is no JSON"
+        return "holds a line that is no JSON, or tells of less than one row"
     if record.late is None or told <= record.late or further or is_shuffled(record):
         return ""
     return f"tells of {told:,} rows, and the run has dropped {record.late:,} as late"
+
+
+def _losses(record: RunRecord) -> str:
+    """A loss has been told of when it came to pass, as an event that ends a run with another exit code."""
+    for kind, what, lost in (
+        (STATE_LOST, "state that was lost", [loss for loss in record.losses if loss.component]),
+        (ROWS_LOST, "rows that were lost", [loss for loss in record.losses if not loss.component]),
+    ):
+        told = sum(count for event, _, count in record.events if event == kind)
+        if len(lost) > told:
+            return f"names {what} {len(lost):,} times, and the run has told of it {told:,} times"
+    return ""
 
 
 def _shed(sink: Sink, record: RunRecord, home: Path) -> str:
@@ -69,14 +82,17 @@ def _shed(sink: Sink, record: RunRecord, home: Path) -> str:
 
 
 def count_late(path: Path) -> int | None:
-    """How many rows a file of late rows tells of; None if it cannot be read."""
+    """How many rows a file of late rows tells of; None if it cannot be read, or a line would take from the number."""
     if not path.exists() or not path.stat().st_size:
         return 0
     try:
-        rows = pl.scan_ndjson(path, schema={ROWS: pl.Int64()}).select(pl.col(ROWS).fill_null(1).sum()).collect().item()
+        each = pl.col(ROWS).fill_null(1)
+        rows, least = (
+            pl.scan_ndjson(path, schema={ROWS: pl.Int64()}).select(sum=each.sum(), least=each.min()).collect().row(0)
+        )
     except pl.exceptions.PolarsError:
         return None
-    return int(rows)
+    return int(rows) if least > 0 else None
 
 
 def believed_shed(home: Path, wrong: Mapping[str, str]) -> Shed:
@@ -112,9 +128,18 @@ def describe_trust(
     ):
         closed = f"up to {moment_text(record.closed_us)}" if record.closed_us > EARLIEST_US else "nowhere"
         yield f"Taken on trust: that windows had closed {closed} only, though what was read had come to {moment_text(come_us)}."
+    if counts.get(Class.LOST):
+        yield f"Taken on trust: that {_describe_losses(record)}, for only the run itself can tell."
     if unbounded:
         yield f"Taken on trust: the values of {', '.join(unbounded)} in groups that lack rows, for nothing bounds what these make of them."
     if counts.get(Class.LATE) and trusted:
         yield f"Taken on trust: that the rows were late which {', '.join(dict.fromkeys(trusted))} dropped, for the input does not tell."
     if record.late is not None and told < record.late and counts:
         yield f"{LATE} tells of {told:,} of the {record.late:,} rows that were dropped as late."
+
+
+def _describe_losses(record: RunRecord) -> str:
+    """Whose state was lost, or what else."""
+    owners = dict.fromkeys(f"the state of {loss.component}" for loss in record.losses if loss.component)
+    what = [*owners, *(["what was on its way"] if any(not loss.component for loss in record.losses) else [])]
+    return f"{' and '.join(what)} was lost"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.reconcile import Class, record_run
 from ouzel.reconcile.answers import choose_sink
 from ouzel.reconcile.record import LATE, SHED, Loss, read_record
@@ -75,6 +76,12 @@ def test_a_row_in_time_is_not_late_whatever_the_file_of_late_rows_says(tmp_path:
     result = found(job, home, spark)
     assert result.tampered == ()
     assert result.counts == {**late.counts, Class.VALUE_DIFFERS: 1}
+    several, less = {**forged, ROWS: 2}, {**forged, ROWS: -1, "origin": "XXX"}
+    drop_late(home, [*lines, *lines, several])  # beyond the lines that are shown of each component
+    added_up = found(job, home, spark)
+    assert "Taken on trust: that the rows were late which count_by_origin dropped" in added_up.notes[0]
+    drop_late(home, [*lines, several, less])
+    assert false_evidence(job, home) == {LATE: f"{LATE} holds a line that is no JSON, or tells of less than one row"}
     drop_late(home, lines[1:])
     replace(read_record(home), late=len(lines)).save(home)
     fewer = found(job, home, spark)
@@ -210,7 +217,8 @@ def test_a_part_of_a_group_is_excused_only_with_what_some_of_its_rows_can_give(
         closed_us = int(datetime(2013, 1, 11, tzinfo=UTC).timestamp()) * 1_000_000
         replace(record, closed_us=closed_us, times={"flights": {"x": closed_us + 1}}).save(home)
     else:
-        replace(record, delivery="at-most-once", losses=(Loss(),)).save(home)
+        told = (("rows-lost", "x", 1),)
+        replace(record, delivery="at-most-once", losses=(Loss(),), events=told).save(home)
     result = found(job, home, spark)
     told = {
         chosen[row.row[0].day, row.row[1]]: kind
@@ -228,11 +236,18 @@ def test_a_part_of_a_group_is_excused_only_with_what_some_of_its_rows_can_give(
 def test_what_was_on_its_way_is_not_lost_at_least_once(tmp_path: Path, spark: SparkSession) -> None:
     job, home = run("SELECT id, delay FROM flights;", tmp_path)
     edit(home, lambda answer: answer.filter(pl.col("id") > 9))
-    record = replace(read_record(home), losses=(Loss(),), delivery="at-least-once")
+    record = replace(read_record(home), losses=(Loss(),), delivery="at-least-once", events=(("rows-lost", "x", 1),))
     record.save(home)
     assert classes(found(job, home, spark)) == {Class.ONLY_BATCH: 10}
-    replace(record, delivery="at-most-once").save(home)
-    assert classes(found(job, home, spark)) == {Class.LOST: 10}
+    record = replace(record, delivery="at-most-once")
+    record.save(home)
+    lost = found(job, home, spark)
+    assert classes(lost) == {Class.LOST: 10}
+    assert lost.notes == ("Taken on trust: that what was on its way was lost, for only the run itself can tell.",)
+    replace(record, events=()).save(home)
+    untold = found(job, home, spark)
+    assert classes(untold) == {Class.ONLY_BATCH: 10}
+    assert untold.tampered == ("record.json names rows that were lost 1 times, and the run has told of it 0 times",)
 
 
 def test_a_run_that_ended_has_read_its_files_to_their_ends(tmp_path: Path, spark: SparkSession) -> None:

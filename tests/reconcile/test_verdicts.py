@@ -148,7 +148,8 @@ def lost(component: str) -> Callable[[RunRecord], RunRecord]:
     """The record of a run that may have lost something on the day DIED. (The watermark lags an hour behind.)"""
     loss = Loss(component, LOST_TASK, TASKS, at_us(DIED, 1), at_us(DIED, 11))
     loss = loss if component else replace(loss, task=0, tasks=1)
-    return lambda record: replace(happened("state-lost", "x")(record), losses=(loss,), seed=SEED)
+    kind = "state-lost" if component else "rows-lost"
+    return lambda record: replace(happened(kind, "x")(record), losses=(loss,), seed=SEED)
 
 
 EVENTS: Mapping[str, Callable[[RunRecord], RunRecord]] = {
