@@ -182,23 +182,23 @@ def test_a_bolt_that_raises_fails_the_topology_and_leaves_its_log(tmp_path: Path
     assert_nothing_is_left(handle)
 
 
-class Exits(BasicBolt):
+class Dies(BasicBolt):
     def open(self, context: Context) -> None:
-        os._exit(7)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.slow
 def test_a_bolt_that_never_stays_up_fails_the_topology(
     tmp_path: Path, started: list[HeronHandle], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    builder = TopologyBuilder("exits", SETTINGS)
+    builder = TopologyBuilder("dies", SETTINGS)
     builder.set_spout("numbers", Numbers(5, tmp_path), schema(n=int))
-    builder.set_bolt("exits", Exits()).shuffle_grouping("numbers")
+    builder.set_bolt("dies", Dies()).shuffle_grouping("numbers")
     topology = builder.build()
     started.append(handle := start_heron(topology, packed(topology), tmp_path))
     status = wait_for_end(handle)
     assert status.state is RunState.FAILED
-    assert status.reason.startswith("instance-2 died 13 times in a row")
+    assert status.reason.startswith("'dies': instance-2 died 13 times in a row: signal 9")
     assert_nothing_is_left(handle)
 
 

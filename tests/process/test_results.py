@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
+import socket
 import time
 from itertools import count
 from pathlib import Path
@@ -12,7 +14,7 @@ from threading import Thread
 import polars as pl
 import pytest
 
-from ouzel.runtime.process.results import ResultReader, ResultSender
+from ouzel.runtime.process.results import SOCKET_NAME, ResultReader, ResultSender
 from tests.servers.waiting import wait_until
 
 
@@ -39,6 +41,22 @@ def test_what_was_handed_over_before_is_there_when_the_client_has_caught_up() ->
         reader.close()
         assert taken[-1] == 8, "what was left in the sockets comes with the end"
         reader.catch_up(10)
+
+
+@pytest.mark.parametrize(
+    "rubbish", [bytes(64), b"\xff" * 4096, (250 << 20).to_bytes(4, "little") + b"\x01", bytes(range(256))], ids=len
+)
+def test_whoever_sends_no_batch_is_hung_up_on_and_nothing_else_ends(rubbish: bytes) -> None:
+    taken: list[int] = []
+    with TemporaryDirectory(prefix="ouzel-") as name:
+        reader = ResultReader(Path(name), lambda frame: taken.extend(frame["n"]), lambda: True)
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.connect(str(Path(name) / SOCKET_NAME))
+            with contextlib.suppress(OSError):
+                stranger.sendall(rubbish)
+        ResultSender(Path(name), 1).write(1, pl.DataFrame({"n": [7]}))
+        reader.close()
+        assert (taken, reader.failure) == ([7], "")
 
 
 def test_a_writer_waits_for_a_reader_that_has_no_room() -> None:

@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import cast
 
 import polars as pl
+from google.protobuf.message import DecodeError
 
 from ouzel.errors import TopologyError
 from ouzel.runtime.process.limits import start_thread
@@ -60,6 +61,10 @@ class ResultSender:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._socket.connect(str(self._path))
         return self._socket
+
+
+NO_BATCH = (DecodeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What bytes end in that no task has sent."""
 
 
 class ResultReader:
@@ -168,10 +173,22 @@ class ResultReader:
             connection.close()
 
     def _take(self, frame: Frame) -> None:
-        header = frame.header()
-        batch = (header.source, header.id)
-        if batch not in self._seen:
+        batch, rows = self._read_batch(frame)
+        if rows is not None:
             self._seen[batch] = None
             if len(self._seen) > SEEN_MAX:
                 del self._seen[next(iter(self._seen))]
-            self._deliver(pl.read_ipc_stream(BytesIO(frame.body())))
+            self._deliver(rows)
+
+    def _read_batch(self, frame: Frame) -> tuple[tuple[int, int], pl.DataFrame | None]:
+        """Which batch a frame holds, and its rows unless they were delivered.
+
+        Raises:
+            Closed: it is no batch of a task's; whoever sent it is hung up on, and nothing else ends.
+        """
+        try:
+            header = frame.header()
+            batch = (header.source, header.id)
+            return batch, None if batch in self._seen else pl.read_ipc_stream(BytesIO(frame.body()))
+        except NO_BATCH as error:
+            raise Closed from error
