@@ -49,7 +49,7 @@ reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology a
 test: $(INSTALLED) $(DATA) $(CLASSES) ## Run what gates a change (what .ci/run calls): ten minutes on two cores, the same each time
 	@$(BIN)/python -m ouzel.cli.loops  # in a new clone; else each part would do so, amid tests that have a limit
 	@echo "Day $(TEST_DAY): TEST_DAY=$(TEST_DAY) make test runs the same again. The parts print when they have ended"
-	@$(GATE) $(MAKE) --no-print-directory --keep-going -j 3 --output-sync test-spark test-others test-servers; parts=$$?; \
+	@$(GATE) $(MAKE) --no-print-directory --keep-going -j 2 --output-sync test-spark test-others test-servers; parts=$$?; \
 	    $(GATE) $(MAKE) --no-print-directory test-alone && exit $$parts
 
 test-all: $(INSTALLED) $(DATA) $(CLASSES) ## Run all tests: every seed and kill, fire, attacks, clusters, crossings of faults
