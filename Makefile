@@ -46,7 +46,7 @@ kestrel-wire: $(INSTALLED) jdk ## Hold our Kestrel client and test server to Twi
 reconcile: $(INSTALLED) $(DATA) jdk ## Ask the flights' question as a topology and as a Spark job, and compare
 	@$(BIN)/ouzel reconcile sql_examples/flight_delays.sql
 
-test: $(INSTALLED) $(DATA) $(CLASSES) ## Run what gates a change (what .ci/run calls): ten minutes on two cores, the same each time
+test: $(INSTALLED) $(DATA) $(CLASSES) ## Run what gates a change (what .ci/run calls), the same each time
 	@$(BIN)/python -m ouzel.cli.loops  # in a new clone; else each part would do so, amid tests that have a limit
 	@echo "Day $(TEST_DAY): TEST_DAY=$(TEST_DAY) make test runs the same again. The parts print when they have ended"
 	@$(GATE) $(MAKE) --no-print-directory --keep-going -j 2 --output-sync test-spark test-others test-servers; parts=$$?; \
