@@ -20,9 +20,9 @@ import polars as pl
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
 from ouzel.connectors.formats import open_decoder, open_encoder
-from ouzel.connectors.formats.avro_schema import write_varint
+from ouzel.connectors.formats.avro.schema import write_varint
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.protobuf import message_class
+from ouzel.connectors.formats.protobuf.format import message_class
 
 ROWS = 50_000
 PASSES = 5

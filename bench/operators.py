@@ -63,7 +63,7 @@ def _count(node: Node) -> Aggregate:
 
 def index_and_add(rows: int) -> tuple[Step, list[pl.DataFrame]]:
     """Hash, find or insert the word, add one to its count."""
-    from ouzel.runtime.operators import kernels
+    from ouzel.runtime.operators.keyed import kernels
 
     index, counts, ones = KeyIndex(), SlotColumns({"n": np.int64}), np.ones(rows, np.int64)
 

@@ -25,8 +25,8 @@ import polars as pl
 
 from bench.markdown import markdown
 from ouzel.reconcile import reconcile
-from ouzel.reconcile.answers import batch_answer, choose_sink
-from ouzel.reconcile.record import RESULTS, RunRecord
+from ouzel.reconcile.comparing.answers import batch_answer, choose_sink
+from ouzel.reconcile.recording.record import RESULTS, RunRecord
 from ouzel.session import Job, load_text
 from ouzel.spark.session import start_spark
 

@@ -90,7 +90,7 @@ def _load_text(
 ) -> Job:
     from ouzel.compiler.functions.known import with_own
     from ouzel.compiler.sql import compile_sql
-    from ouzel.compiler.sql.defining import with_definitions
+    from ouzel.compiler.sql.statements.defining import with_definitions
     from ouzel.listings import fill_listing
     from ouzel.planner.build import plan_topology
     from ouzel.planner.packing import pack

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ouzel.compiler.plan import Listing
-from ouzel.compiler.sql.showing import matching_rows
+from ouzel.compiler.sql.statements.showing import matching_rows
 from ouzel.planner.settings import Settings, setting_docs, shown_setting
 
 

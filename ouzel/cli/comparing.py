@@ -21,14 +21,14 @@ from ouzel.cli.query import QuerySource
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.compiler.plan import Program, Reconcile, Scan, walk
 from ouzel.errors import QueryError, TopologyError
-from ouzel.reconcile.cut import Cut
-from ouzel.reconcile.record import RECORD
+from ouzel.reconcile.comparing.cut import Cut
+from ouzel.reconcile.recording.record import RECORD
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ouzel.reconcile import Reconciliation
-    from ouzel.reconcile.record import RunRecord
+    from ouzel.reconcile.recording.record import RunRecord
     from ouzel.spark.io.bounds import Ranges
 
 
@@ -117,8 +117,8 @@ def run_and_reconcile(job: session.Job, request: Request, form: ResultFormat) ->
 
 def load_request(request: Request) -> tuple[session.Job, RunRecord | None]:
     """The query, planned with the settings of the run that is or was recorded, and that run's record."""
-    from ouzel.reconcile.live import is_live, snapshot
-    from ouzel.reconcile.recorder import record_in
+    from ouzel.reconcile.recording.live import is_live, snapshot
+    from ouzel.reconcile.recording.recorder import record_in
 
     home, earlier = request.record, None
     if home is not None:
@@ -165,8 +165,8 @@ def compare_each(job: session.Job, home: Path, asked: Sequence[Wanted], spark: S
 
 def _compare(job: session.Job, home: Path, each: Wanted, spark: SparkSession, out: Console, titled: bool) -> Exit:
     from ouzel.reconcile import reconcile
-    from ouzel.reconcile.answers import choose_sink
-    from ouzel.reconcile.standing import standing
+    from ouzel.reconcile.comparing.answers import choose_sink
+    from ouzel.reconcile.recording.standing import standing
 
     with standing(home, choose_sink(job.program, each.table), each.cut.closed_only, say) as run:
         found = reconcile(

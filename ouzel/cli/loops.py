@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from ouzel import table
-from ouzel.connectors.formats import csv_kernels
+from ouzel.connectors.formats.csv import kernels as csv_kernels
 from ouzel.runtime.cluster.server import warm_up
 
 RECORDS = '{"name": "a\\u00e9", "price": 1.5, "placed": "2024-01-01T10:00:00Z", "day": "2024-01-01", "items": [1, 2]}\n'

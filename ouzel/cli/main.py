@@ -188,7 +188,7 @@ def _only_tells(job: Job, form: ResultFormat) -> bool:
 
 def _standing(record: Path) -> str:
     from ouzel.cli.status import live_text
-    from ouzel.reconcile.live import status
+    from ouzel.reconcile.recording.live import status
 
     return live_text(status(record), time.time())
 

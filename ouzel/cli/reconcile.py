@@ -105,7 +105,7 @@ def reconcile(
 
 
 def _instant(text: str) -> int | None:
-    from ouzel.compiler.sql.literals import instant_us
+    from ouzel.compiler.sql.expressions.literals import instant_us
     from ouzel.errors import QueryError
 
     try:

@@ -106,7 +106,7 @@ def _record(
     home: Path,
     pairs: Sequence[tuple[str, str]],
 ) -> Handle:
-    from ouzel.reconcile.recorder import Recorder, recordable
+    from ouzel.reconcile.recording.recorder import Recorder, recordable
 
     job = recordable(job, home, engine.value)
     return Recorder(start(job), job, engine.value, home, pairs)

@@ -18,9 +18,9 @@ from ouzel.cli.failure import Exit
 from ouzel.cli.status import watermark_text
 from ouzel.cli.table import PIPE_WIDTH
 from ouzel.errors import OuzelError, QueryError, TopologyError
-from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.live import is_live, status
+from ouzel.reconcile.comparing.answers import choose_sink
 from ouzel.reconcile.metrics import LOOPBACK, Metrics
+from ouzel.reconcile.recording.live import is_live, status
 from ouzel.reconcile.watch import Round, Watch
 
 LOOK_SECONDS = 0.5

@@ -176,8 +176,8 @@ def type_of(hint: Hint) -> DataType:
 def _read_annotation(hint: Hint, written: object) -> DataType:
     if not isinstance(written, str):
         return type_of(hint)
-    from ouzel.compiler.sql.source import QueryText
-    from ouzel.compiler.sql.type_names import read_type
+    from ouzel.compiler.sql.syntax.source import QueryText
+    from ouzel.compiler.sql.syntax.type_names import read_type
 
     source = QueryText(written)
     return read_type(source, source.tokens())

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.csv import CsvDecoder
+from ouzel.connectors.formats.csv.format import CsvDecoder
 from ouzel.connectors.reading import (
     BadRow,
     Committed,

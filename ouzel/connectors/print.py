@@ -6,7 +6,7 @@ import sys
 from typing import IO, TYPE_CHECKING
 
 from ouzel.connectors.base import Connector, Option, SinkDelivery, Writers, Writes
-from ouzel.connectors.formats.json import JsonEncoder
+from ouzel.connectors.formats.json.format import JsonEncoder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError

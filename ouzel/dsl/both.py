@@ -49,9 +49,9 @@ def answer_twice(job: Job, online: str, table: str, record: str | Path | None) -
         OuzelError: it could not be run, or something of it has no place in a comparison.
     """
     from ouzel.reconcile import check, reconcile, record_run
-    from ouzel.reconcile.answers import batch_answer, choose_sink, stream_answer
-    from ouzel.reconcile.recorder import record_in
-    from ouzel.reconcile.shed import read_shed
+    from ouzel.reconcile.comparing.answers import batch_answer, choose_sink, stream_answer
+    from ouzel.reconcile.explaining.shed import read_shed
+    from ouzel.reconcile.recording.recorder import record_in
     from ouzel.spark.session import require, start_spark
 
     check(job, table)

@@ -43,7 +43,7 @@ from ouzel.compiler.plan import (
 from ouzel.compiler.plan.identity import digest
 from ouzel.compiler.records import KEY, VALUE, Form, RecordType, pair_of
 from ouzel.compiler.sql import compile_sql
-from ouzel.compiler.sql.scope import Relation, relation_of
+from ouzel.compiler.sql.queries.scope import Relation, relation_of
 from ouzel.compiler.types import BIGINT, BOOLEAN, Field, Schema
 from ouzel.compiler.written import NodeLocation
 from ouzel.dsl.functions import check_sendable, function_id

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ouzel.compiler.catalog import ConnectorTraits, QueryWarning
 from ouzel.compiler.records import RecordType, hint_of_values, is_whole, record_of, row_record, spelled, why_no_hint
-from ouzel.compiler.sql.ddl import name_text
+from ouzel.compiler.sql.statements.ddl import name_text
 from ouzel.compiler.types import BytesType, VarcharType
 from ouzel.connectors import CONNECTORS
 from ouzel.connectors.options import list_options

@@ -43,7 +43,7 @@ class InPython(Monoid[V, T, R]):
         """The aggregate under this name."""
         return AggregateFunction(
             name, resolve, takes, (self.__doc__ or "").split("\n")[0], f"{name.upper()}(value)",
-            _state, "ouzel.runtime.operators.python_totals:make_python_total", _no_spark, None,
+            _state, "ouzel.runtime.operators.keyed.python_totals:make_python_total", _no_spark, None,
             variant="python", takes_back=self.inverse is not None, merges_changes=self.inverse is not None, counts=False, distinct=True,
             over=False, python=self,
         )  # fmt: skip

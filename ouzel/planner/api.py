@@ -260,8 +260,8 @@ def _type_of(column: str, kind: object) -> DataType:
     if isinstance(kind, DataType):
         return kind
     if isinstance(kind, str):
-        from ouzel.compiler.sql.source import QueryText
-        from ouzel.compiler.sql.type_names import read_type
+        from ouzel.compiler.sql.syntax.source import QueryText
+        from ouzel.compiler.sql.syntax.type_names import read_type
 
         source = QueryText(kind)
         return read_type(source, source.tokens())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ouzel.reconcile.classes import Class
-from ouzel.reconcile.cut import Cut
+from ouzel.reconcile.comparing.cut import Cut
+from ouzel.reconcile.comparing.timeline import Timeline, slice_width
+from ouzel.reconcile.explaining.classes import Class
 from ouzel.reconcile.reconciliation import SHOWN, Reconciliation
-from ouzel.reconcile.timeline import Timeline, slice_width
 from ouzel.spark.io.bounds import Ranges
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ouzel.connectors.backlog import Backlog
 from ouzel.errors import OuzelError
-from ouzel.reconcile.classes import Class
+from ouzel.reconcile.explaining.classes import Class
 from ouzel.reconcile.watch import Round, Watch
 
 LOOPBACK = "127.0.0.1"

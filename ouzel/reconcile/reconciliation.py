@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 from ouzel import session
 from ouzel.compiler.plan import Sink
 from ouzel.errors import OuzelError, QueryError
-from ouzel.reconcile.answers import batch_answer, batch_of, batch_text, choose_sink, stream_answer
-from ouzel.reconcile.behind import is_shuffled
-from ouzel.reconcile.classes import Class, evidence
-from ouzel.reconcile.classification import CLASS, LateExclusion, classify
-from ouzel.reconcile.comparison import Comparison, compare, stream_side, time_us
-from ouzel.reconcile.cut import Cut, check_cut, restrict_sink, rows_within, skip_answered_windows
-from ouzel.reconcile.holding import check_sources, find_changed_parts
-from ouzel.reconcile.horizon import delays
-from ouzel.reconcile.late import (
+from ouzel.reconcile.comparing.answers import batch_answer, batch_of, batch_text, choose_sink, stream_answer
+from ouzel.reconcile.comparing.comparison import Comparison, compare, stream_side, time_us
+from ouzel.reconcile.comparing.cut import Cut, check_cut, restrict_sink, rows_within, skip_answered_windows
+from ouzel.reconcile.comparing.holding import check_sources, find_changed_parts
+from ouzel.reconcile.comparing.horizon import delays
+from ouzel.reconcile.comparing.lineage import Lineage, lineage
+from ouzel.reconcile.comparing.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
+from ouzel.reconcile.comparing.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
+from ouzel.reconcile.explaining.behind import is_shuffled
+from ouzel.reconcile.explaining.classes import Class, evidence
+from ouzel.reconcile.explaining.classification import CLASS, LateExclusion, classify
+from ouzel.reconcile.explaining.late import (
     DROPPED,
     Dropper,
     can_exclude,
@@ -31,14 +34,11 @@ from ouzel.reconcile.late import (
     late_groups,
     only_top,
 )
-from ouzel.reconcile.lineage import Lineage, lineage
-from ouzel.reconcile.pairs import BATCH, DIFFERING, NEAR, STREAM, either, names_of, settled
-from ouzel.reconcile.record import LATE, RunRecord
-from ouzel.reconcile.recorder import record_in
-from ouzel.reconcile.shed import describe_shed
-from ouzel.reconcile.timeline import Cells, Timeline, count_cells, slice_number, sum_cells, sum_classes
-from ouzel.reconcile.trust import believed_shed, describe_trust, find_false_evidence, find_unbounded
-from ouzel.reconcile.unread import Unread, find_unread
+from ouzel.reconcile.explaining.shed import describe_shed
+from ouzel.reconcile.explaining.trust import believed_shed, describe_trust, find_false_evidence, find_unbounded
+from ouzel.reconcile.explaining.unread import Unread, find_unread
+from ouzel.reconcile.recording.record import LATE, RunRecord
+from ouzel.reconcile.recording.recorder import record_in
 from ouzel.runtime.observe.ending import UNREPORTED
 from ouzel.spark.io.bounds import Ranges
 from ouzel.spark.session import translate_error

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.reconcile.accumulation import add_round
-from ouzel.reconcile.answers import choose_sink, stream_answer
-from ouzel.reconcile.cut import Cut, rows_within
-from ouzel.reconcile.extent import extent
-from ouzel.reconcile.horizon import Frontier
+from ouzel.reconcile.comparing.answers import choose_sink, stream_answer
+from ouzel.reconcile.comparing.cut import Cut, rows_within
+from ouzel.reconcile.comparing.extent import extent
+from ouzel.reconcile.comparing.horizon import Frontier
 from ouzel.reconcile.reconciliation import TOLERANCE, Reconciliation, RoundFindings, reconcile
-from ouzel.reconcile.record import RunRecord
-from ouzel.reconcile.recorder import record_in
-from ouzel.reconcile.standing import Say, Standing, standing
+from ouzel.reconcile.recording.record import RunRecord
+from ouzel.reconcile.recording.recorder import record_in
+from ouzel.reconcile.recording.standing import Say, Standing, standing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,9 +25,9 @@ from weakref import finalize
 
 import polars as pl
 
-from ouzel.compiler.sql.ddl import type_text
-from ouzel.compiler.sql.source import QueryText
-from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.sql.statements.ddl import type_text
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.sql.syntax.type_names import read_type
 from ouzel.compiler.types import Field, Schema
 from ouzel.connectors.file.durable import name_synced, sync
 from ouzel.errors import ConnectorError, QueryError

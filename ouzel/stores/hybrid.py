@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ouzel.compiler.sql.ddl import column_texts, name_text, string_text, table_text
+from ouzel.compiler.sql.statements.ddl import column_texts, name_text, string_text, table_text
 from ouzel.compiler.types import TimestampType
 from ouzel.connectors import CONNECTORS
 from ouzel.errors import QueryError

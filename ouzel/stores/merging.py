@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ouzel.compiler.sql.ddl import column_texts, name_text, table_text, type_text
+from ouzel.compiler.sql.statements.ddl import column_texts, name_text, table_text, type_text
 from ouzel.compiler.types import Schema
 from ouzel.connectors.file import CONNECTOR as FILES
 from ouzel.job import Job, load_text

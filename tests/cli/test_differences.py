@@ -10,9 +10,9 @@ from rich.console import Console
 from ouzel.cli.differences import summary
 from ouzel.compiler.types import BIGINT, DOUBLE, Field, Schema
 from ouzel.reconcile import Class, Reconciliation
-from ouzel.reconcile.lineage import Lineage
+from ouzel.reconcile.comparing.lineage import Lineage
 from ouzel.reconcile.reconciliation import Difference
-from ouzel.reconcile.record import RunRecord
+from ouzel.reconcile.recording.record import RunRecord
 
 
 def found(ours: float, theirs: float) -> Reconciliation:

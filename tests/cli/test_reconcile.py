@@ -26,10 +26,10 @@ from ouzel.connectors.backlog import Backlog
 from ouzel.errors import OuzelError
 from ouzel.reconcile import Class, Cut, Reconciliation
 from ouzel.reconcile.accumulation import add_round
-from ouzel.reconcile.lineage import Lineage
+from ouzel.reconcile.comparing.lineage import Lineage
 from ouzel.reconcile.metrics import Metrics
 from ouzel.reconcile.reconciliation import Difference
-from ouzel.reconcile.record import RunRecord
+from ouzel.reconcile.recording.record import RunRecord
 from ouzel.reconcile.watch import Round
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load

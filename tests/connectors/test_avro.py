@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from ouzel.connectors.formats import open_decoder
-from ouzel.connectors.formats.avro_schema import write_varint
+from ouzel.connectors.formats.avro.schema import write_varint
 from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.errors import ConnectorError, NotSupported, QueryError
 from ouzel.session import load_text

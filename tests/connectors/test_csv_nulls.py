@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ouzel.connectors.formats import open_decoder, open_encoder
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.csv import CsvDecoder
+from ouzel.connectors.formats.csv.format import CsvDecoder
 from ouzel.errors import ConnectorError
 
 COLUMNS = {"t": pl.String(), "n": pl.Int32()}

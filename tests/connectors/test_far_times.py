@@ -11,7 +11,7 @@ import pytest
 
 from ouzel.connectors.dead_letters import rows_as_json
 from ouzel.connectors.formats.far_times import python_values
-from ouzel.connectors.formats.json import JsonEncoder
+from ouzel.connectors.formats.json.format import JsonEncoder
 
 LEAST_TIME, LARGEST_TIME = -(2**63), 2**63 - 1
 FAR_TIMES = pl.Series("at", [LEAST_TIME, None, 0, LARGEST_TIME], pl.Int64).cast(pl.Datetime("us"))

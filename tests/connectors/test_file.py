@@ -24,8 +24,8 @@ from polars.testing import assert_frame_equal
 from ouzel.connectors import CONNECTORS, check_options, open_sink, open_source
 from ouzel.connectors.dead_letters import RefusedRecord
 from ouzel.connectors.file import text
-from ouzel.connectors.formats.csv import Dialect
-from ouzel.connectors.formats.csv_records import find_ends
+from ouzel.connectors.formats.csv.format import Dialect
+from ouzel.connectors.formats.csv.records import find_ends
 from ouzel.connectors.reading import BadRow, ReadBatch, Reader, ReadState, SourceRequest
 from ouzel.connectors.writing import SinkRequest
 from ouzel.errors import ConnectorError, QueryError

@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal, assert_series_equal
 
-from ouzel.connectors.formats import json as json_format
-from ouzel.connectors.formats import json_columns
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import parse_column
-from ouzel.connectors.formats.json import JsonDecoder, JsonEncoder, check_record
-from ouzel.connectors.formats.json_columns import ColumnReader
-from ouzel.connectors.formats.json_scan import STRING
-from ouzel.connectors.formats.json_times import make_times
-from ouzel.connectors.formats.json_values import to_json
+from ouzel.connectors.formats.json import columns as json_columns
+from ouzel.connectors.formats.json import format as json_format
+from ouzel.connectors.formats.json.columns import ColumnReader
+from ouzel.connectors.formats.json.format import JsonDecoder, JsonEncoder, check_record
+from ouzel.connectors.formats.json.scan import STRING
+from ouzel.connectors.formats.json.times import make_times
+from ouzel.connectors.formats.json.values import to_json
 from tests.connectors.format_strategies import EVERY, frames
 from tests.effort import examples, seeds
 

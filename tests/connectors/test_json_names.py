@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ouzel.connectors.formats import json as json_format
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.json import JsonDecoder
-from ouzel.connectors.formats.json_names import EXACT
+from ouzel.connectors.formats.json import format as json_format
+from ouzel.connectors.formats.json.format import JsonDecoder
+from ouzel.connectors.formats.json.names import EXACT
 from ouzel.session import load_text
 from tests.fuzz.hunt import plain_answer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.json import JsonDecoder
+from ouzel.connectors.formats.json.format import JsonDecoder
 from ouzel.runtime.protocol.messages import UNKNOWN_FIELD
 from ouzel.session import load_text, start
 

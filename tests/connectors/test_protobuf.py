@@ -17,7 +17,7 @@ from grpc_tools import protoc
 
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Decoded, Records
-from ouzel.connectors.formats.protobuf import message_class
+from ouzel.connectors.formats.protobuf.format import message_class
 from ouzel.errors import ConnectorError, NotSupported, QueryError
 from ouzel.session import load_text
 from ouzel.spark.batch.run import batch_run

@@ -13,8 +13,8 @@ from google.protobuf.json_format import ParseDict
 
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Decoded, Records
-from ouzel.connectors.formats.protobuf import message_class
-from ouzel.connectors.formats.protobuf_wire import WireMessage
+from ouzel.connectors.formats.protobuf.format import message_class
+from ouzel.connectors.formats.protobuf.wire import WireMessage
 from tests.connectors.test_protobuf import COLUMNS, PROTO, compile_proto
 from tests.effort import seeds
 

@@ -15,9 +15,9 @@ import pytest
 from ouzel.connectors.reading import ReadBatch, SourceRequest, Unreachable
 from ouzel.connectors.redis.table import RedisTable
 from ouzel.errors import ConnectorError, NotSupported, QueryError
-from ouzel.reconcile.holding import check_sources
-from ouzel.reconcile.record import read_record
-from ouzel.reconcile.recorder import record_run
+from ouzel.reconcile.comparing.holding import check_sources
+from ouzel.reconcile.recording.record import read_record
+from ouzel.reconcile.recording.recorder import record_run
 from ouzel.runtime.protocol.task import TaskMachine
 from ouzel.runtime.tasks import sides
 from ouzel.session import load_text

@@ -26,7 +26,7 @@ from ouzel import BadRecord, QueryError, Sink, Source, StepOptions, Store, Strea
 from ouzel.compiler.plan import ApplyPython, SinkMode
 from ouzel.compiler.records import made_of
 from ouzel.connectors.memory import TABLES
-from ouzel.runtime.operators.python_steps import PythonSteps
+from ouzel.runtime.operators.rowwise.python_steps import PythonSteps
 
 LINES = ["the river runs", "", "under the bridge"]
 

@@ -8,8 +8,8 @@ import polars as pl
 from ouzel.compiler.functions.aggregate_function import AggregateFunction, Columns, by_spark
 from ouzel.compiler.plan import AggregateCall
 from ouzel.compiler.types import BIGINT, DataType, IntegerType
-from ouzel.runtime.operators.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.operators.buffers import Ints, Values, numbers
+from ouzel.runtime.operators.keyed.accumulators import Accumulators, SlottedRows
 from ouzel.runtime.state.index import Slots
 
 

@@ -29,7 +29,7 @@ from ouzel.compiler.types import (
     to_polars,
 )
 from ouzel.errors import QueryError
-from ouzel.runtime.operators.rowwise import Projection
+from ouzel.runtime.operators.rowwise.rows import Projection
 from ouzel.session import connector_traits
 from tests.effort import examples
 from tests.functions.test_differential import ELIMINATION, tried

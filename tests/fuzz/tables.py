@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from ouzel.compiler.sql.source import QueryText
-from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.sql.syntax.type_names import read_type
 from ouzel.compiler.types import to_polars
 
 DELAY_S = 10

@@ -10,9 +10,9 @@ from tests.house.source import ROOT, listed, nodes, package, short
 MEAN_SOMETHING_ELSE = {
     ("ouzel/compiler/catalog.py", "result"): "the table of a trailing SELECT",
     ("ouzel/compiler/catalog.py", "values"): "the table of VALUES",
-    ("ouzel/compiler/sql/tables.py", "file"): "what to write for a name of Flink's",
-    ("ouzel/compiler/sql/tables.py", "datagen"): "what to write for a name of Flink's",
-    ("ouzel/compiler/sql/tables.py", "print"): "what to write for a name of Flink's",
+    ("ouzel/compiler/sql/statements/tables.py", "file"): "what to write for a name of Flink's",
+    ("ouzel/compiler/sql/statements/tables.py", "datagen"): "what to write for a name of Flink's",
+    ("ouzel/compiler/sql/statements/tables.py", "print"): "what to write for a name of Flink's",
     ("ouzel/cli/choices.py", "memory"): "an engine",
     ("ouzel/cli/loops.py", "memory"): "an engine",
     ("ouzel/session.py", "memory"): "an engine",
@@ -21,7 +21,7 @@ MEAN_SOMETHING_ELSE = {
     ("ouzel/dsl/running.py", "memory"): "an engine",
     ("ouzel/dsl/stream.py", "values"): "what the method is called",
     ("ouzel/spark/lowering/job.py", "result"): "a name in the text of a job",
-    ("ouzel/compiler/sql/aggregation.py", "result"): "part of a hidden column's name",
+    ("ouzel/compiler/sql/queries/aggregation.py", "result"): "part of a hidden column's name",
 }
 """Texts that are a connector's name and mean something else, by file."""
 

@@ -64,13 +64,13 @@ NAMED_ABOVE = {
         "ouzel/connectors/hybrid.py",
         "ouzel.stores.hybrid",
     ): "a table that stands for two stores, which are above connectors",
-    ("ouzel/compiler/functions/aggregates.py", "ouzel.runtime.operators.moments"): ACCUMULATOR,
-    ("ouzel/compiler/functions/aggregates.py", "ouzel.runtime.operators.groups"): ACCUMULATOR,
-    ("ouzel/compiler/functions/approximate.py", "ouzel.runtime.operators.approximate"): ACCUMULATOR,
-    ("ouzel/compiler/functions/gathering.py", "ouzel.runtime.operators"): ACCUMULATOR,
-    ("ouzel/compiler/functions/statistics.py", "ouzel.runtime.operators.statistics"): ACCUMULATOR,
-    ("ouzel/monoid/distinct.py", "ouzel.runtime.operators"): ACCUMULATOR,
-    ("ouzel/monoid/python.py", "ouzel.runtime.operators.python_totals"): ACCUMULATOR,
+    ("ouzel/compiler/functions/aggregates.py", "ouzel.runtime.operators.keyed.moments"): ACCUMULATOR,
+    ("ouzel/compiler/functions/aggregates.py", "ouzel.runtime.operators.keyed.groups"): ACCUMULATOR,
+    ("ouzel/compiler/functions/approximate.py", "ouzel.runtime.operators.keyed.approximate"): ACCUMULATOR,
+    ("ouzel/compiler/functions/gathering.py", "ouzel.runtime.operators.keyed"): ACCUMULATOR,
+    ("ouzel/compiler/functions/statistics.py", "ouzel.runtime.operators.keyed.statistics"): ACCUMULATOR,
+    ("ouzel/monoid/distinct.py", "ouzel.runtime.operators.keyed"): ACCUMULATOR,
+    ("ouzel/monoid/python.py", "ouzel.runtime.operators.keyed.python_totals"): ACCUMULATOR,
 }
 """By file and module, what is named in a string though it may not be imported, and why."""
 

@@ -103,7 +103,7 @@ make_task(task, TaskContext(job.topology, Path('sql_examples'))).poll(1)
 NESTED = """
 import polars as pl
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.json import JsonDecoder
+from ouzel.connectors.formats.json.format import JsonDecoder
 columns = {"a": pl.Struct({"x": pl.Int64(), "f": pl.Float64(), "b": pl.Boolean()}), "l": pl.List(pl.Int32())}
 records = [b'{"a": {"x": 1, "f": 2.5, "b": true}, "l": [1, null]}', b'{"a": {"x": null, "f": null, "b": null}}']
 assert JsonDecoder({}, columns, frozenset()).decode(Records.of(records)).frame.height == 2

@@ -7,7 +7,9 @@ import tomllib
 from pathlib import Path
 
 from ouzel.cli.loops import read_json
-from ouzel.connectors.formats import json_leaves, json_scan, json_times
+from ouzel.connectors.formats.json import leaves as json_leaves
+from ouzel.connectors.formats.json import scan as json_scan
+from ouzel.connectors.formats.json import times as json_times
 from tests.house.source import ROOT, listed, short, tracked
 
 FORBIDDEN = {

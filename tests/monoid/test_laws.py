@@ -31,8 +31,8 @@ from ouzel.compiler.types import (
 )
 from ouzel.errors import NotSupported, QueryError
 from ouzel.monoid import Monoid
-from ouzel.runtime.operators.approximate import estimate, find_registers
-from ouzel.runtime.operators.python_totals import from_storage, to_storage
+from ouzel.runtime.operators.keyed.approximate import estimate, find_registers
+from ouzel.runtime.operators.keyed.python_totals import from_storage, to_storage
 from ouzel.testing import check_laws
 from tests.effort import seeds
 from tests.law.compare import plain_fold

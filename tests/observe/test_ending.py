@@ -9,7 +9,7 @@ import pytest
 
 from ouzel.errors import QueryError
 from ouzel.reconcile import reconcile
-from ouzel.reconcile.record import RunRecord
+from ouzel.reconcile.recording.record import RunRecord
 from ouzel.runtime.observe.ending import UNREPORTED, Ending
 from ouzel.runtime.observe.totals import Totals
 from ouzel.runtime.wire.wire_pb2 import Range, TaskReport

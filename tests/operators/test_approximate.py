@@ -15,10 +15,10 @@ from ouzel.compiler.functions.aggregate_function import ValueOrder
 from ouzel.compiler.functions.approximate import LARGEST_ROUNDED, register_bits
 from ouzel.compiler.plan import Aggregate
 from ouzel.compiler.types import BIGINT, BOOLEAN, BYTES, DOUBLE, FLOAT, INT, VARCHAR, DataType, DecimalType
-from ouzel.runtime import operators
-from ouzel.runtime.operators.approximate import LINEAR_COUNTING_LIMITS, find_registers, round_digits
-from ouzel.runtime.operators.bags import KeepsValues
-from ouzel.runtime.operators.spark_hash import spark_hashes
+from ouzel.runtime.operators import keyed
+from ouzel.runtime.operators.keyed.approximate import LINEAR_COUNTING_LIMITS, find_registers, round_digits
+from ouzel.runtime.operators.keyed.bags import KeepsValues
+from ouzel.runtime.operators.keyed.spark_hash import spark_hashes
 from tests.operators.nodes import FINAL, call, chain, group, table
 
 HASHES: list[tuple[DataType, object, int]] = [
@@ -120,8 +120,8 @@ def test_what_is_rounded_shares_no_bag_with_what_is_not(first: str) -> None:
 
 
 def test_who_keeps_other_values_than_those_of_the_column_says_so() -> None:
-    for module in iter_modules(operators.__path__):
-        import_module(f"{operators.__name__}.{module.name}")
+    for module in iter_modules(keyed.__path__):
+        import_module(f"{keyed.__name__}.{module.name}")
     kinds = [KeepsValues]
     for kind in kinds:
         kinds += kind.__subclasses__()

@@ -11,8 +11,8 @@ import pytest
 from ouzel.compiler.expressions import Call, Column, Expression
 from ouzel.compiler.plan import LEFT_ONLY, PADDED, AsofJoin, IntervalJoin, JoinKind, RowTime
 from ouzel.compiler.types import BIGINT, BOOLEAN, TIMESTAMP, VARCHAR
-from ouzel.runtime.operators import join
 from ouzel.runtime.operators.chain import Streams
+from ouzel.runtime.operators.joined import join
 from ouzel.runtime.protocol.messages import END_OF_TIME
 from tests.effort import seeds
 from tests.operators.nodes import table

@@ -12,7 +12,7 @@ from ouzel.compiler.expressions import Call, Column, Expression, Literal
 from ouzel.compiler.functions.resolution import resolve_call
 from ouzel.compiler.plan import LEFT_ONLY, PADDED, Join, JoinKind
 from ouzel.compiler.types import BIGINT, BOOLEAN, VARCHAR
-from ouzel.runtime.operators import join
+from ouzel.runtime.operators.joined import join
 from tests.effort import seeds
 from tests.operators.nodes import table
 from tests.operators.tasks import Row, Tasks

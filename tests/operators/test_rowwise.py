@@ -16,7 +16,7 @@ from ouzel.compiler.types import BIGINT, DOUBLE, INT, INTERVAL, TIMESTAMP, VARCH
 from ouzel.errors import PlanError
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Output
-from ouzel.reconcile.exclusion import ExcludeLateRows
+from ouzel.reconcile.explaining.exclusion import ExcludeLateRows
 from ouzel.runtime.operators.build import build_chain
 from ouzel.runtime.operators.sharing import share_parts
 from tests.operators.nodes import chain, group, table

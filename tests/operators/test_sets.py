@@ -10,7 +10,7 @@ import pytest
 
 from ouzel.compiler.plan import SetKind, SetOperation
 from ouzel.compiler.types import BIGINT, DOUBLE, VARCHAR
-from ouzel.runtime.operators.sets import Comparing
+from ouzel.runtime.operators.joined.sets import Comparing
 from tests.effort import seeds
 from tests.operators.nodes import table
 from tests.operators.tasks import SEED, Row, Tasks

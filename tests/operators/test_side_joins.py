@@ -14,8 +14,8 @@ from ouzel.compiler.plan import SIDE_KINDS, WEIGHT, JoinKind, SideJoin
 from ouzel.compiler.types import BIGINT, VARCHAR
 from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Topology
-from ouzel.runtime.operators import join
-from ouzel.runtime.operators.side_join import SideJoining
+from ouzel.runtime.operators.joined import join
+from ouzel.runtime.operators.joined.side_join import SideJoining
 from ouzel.runtime.tasks.context import TaskContext
 from ouzel.runtime.tasks.factory import make_task
 from ouzel.session import load_text, mark_sides

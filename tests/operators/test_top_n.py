@@ -12,8 +12,8 @@ import pytest
 
 from ouzel.compiler.plan import Over, PartialTopN, SortKey, TopN
 from ouzel.compiler.types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, VARCHAR, DataType
-from ouzel.runtime.operators.first_rows import PartialTop, order_codes
-from ouzel.runtime.operators.frames import sort_rows
+from ouzel.runtime.operators.ordered.first_rows import PartialTop, order_codes
+from ouzel.runtime.operators.ordered.frames import sort_rows
 from tests.effort import seeds
 from tests.operators.nodes import table
 from tests.operators.tasks import Row, Tasks

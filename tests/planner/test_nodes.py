@@ -16,9 +16,9 @@ from ouzel.explain.wording import WORDING
 from ouzel.planner.build import plan_topology
 from ouzel.planner.rules.dag import Dag
 from ouzel.planner.settings import Settings
-from ouzel.reconcile.behind import WatermarkBefore
-from ouzel.reconcile.exclusion import ExcludeLateRows
-from ouzel.reconcile.lineage import ROLES
+from ouzel.reconcile.comparing.lineage import ROLES
+from ouzel.reconcile.explaining.behind import WatermarkBefore
+from ouzel.reconcile.explaining.exclusion import ExcludeLateRows
 from ouzel.runtime.operators.build import OPERATORS
 from ouzel.spark.lowering.batch_nodes import BATCH
 from ouzel.spark.lowering.streaming_nodes import STREAMING

@@ -37,7 +37,7 @@ from ouzel.planner.refused import NOT_IN_TOPOLOGIES, check_nodes
 from ouzel.planner.rules import optimise
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import Grouping, GroupingKind, Topology
-from ouzel.reconcile.lineage import ROLES, Role, lineage
+from ouzel.reconcile.comparing.lineage import ROLES, Role, lineage
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS, build_chain
 from ouzel.runtime.simulator import simulate

@@ -12,9 +12,9 @@ from threading import Event, Thread
 import polars as pl
 import pytest
 
-from ouzel.reconcile.live import is_live, paused, snapshot
-from ouzel.reconcile.record import RESULTS, RunRecord
-from ouzel.reconcile.recorder import Recorder, recordable
+from ouzel.reconcile.recording.live import is_live, paused, snapshot
+from ouzel.reconcile.recording.record import RESULTS, RunRecord
+from ouzel.reconcile.recording.recorder import Recorder, recordable
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load_text, start

@@ -13,7 +13,7 @@ import pytest
 from ouzel.connectors.file.following import locate
 from ouzel.connectors.file.whole import are_whole_files
 from ouzel.connectors.reading import SourceRequest
-from ouzel.reconcile.marks import Marked, describe_edit
+from ouzel.reconcile.recording.marks import Marked, describe_edit
 from ouzel.runtime.cluster.client import HeronHandle
 from ouzel.runtime.run import RunState
 from ouzel.session import load_text, start

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ouzel.cli.main import app
-from ouzel.reconcile.live import status
-from ouzel.reconcile.recorder import Recorder, recordable
+from ouzel.reconcile.recording.live import status
+from ouzel.reconcile.recording.recorder import Recorder, recordable
 from ouzel.runtime.tasks.awaited import NOT_OF_NOW
 from ouzel.session import load_text, start
 from tests.servers.waiting import wait_until

@@ -18,12 +18,12 @@ import polars as pl
 from ouzel.compiler.plan import Sink
 from ouzel.connectors.file import parts_of
 from ouzel.reconcile import Class, Reconciliation, reconcile, reconciliation, record_run
-from ouzel.reconcile.answers import batch_answer, choose_sink
-from ouzel.reconcile.comparison import Comparison, compare
-from ouzel.reconcile.lineage import Lineage, lineage
-from ouzel.reconcile.marks import mark_of
-from ouzel.reconcile.pairs import settled
-from ouzel.reconcile.record import LATE, RESULTS, SENT_AGAIN, SHED, Loss, read_record
+from ouzel.reconcile.comparing.answers import batch_answer, choose_sink
+from ouzel.reconcile.comparing.comparison import Comparison, compare
+from ouzel.reconcile.comparing.lineage import Lineage, lineage
+from ouzel.reconcile.comparing.pairs import settled
+from ouzel.reconcile.recording.marks import mark_of
+from ouzel.reconcile.recording.record import LATE, RESULTS, SENT_AGAIN, SHED, Loss, read_record
 from ouzel.session import Job, load_text
 
 if TYPE_CHECKING:

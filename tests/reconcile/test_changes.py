@@ -13,7 +13,7 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.reconcile import Class
-from ouzel.reconcile.record import SENT_AGAIN, read_record
+from ouzel.reconcile.recording.record import SENT_AGAIN, read_record
 from ouzel.session import Job
 from tests.reconcile.planting import ORIGINS, AskedOnce, classes, drop_late, edit, found, kept, parts_in, run, seal
 from tests.reconcile.test_verdicts import EVENTS, LOSERS, OTHERS, TWO_TASKS, Row, happened, lost, traffic

@@ -13,12 +13,12 @@ import pytest
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.plan import EmitRule, RowTime
 from ouzel.compiler.types import BIGINT, DOUBLE, INT, TIMESTAMP, VARCHAR, DecimalType, Field, Schema
-from ouzel.reconcile.classes import Class, Evidence
-from ouzel.reconcile.classification import CLASS, classify
-from ouzel.reconcile.comparison import compare
-from ouzel.reconcile.late import DROPPED, GROUP, LATE_ROWS, LOOSE
-from ouzel.reconcile.lineage import CARRIED, Direction, Joined, Lineage, Padded
-from ouzel.reconcile.record import Loss
+from ouzel.reconcile.comparing.comparison import compare
+from ouzel.reconcile.comparing.lineage import CARRIED, Direction, Joined, Lineage, Padded
+from ouzel.reconcile.explaining.classes import Class, Evidence
+from ouzel.reconcile.explaining.classification import CLASS, classify
+from ouzel.reconcile.explaining.late import DROPPED, GROUP, LATE_ROWS, LOOSE
+from ouzel.reconcile.recording.record import Loss
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

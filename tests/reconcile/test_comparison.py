@@ -10,10 +10,10 @@ import pytest
 
 from ouzel.compiler.functions.spark_types import to_spark_type
 from ouzel.compiler.types import BIGINT, DOUBLE, ArrayType, DataType, Field, RowType, Schema, VarcharType
-from ouzel.reconcile.checksums import BUCKET, BUCKETS, HASHES, with_hashes
-from ouzel.reconcile.comparison import compare
-from ouzel.reconcile.lineage import Lineage
-from ouzel.reconcile.pairs import names_of
+from ouzel.reconcile.comparing.checksums import BUCKET, BUCKETS, HASHES, with_hashes
+from ouzel.reconcile.comparing.comparison import compare
+from ouzel.reconcile.comparing.lineage import Lineage
+from ouzel.reconcile.comparing.pairs import names_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -12,11 +12,11 @@ import pytest
 from ouzel.compiler.plan import AssignWindow, Filter, Sink, walk
 from ouzel.errors import NotSupported
 from ouzel.reconcile import Class, Cut, reconcile
-from ouzel.reconcile.answers import batch_answer, choose_sink
-from ouzel.reconcile.cut import EPOCH, check_cut, restrict_sink, rows_within, skip_answered_windows
-from ouzel.reconcile.extent import Extent, extent
-from ouzel.reconcile.lineage import DAY_US
-from ouzel.reconcile.record import RunRecord
+from ouzel.reconcile.comparing.answers import batch_answer, choose_sink
+from ouzel.reconcile.comparing.cut import EPOCH, check_cut, restrict_sink, rows_within, skip_answered_windows
+from ouzel.reconcile.comparing.extent import Extent, extent
+from ouzel.reconcile.comparing.lineage import DAY_US
+from ouzel.reconcile.recording.record import RunRecord
 from ouzel.session import load_text
 from ouzel.spark.batch.run import collect_rows
 from tests.reconcile.planting import DAYS, FIRST, ORIGINS, ROWS, TABLE, classes, edit, run

@@ -217,7 +217,7 @@ def test_late_rows_explain_what_they_make_and_nothing_else(tmp_path: Path, spark
 def test_a_window_still_open_is_in_flight(days: Ran, spark: SparkSession) -> None:
     from dataclasses import replace
 
-    from ouzel.reconcile.record import read_record
+    from ouzel.reconcile.recording.record import read_record
 
     job, home = days
     edit(home, lambda frame: frame.filter(pl.col("departure_day") < date(2013, 1, 15)))
@@ -231,7 +231,7 @@ def test_a_window_still_open_is_in_flight(days: Ran, spark: SparkSession) -> Non
 def test_a_mean_in_a_window_still_open_does_not_show_that_rows_are_missing(tmp_path: Path, spark: SparkSession) -> None:
     from dataclasses import replace
 
-    from ouzel.reconcile.record import read_record
+    from ouzel.reconcile.recording.record import read_record
 
     means = """SELECT CAST(window_start AS DATE) AS departure_day, origin, AVG(delay) AS mean
     FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(ts), INTERVAL '1' DAY)) GROUP BY window_start, window_end, origin EMIT CHANGES;"""

@@ -14,9 +14,9 @@ import pytest
 
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.reconcile import Class, record_run
-from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.record import LATE, SHED, Loss, read_record
-from ouzel.reconcile.trust import find_false_evidence
+from ouzel.reconcile.comparing.answers import choose_sink
+from ouzel.reconcile.explaining.trust import find_false_evidence
+from ouzel.reconcile.recording.record import LATE, SHED, Loss, read_record
 from ouzel.session import Job, load_text
 from tests.reconcile.planting import TABLE, classes, drop_late, edit, flights, found, run, seal
 from tests.reconcile.test_runs import DAILY, IN_TIME, shaken

@@ -20,8 +20,8 @@ import pytest
 
 from ouzel.errors import OuzelError
 from ouzel.reconcile import Reconciliation, reconcile, reconciliation, record_run
-from ouzel.reconcile.answers import batch_answer, choose_sink
-from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
+from ouzel.reconcile.comparing.answers import batch_answer, choose_sink
+from ouzel.reconcile.recording.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.session import Job, load
 from tests.reconcile.planting import kept, parts_in, seal
 from tests.reconcile.test_kills import EXAMPLES, INPUTS

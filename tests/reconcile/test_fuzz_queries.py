@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from ouzel.reconcile import Class
-from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.late import find_maker
-from ouzel.reconcile.record import RESULTS, Loss, RunRecord, read_record
+from ouzel.reconcile.comparing.answers import choose_sink
+from ouzel.reconcile.explaining.late import find_maker
+from ouzel.reconcile.recording.record import RESULTS, Loss, RunRecord, read_record
 from ouzel.session import Job
 from tests.reconcile.planting import AskedOnce, edit, flights, found, kept, run
 from tests.reconcile.test_fuzz import EVENTS, FAULTY_ROWS, SEED, told, with_faults

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 from ouzel.errors import QueryError
-from ouzel.reconcile import marks
-from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.holding import check_sources, find_changed_parts
-from ouzel.reconcile.marks import Marked, describe_edit, mark_of
-from ouzel.reconcile.record import RECORD, RESULTS
-from ouzel.reconcile.recorder import record_in
-from ouzel.reconcile.topics import find_recreated
+from ouzel.reconcile.comparing.answers import choose_sink
+from ouzel.reconcile.comparing.holding import check_sources, find_changed_parts
+from ouzel.reconcile.recording import marks
+from ouzel.reconcile.recording.marks import Marked, describe_edit, mark_of
+from ouzel.reconcile.recording.record import RECORD, RESULTS
+from ouzel.reconcile.recording.recorder import record_in
+from ouzel.reconcile.recording.topics import find_recreated
 from ouzel.session import Job
 from tests.reconcile.planting import DAYS, flights, run, seal
 

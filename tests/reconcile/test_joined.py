@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from ouzel.reconcile import Class
-from ouzel.reconcile.record import SENT_AGAIN, RunRecord, read_record
+from ouzel.reconcile.recording.record import SENT_AGAIN, RunRecord, read_record
 from ouzel.session import Job
 from tests.reconcile.planting import AskedOnce, edit, flights, found, kept, run
 from tests.reconcile.test_verdicts import (

@@ -9,10 +9,10 @@ import pytest
 from ouzel.compiler.plan import Aggregate, FinalAggregate, Project
 from ouzel.errors import NotSupported, QueryError
 from ouzel.reconcile import check
-from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.late import by_component, find_maker
-from ouzel.reconcile.lineage import CARRIED, Direction, Lineage, Padded, batch_sink, lineage
-from ouzel.reconcile.timeline import MOST_SLICES, slice_width
+from ouzel.reconcile.comparing.answers import choose_sink
+from ouzel.reconcile.comparing.lineage import CARRIED, Direction, Lineage, Padded, batch_sink, lineage
+from ouzel.reconcile.comparing.timeline import MOST_SLICES, slice_width
+from ouzel.reconcile.explaining.late import by_component, find_maker
 from ouzel.session import load_text
 from ouzel.spark.lowering import spark_job
 from tests.reconcile.planting import DAYS, ORIGINS, ROWS, TABLE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ouzel.reconcile import Class, Cut, Reconciliation, Recorder, reconcile, recordable
-from ouzel.reconcile.live import paused, snapshot
+from ouzel.reconcile.recording.live import paused, snapshot
 from ouzel.runtime.run import RunState
 from ouzel.session import Job, load_text, start
 from tests.servers.waiting import wait_until

@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app
 from ouzel.errors import QueryError
-from ouzel.reconcile import lock
+from ouzel.reconcile.recording import lock
 from tests.house.source import ROOT
 
 HOLD = """
 import sys
 from pathlib import Path
-from ouzel.reconcile import lock
+from ouzel.reconcile.recording import lock
 lock.hold_directory(Path(sys.argv[1]))
 print(flush=True)
 input()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ouzel.reconcile.losses import Losses
-from ouzel.reconcile.record import Loss
+from ouzel.reconcile.explaining.losses import Losses
+from ouzel.reconcile.recording.record import Loss
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import load_text

@@ -10,12 +10,12 @@ import pytest
 
 from ouzel.compiler.types import BIGINT, TIMESTAMP, VARCHAR, Field, Schema
 from ouzel.reconcile import Class, Reconciliation
-from ouzel.reconcile.lineage import DAY_US, Lineage
+from ouzel.reconcile.comparing.lineage import DAY_US, Lineage
+from ouzel.reconcile.comparing.timeline import Timeline
 from ouzel.reconcile.reconciliation import Difference, RoundFindings
-from ouzel.reconcile.record import RunRecord
+from ouzel.reconcile.recording.record import RunRecord
 from ouzel.reconcile.report import page
 from ouzel.reconcile.report.style import STYLE
-from ouzel.reconcile.timeline import Timeline
 
 FIRST = datetime(2013, 1, 1)
 FIRST_US = (FIRST - datetime(1970, 1, 1)) // timedelta(microseconds=1)

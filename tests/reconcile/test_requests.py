@@ -15,9 +15,9 @@ import pytest
 
 from ouzel.connectors.backlog import Backlog
 from ouzel.errors import QueryError, TopologyError
-from ouzel.reconcile.live import LiveRecord, is_live, paused, snapshot, status
-from ouzel.reconcile.record import LIVE, RESULTS, RunRecord, read_record
-from ouzel.reconcile.recorder import Recorder, recordable
+from ouzel.reconcile.recording.live import LiveRecord, is_live, paused, snapshot, status
+from ouzel.reconcile.recording.record import LIVE, RESULTS, RunRecord, read_record
+from ouzel.reconcile.recording.recorder import Recorder, recordable
 from ouzel.runtime.run import RunState, Status
 from ouzel.session import Job, load_text, start
 from tests.servers.waiting import wait_until
@@ -167,7 +167,7 @@ def test_whoever_was_connected_when_the_run_went_is_told_how(end: str, said: str
         import os, signal
         from pathlib import Path
         from threading import Event
-        from ouzel.reconcile.live import LiveRecord
+        from ouzel.reconcile.recording.live import LiveRecord
         class Slow:
             asked = Event()
             def snapshot(self):

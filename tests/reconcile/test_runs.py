@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app
 from ouzel.reconcile import Class, Recorder, reconcile, record_run
-from ouzel.reconcile.record import LATE, read_record
+from ouzel.reconcile.recording.record import LATE, read_record
 from ouzel.reconcile.report import write_report
 from ouzel.runtime.protocol.messages import Event
 from ouzel.runtime.run import RunState, Status

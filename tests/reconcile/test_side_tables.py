@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import QueryError
-from ouzel.reconcile.holding import check_sources
-from ouzel.reconcile.record import read_record
-from ouzel.reconcile.recorder import record_run
+from ouzel.reconcile.comparing.holding import check_sources
+from ouzel.reconcile.recording.record import read_record
+from ouzel.reconcile.recording.recorder import record_run
 from ouzel.session import load_text
 
 QUERY = """

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app
 from ouzel.reconcile import record_run
-from ouzel.reconcile.live import is_live
+from ouzel.reconcile.recording.live import is_live
 from ouzel.reconcile.watch import Watch
 from ouzel.session import load_text
 from tests.reconcile.planting import DAYS, TABLE, edit, job_of

@@ -16,7 +16,7 @@ import pytest
 
 from ouzel.errors import QueryError
 from ouzel.reconcile import Class, reconcile
-from ouzel.reconcile.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
+from ouzel.reconcile.recording.record import RESULTS, SENT_AGAIN, Loss, RunRecord, read_record
 from ouzel.runtime.protocol.groupings import key_tasks
 from ouzel.session import Job
 from tests.reconcile.planting import (

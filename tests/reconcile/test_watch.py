@@ -13,12 +13,13 @@ import polars as pl
 import pytest
 
 from ouzel.errors import TopologyError
-from ouzel.reconcile import Class, Cut, standing
-from ouzel.reconcile.answers import choose_sink
-from ouzel.reconcile.cut import EARLIEST_US, EPOCH
-from ouzel.reconcile.horizon import Frontier, delays
-from ouzel.reconcile.record import RESULTS, RunRecord, read_record
-from ouzel.reconcile.timeline import Timeline
+from ouzel.reconcile import Class, Cut
+from ouzel.reconcile.comparing.answers import choose_sink
+from ouzel.reconcile.comparing.cut import EARLIEST_US, EPOCH
+from ouzel.reconcile.comparing.horizon import Frontier, delays
+from ouzel.reconcile.comparing.timeline import Timeline
+from ouzel.reconcile.recording import standing
+from ouzel.reconcile.recording.record import RESULTS, RunRecord, read_record
 from ouzel.reconcile.watch import Watch
 from ouzel.session import load_text
 from ouzel.spark.lowering.job import JobRanges

@@ -17,8 +17,8 @@ from ouzel.connectors import CONNECTORS
 from ouzel.connectors.base import Connector
 from ouzel.connectors.reading import Committed, Partition, ReadBatch, ReadState, SourceRequest, before
 from ouzel.connectors.shedding import Shedding
-from ouzel.reconcile.record import SHED
-from ouzel.reconcile.shed import describe_shed, leave_out, read_shed
+from ouzel.reconcile.explaining.shed import describe_shed, leave_out, read_shed
+from ouzel.reconcile.recording.record import SHED
 from ouzel.runtime.simulator.faults import kill_in_hand, kill_stateless_task, kill_stream_manager, lose_link, pause
 from ouzel.runtime.simulator.world import World, simulate
 from ouzel.session import load_text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.compiler.sql import compile_sql
-from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import QueryError
 from tests.sql.connectors import CONNECTORS, TABLES
 

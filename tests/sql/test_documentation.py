@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ouzel.compiler.sql import compile_sql
-from ouzel.compiler.sql.source import QueryText
-from ouzel.compiler.sql.type_names import read_type
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.sql.syntax.type_names import read_type
 from tests.sql.connectors import CONNECTORS, TABLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text()

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from ouzel.compiler.depth import MOST_LEVELS, room_for_depth
-from ouzel.compiler.sql.grouped import has_aggregate
-from ouzel.compiler.sql.nesting import MOST_VALUES
-from ouzel.compiler.sql.queries import parse_expression
-from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.queries.group_keys import has_aggregate
+from ouzel.compiler.sql.syntax.nesting import MOST_VALUES
+from ouzel.compiler.sql.syntax.queries import parse_expression
+from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import QueryError
 from ouzel.explain import explain
 from ouzel.session import Job, load_text

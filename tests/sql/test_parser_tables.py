@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.compiler.sql import shells
-from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.syntax import shells
+from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import QueryError
 
 TEXT = "CREATE TABLE t (a INT NOT NULL, WATERMARK FOR a AS a - 1) WITH ('connector' = 'file', 'path' = 'x')"

@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from ouzel.compiler.sql.queries import parse_expression
-from ouzel.compiler.sql.source import QueryText
+from ouzel.compiler.sql.syntax.queries import parse_expression
+from ouzel.compiler.sql.syntax.source import QueryText
 from ouzel.errors import QueryError
 from tests.effort import examples
 from tests.fuzz.operators import Operators, in_parentheses

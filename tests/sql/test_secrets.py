@@ -13,7 +13,7 @@ from ouzel.compiler.catalog import SecretWarning
 from ouzel.connectors.kafka import CONNECTOR
 from ouzel.connectors.kafka.client import configuration
 from ouzel.connectors.options import TableOptions
-from ouzel.reconcile.record import RECORD, RunRecord
+from ouzel.reconcile.recording.record import RECORD, RunRecord
 from ouzel.session import Job, load_text
 from ouzel.spark.lowering.job import spark_job
 

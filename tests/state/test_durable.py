@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ouzel.reconcile.record import RECORD, RunRecord
+from ouzel.reconcile.recording.record import RECORD, RunRecord
 from ouzel.runtime.state.files import save
 from tests.state.test_context import filled
 

@@ -16,7 +16,7 @@ from ouzel.planner.settings import BadRecordPolicy, Settings
 from ouzel.planner.topology import Component, Output, Task
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain
-from ouzel.runtime.operators.rowwise import Passing
+from ouzel.runtime.operators.rowwise.rows import Passing
 from ouzel.runtime.protocol.groupings import OutputStream
 from ouzel.runtime.protocol.messages import (
     Ack,

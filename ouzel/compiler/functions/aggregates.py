@@ -163,7 +163,7 @@ def _around_mean(name: str, doc: str, aliases: tuple[str, ...] = ()) -> Aggregat
     columns = (("count", BIGINT, False), ("mean", DOUBLE, False), ("spread", DOUBLE, False))
     return AggregateFunction(
         name, _spread, "a number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
-        "ouzel.runtime.operators.moments:make_moments", by_spark(name), None,
+        "ouzel.runtime.operators.keyed.moments:make_moments", by_spark(name), None,
         variant=name, takes_back=True, merges_changes=False, counts=False, distinct=True, aliases=aliases,
     )  # fmt: skip
 
@@ -173,12 +173,12 @@ def _of_bits(name: str, doc: str, distinct: bool) -> AggregateFunction:
     columns = (("bits", BIGINT, False), ("count", BIGINT, False))
     return AggregateFunction(
         name, _bits, "a whole number", doc, f"{name.upper()}(value)", lambda argument, result, changes: columns,
-        "ouzel.runtime.operators.moments:make_bits", by_spark(name), None,
+        "ouzel.runtime.operators.keyed.moments:make_bits", by_spark(name), None,
         variant=name, takes_back=True, merges_changes=False, counts=False, distinct=distinct,
     )  # fmt: skip
 
 
-_RUNTIME = "ouzel.runtime.operators.groups"
+_RUNTIME = "ouzel.runtime.operators.keyed.groups"
 _ORDERED_WORDS = "a value that has an order, no MAP and no interval of months"
 _LEAST = (_ORDERED_WORDS, "the least value; NaN is the largest number", "MIN(value)")
 _LARGEST = (_ORDERED_WORDS, "the largest value; NaN is the largest number", "MAX(value)")

@@ -39,7 +39,7 @@ from ouzel.compiler.types import (
 LARGEST_ROUNDED = 2.0**960
 """From here on numbers are kept as they are: what rounds them would overflow."""
 
-_RUNTIME = "ouzel.runtime.operators.approximate"
+_RUNTIME = "ouzel.runtime.operators.keyed.approximate"
 _HASHED = (
     BooleanType | BytesType | DateType | DecimalType | FloatType | IntegerType | NullType | TimestampType | VarcharType
 )

@@ -35,7 +35,7 @@ from ouzel.compiler.types import (
 
 Orders = tuple[ValueOrder, ...]
 
-_RUNTIME = "ouzel.runtime.operators"
+_RUNTIME = "ouzel.runtime.operators.keyed"
 _ORDERED = "a value that has an order, no MAP"
 
 

@@ -92,8 +92,8 @@ def called_name(python: Python) -> str:
 def _type(written: DataType | str) -> DataType:
     if isinstance(written, DataType):
         return written
-    from ouzel.compiler.sql.source import QueryText
-    from ouzel.compiler.sql.type_names import read_type
+    from ouzel.compiler.sql.syntax.source import QueryText
+    from ouzel.compiler.sql.syntax.type_names import read_type
 
     source = QueryText(written)
     return read_type(source, source.tokens())

@@ -17,7 +17,7 @@ from ouzel.compiler.types import (
     RowType,
 )
 
-_RUNTIME = "ouzel.runtime.operators.statistics"
+_RUNTIME = "ouzel.runtime.operators.keyed.statistics"
 PAIR_MOMENTS = ("mean_x", "mean_y", "spread_x", "spread_y", "joint")
 SHAPE_MOMENTS = ("mean", "second", "third", "fourth")
 

@@ -12,21 +12,30 @@ from ouzel.compiler import plan
 from ouzel.compiler.catalog import ConnectorTraits
 from ouzel.compiler.functions.known import Functions
 from ouzel.compiler.plan import Listing, Program, Sink
-from ouzel.compiler.sql.finding import TextEdit, lacks_columns, with_found_columns
-from ouzel.compiler.sql.hints import gather_hints
-from ouzel.compiler.sql.late import LateTable
-from ouzel.compiler.sql.likeness import columns_as_clauses, with_likeness
-from ouzel.compiler.sql.named import NamedTables
-from ouzel.compiler.sql.queries import parse_query
-from ouzel.compiler.sql.reconciling import reconcile_sink
-from ouzel.compiler.sql.scope import Relation, matches, pick, unknown_table
-from ouzel.compiler.sql.select import QueryBinder
-from ouzel.compiler.sql.shells import read_statement
-from ouzel.compiler.sql.showing import describe_relation, describe_table, list_functions, list_tables, matching_rows
-from ouzel.compiler.sql.sides import SideHints
-from ouzel.compiler.sql.sinks import result_sink, table_sink
-from ouzel.compiler.sql.source import QueryText, Span, Tokens, is_word, span_of, split_statements
-from ouzel.compiler.sql.statements import (
+from ouzel.compiler.sql.queries.hints import gather_hints
+from ouzel.compiler.sql.queries.scope import Relation, matches, pick, unknown_table
+from ouzel.compiler.sql.queries.select import QueryBinder
+from ouzel.compiler.sql.queries.sides import SideHints
+from ouzel.compiler.sql.queries.ttl import SETTINGS, StateTtl, setting_of
+from ouzel.compiler.sql.statements.finding import TextEdit, lacks_columns, with_found_columns
+from ouzel.compiler.sql.statements.late import LateTable
+from ouzel.compiler.sql.statements.likeness import columns_as_clauses, with_likeness
+from ouzel.compiler.sql.statements.named import NamedTables
+from ouzel.compiler.sql.statements.reconciling import reconcile_sink
+from ouzel.compiler.sql.statements.showing import (
+    describe_relation,
+    describe_table,
+    list_functions,
+    list_tables,
+    matching_rows,
+)
+from ouzel.compiler.sql.statements.sinks import result_sink, table_sink
+from ouzel.compiler.sql.statements.tables import Table, create_table
+from ouzel.compiler.sql.statements.upserts import MODE
+from ouzel.compiler.sql.syntax.queries import parse_query
+from ouzel.compiler.sql.syntax.shells import read_statement
+from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of, split_statements
+from ouzel.compiler.sql.syntax.statements import (
     CreateTable,
     CreateView,
     Describe,
@@ -40,9 +49,6 @@ from ouzel.compiler.sql.statements import (
     Show,
     Statement,
 )
-from ouzel.compiler.sql.tables import Table, create_table
-from ouzel.compiler.sql.ttl import SETTINGS, StateTtl, setting_of
-from ouzel.compiler.sql.upserts import MODE
 from ouzel.compiler.written import NodeLocation
 
 

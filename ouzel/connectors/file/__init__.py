@@ -21,7 +21,8 @@ from ouzel.connectors.base import (
     never,
 )
 from ouzel.connectors.beside import Beside
-from ouzel.connectors.formats import csv, takes_rows_back
+from ouzel.connectors.formats import takes_rows_back
+from ouzel.connectors.formats.csv import format as csv
 from ouzel.connectors.read_back import ReadBack
 from ouzel.errors import QueryError
 

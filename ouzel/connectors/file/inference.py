@@ -19,8 +19,8 @@ from ouzel.connectors.file.content import open_content
 from ouzel.connectors.file.paths import find_files
 from ouzel.connectors.formats.base import Records
 from ouzel.connectors.formats.conversion import parse_column, sql_name
-from ouzel.connectors.formats.csv import CsvDecoder, Dialect, check_signs
-from ouzel.connectors.formats.json import JsonDecoder
+from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect, check_signs
+from ouzel.connectors.formats.json.format import JsonDecoder
 from ouzel.connectors.formats.widening import fits_column
 from ouzel.connectors.reading import FoundColumns
 from ouzel.errors import ConnectorError

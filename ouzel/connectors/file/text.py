@@ -16,7 +16,7 @@ from ouzel.connectors.file.content import Content, is_packed, open_content
 from ouzel.connectors.file.followed import Followed
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Records
-from ouzel.connectors.formats.csv import CsvDecoder, Dialect
+from ouzel.connectors.formats.csv.format import CsvDecoder, Dialect
 from ouzel.connectors.formats.raw import RawDecoder
 from ouzel.connectors.options import TableOptions
 from ouzel.connectors.reading import BadRow, OffsetRange, ReadBatch, ReadState, SourceRequest

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ouzel.connectors.formats.arrow import FORMAT as ARROW
-from ouzel.connectors.formats.avro import AVRO, AVRO_CONFLUENT
+from ouzel.connectors.formats.avro.format import AVRO, AVRO_CONFLUENT
 from ouzel.connectors.formats.base import Decoder, Encoder, Format
-from ouzel.connectors.formats.canal import FORMAT as CANAL
-from ouzel.connectors.formats.csv import FORMAT as CSV
-from ouzel.connectors.formats.debezium import FORMAT as DEBEZIUM
-from ouzel.connectors.formats.json import FORMAT as JSON
-from ouzel.connectors.formats.maxwell import FORMAT as MAXWELL
+from ouzel.connectors.formats.changes.canal import FORMAT as CANAL
+from ouzel.connectors.formats.changes.debezium import FORMAT as DEBEZIUM
+from ouzel.connectors.formats.changes.maxwell import FORMAT as MAXWELL
+from ouzel.connectors.formats.csv.format import FORMAT as CSV
+from ouzel.connectors.formats.json.format import FORMAT as JSON
 from ouzel.connectors.formats.parquet import FORMAT as PARQUET
-from ouzel.connectors.formats.protobuf import FORMAT as PROTOBUF
+from ouzel.connectors.formats.protobuf.format import FORMAT as PROTOBUF
 from ouzel.connectors.formats.raw import FORMAT as RAW
 from ouzel.errors import QueryError
 

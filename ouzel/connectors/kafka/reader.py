@@ -12,8 +12,8 @@ import polars as pl
 from ouzel.connectors.formats import open_decoder
 from ouzel.connectors.formats.base import Decoded, Records
 from ouzel.connectors.formats.conversion import Change, convert_columns, parse_column
-from ouzel.connectors.formats.csv import CsvDecoder
-from ouzel.connectors.formats.json_names import EXACT
+from ouzel.connectors.formats.csv.format import CsvDecoder
+from ouzel.connectors.formats.json.names import EXACT
 from ouzel.connectors.kafka.records import KafkaRecords, join, take_nothing, take_out, taken_beside
 from ouzel.connectors.options import TableOptions, replaces_by_key
 from ouzel.connectors.reading import BadRow, ReadBatch, ReadState, SourceRequest, Unreachable, before

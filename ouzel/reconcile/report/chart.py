@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from math import ceil
 
-from ouzel.reconcile.classes import Class
-from ouzel.reconcile.lineage import DAY_US
-from ouzel.reconcile.timeline import SECOND_US, Timeline
+from ouzel.reconcile.comparing.lineage import DAY_US
+from ouzel.reconcile.comparing.timeline import SECOND_US, Timeline
+from ouzel.reconcile.explaining.classes import Class
 
 WIDTH, NARROW = 1040, 340
 """Widths of a screen's chart and of a phone's: neither is scaled, so that labels are as large as the text around them."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from ouzel.compiler.plan.aggregates import ROWS
 from ouzel.compiler.types import DecimalType, Field, FloatType, IntegerType
-from ouzel.reconcile.classes import Class
-from ouzel.reconcile.late import Dropper
+from ouzel.reconcile.explaining.classes import Class
+from ouzel.reconcile.explaining.late import Dropper
 from ouzel.reconcile.reconciliation import SHOWN, Difference, Reconciliation
 from ouzel.reconcile.report.chart import chart, colour_of, width_in_words
 from ouzel.reconcile.report.style import STYLE

@@ -38,24 +38,24 @@ from ouzel.compiler.plan.tables import NodeTable, Refused
 from ouzel.planner.refused import NOT_IN_TOPOLOGIES, TOPOLOGIES
 from ouzel.planner.settings import Settings
 from ouzel.planner.topology import DEFAULT_STREAM, Output
-from ouzel.runtime.operators.aggregate import ChangingAggregation, PartialAggregation, aggregation
-from ouzel.runtime.operators.asof_join import AsofJoining
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.chain import Chain, Edges
-from ouzel.runtime.operators.first_rows import PartialTop
-from ouzel.runtime.operators.gathering import Gathering
-from ouzel.runtime.operators.interval_join import IntervalJoining
-from ouzel.runtime.operators.join import Joining
+from ouzel.runtime.operators.joined.asof_join import AsofJoining
+from ouzel.runtime.operators.joined.interval_join import IntervalJoining
+from ouzel.runtime.operators.joined.join import Joining
+from ouzel.runtime.operators.joined.sets import Comparing
+from ouzel.runtime.operators.joined.side_join import SideJoining
+from ouzel.runtime.operators.keyed.aggregate import ChangingAggregation, PartialAggregation, aggregation
+from ouzel.runtime.operators.keyed.gathering import Gathering
+from ouzel.runtime.operators.keyed.lives import over
+from ouzel.runtime.operators.keyed.sessions import SessionAssignment
 from ouzel.runtime.operators.lateness import Lateness
-from ouzel.runtime.operators.lives import over
-from ouzel.runtime.operators.outer_unnest import OuterUnnesting
-from ouzel.runtime.operators.python_steps import PythonSteps
-from ouzel.runtime.operators.rowwise import Passing, Projection, Selection, Unnesting, WatermarkAssigner
-from ouzel.runtime.operators.sessions import SessionAssignment
-from ouzel.runtime.operators.sets import Comparing
-from ouzel.runtime.operators.side_join import SideJoining
-from ouzel.runtime.operators.top_n import top_n
-from ouzel.runtime.operators.windows import WindowAssignment
+from ouzel.runtime.operators.ordered.first_rows import PartialTop
+from ouzel.runtime.operators.ordered.top_n import top_n
+from ouzel.runtime.operators.rowwise.outer_unnest import OuterUnnesting
+from ouzel.runtime.operators.rowwise.python_steps import PythonSteps
+from ouzel.runtime.operators.rowwise.rows import Passing, Projection, Selection, Unnesting, WatermarkAssigner
+from ouzel.runtime.operators.rowwise.windows import WindowAssignment
 
 OPERATORS: NodeTable[Callable[[Any, int], Operator]] = NodeTable(
     TOPOLOGIES,

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from ouzel.compiler.plan import WEIGHT
-from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.buffers import Ints
-from ouzel.runtime.operators.groups import row_weights
+from ouzel.runtime.operators.keyed import kernels
+from ouzel.runtime.operators.keyed.groups import row_weights
 from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex
 from ouzel.runtime.state.positions import take_rows

@@ -10,9 +10,9 @@ import polars as pl
 
 from ouzel.compiler.plan import WEIGHT, SortKey
 from ouzel.compiler.types import Schema
-from ouzel.runtime.operators import kernels
 from ouzel.runtime.operators.consolidate import consolidate
-from ouzel.runtime.operators.frames import sort_rows
+from ouzel.runtime.operators.keyed import kernels
+from ouzel.runtime.operators.ordered.frames import sort_rows
 from ouzel.runtime.state.columns import SlotColumns
 from ouzel.runtime.state.hashing import PRIVATE_SEED, key_hashes
 from ouzel.runtime.state.index import KeyIndex

@@ -21,7 +21,7 @@ from ouzel.errors import ConnectorError
 from ouzel.planner.topology import Digests, Topology
 from ouzel.runtime.operators.base import Operator
 from ouzel.runtime.operators.build import OPERATORS
-from ouzel.runtime.operators.side_join import SideJoining
+from ouzel.runtime.operators.joined.side_join import SideJoining
 from ouzel.runtime.protocol.messages import Waiting
 from ouzel.runtime.protocol.task import TaskMachine
 

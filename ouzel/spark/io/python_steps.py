@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
 
-    from ouzel.runtime.operators.python_steps import PythonSteps
+    from ouzel.runtime.operators.rowwise.python_steps import PythonSteps
 
 Batches = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
@@ -22,7 +22,7 @@ def python_steps(text: str) -> Batches:
     """What `mapInArrow` calls: the functions that the text holds, as the job has them."""
 
     def compute(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from ouzel.runtime.operators.python_steps import PythonSteps
+        from ouzel.runtime.operators.rowwise.python_steps import PythonSteps
 
         operator = PythonSteps(pickle.loads(b64decode(text)))
         for batch in batches:
@@ -53,7 +53,7 @@ def total_lists(text: str, lists: pa.Array) -> pa.Array:
 
     from ouzel.compiler.types import Field, Schema, from_arrow, to_polars
     from ouzel.exits import in_user_code
-    from ouzel.runtime.operators.python_totals import blame_monoid, column_of_totals, from_storage
+    from ouzel.runtime.operators.keyed.python_totals import blame_monoid, column_of_totals, from_storage
     from ouzel.spark.io.arrow import arrow_schema, record_batches
 
     monoid, kind = pickle.loads(b64decode(text)), from_arrow(lists.type.value_type)

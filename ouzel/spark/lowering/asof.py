@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ouzel.compiler.functions.spark import column_name
 from ouzel.compiler.plan import AsofJoin, JoinKind
-from ouzel.compiler.sql.scope import fresh
+from ouzel.compiler.sql.queries.scope import fresh
 from ouzel.spark.lowering.text import call, comment, quote, select
 
 

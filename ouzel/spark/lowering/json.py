@@ -3,7 +3,7 @@
 Files are looked through once, and if there is another case, at any depth, a Python function writes their records anew. Kafka's records come
 but once, so there it is Spark's own functions, and the fields of the record only.
 
-The rule is that of connectors/formats/json_names.py, in Spark's terms; a test compares the two.
+The rule is that of connectors/formats/json/names.py, in Spark's terms; a test compares the two.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 
 from ouzel.compiler.plan import Node
-from ouzel.compiler.sql.source import Comment, QueryText
+from ouzel.compiler.sql.syntax.source import Comment, QueryText
 
 
 @dataclass

@@ -16,8 +16,8 @@ from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
 from ouzel.errors import BadRecord, NotSupported
 from ouzel.reconcile import Recorder, reconcile, record_run, recordable
-from ouzel.reconcile.record import SHED
-from ouzel.reconcile.shed import read_shed
+from ouzel.reconcile.explaining.shed import read_shed
+from ouzel.reconcile.recording.record import SHED
 from ouzel.session import Job, start
 from ouzel.spark.batch.run import BatchRun, batch_run, collect_rows
 from ouzel.spark.io.source import TableReader, TableRequest

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.reconcile.record import RunRecord
+from ouzel.reconcile.recording.record import RunRecord
 from ouzel.spark.batch.offsets import read_offsets
 from ouzel.spark.batch.run import BatchRun
 

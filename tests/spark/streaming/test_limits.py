@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ouzel.cli.main import app
 from ouzel.errors import NotSupported, QueryError
-from ouzel.reconcile.recorder import recordable
+from ouzel.reconcile.recording.recorder import recordable
 from ouzel.session import Job
 from ouzel.spark.lowering.streaming import streaming_queries
 from ouzel.spark.streaming.checkpoint import checkpoint_of

@@ -1,0 +1,1 @@
+"""Expressions bound and typed."""

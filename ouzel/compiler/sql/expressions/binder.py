@@ -1,0 +1,424 @@
+"""The expression binder: resolves names and types every expression against the one registry of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import can_cast, cast_to, common_type
+from ouzel.compiler.expressions import Case, Cast, Column, Expression, GetField, Literal, balanced
+from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.sql.expressions import literals, predicates
+from ouzel.compiler.sql.expressions.advice import of_function, of_operator
+from ouzel.compiler.sql.expressions.cuts import cut
+from ouzel.compiler.sql.queries.scope import Relation, find_column, name_of, near, pick
+from ouzel.compiler.sql.syntax.places import call_name, consume, describe, instead_of, place
+from ouzel.compiler.sql.syntax.rewrite import LITERAL
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.sql.syntax.statements import Name
+from ouzel.compiler.sql.syntax.type_names import read_type
+from ouzel.compiler.types import BOOLEAN, BYTES, INT, NULL, VARCHAR, ArrayType, DataType, NullType, RowType
+from ouzel.errors import NotSupported, QueryError, TypeMismatch
+
+_BINARY: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Add: ("add", "+"), exp.Sub: ("subtract", "-"), exp.Mul: ("multiply", "*"), exp.Div: ("divide", "/"), exp.IntDiv: ("div", "DIV"),
+    exp.Mod: ("modulo", "%"), exp.EQ: ("eq", "="), exp.NEQ: ("ne", "<>"), exp.LT: ("lt", "<"), exp.LTE: ("le", "<="),
+    exp.GT: ("gt", ">"), exp.GTE: ("ge", ">="), exp.And: ("and", "AND"), exp.Or: ("or", "OR"), exp.DPipe: ("concat", "||"),
+    exp.BitwiseAnd: ("bitand", "&"), exp.BitwiseOr: ("bitor", "|"), exp.BitwiseXor: ("bitxor", "^"),
+    exp.NullSafeEQ: ("is_not_distinct_from", "IS NOT DISTINCT FROM"), exp.NullSafeNEQ: ("is_distinct_from", "IS DISTINCT FROM"),
+}  # fmt: skip
+_ASSOCIATIVE = (exp.And, exp.Or, exp.DPipe)
+_CLOCK_LIST = (
+    "now current_timestamp current_date current_time current_datetime localtime localtimestamp proctime current_row_timestamp getdate "
+    "unix_timestamp current_watermark"
+)
+_CLOCK = frozenset(_CLOCK_LIST.split())
+_WINDOW_PARTS = frozenset(
+    f"{kind}_{part}" for kind in ("tumble", "hop", "session") for part in ("start", "end", "rowtime", "proctime")
+)
+_EXTRACTED = ("year", "quarter", "month", "week", "day", "doy", "dow", "hour", "minute", "second")
+_SHAPES = {
+    "cast": ((2,), "CAST(value AS INT)"), "try_cast": ((2,), "TRY_CAST(value AS INT)"), "extract": ((2,), "EXTRACT(HOUR FROM time)"),
+    "trim from": ((2, 3), "TRIM(LEADING '0' FROM text)"), "floor to": ((2,), "FLOOR(time TO DAY)"), "ceil to": ((2,), "CEIL(time TO DAY)"),
+}  # fmt: skip
+"""Calls with a syntax of their own: how many arguments they have, and an example."""
+_TRIMS = {"both": "trim", "leading": "ltrim", "trailing": "rtrim"}
+
+
+_Made = TypeVar("_Made")
+
+
+class Binder:
+    """Binds expressions over one relation. Subclasses decide what an aggregate means where they stand."""
+
+    no_aggregates = "an aggregate cannot stand here"
+    no_windows = "compute it in a subquery"
+    over_calls: Callable[[exp.Expr], Expression] | None = None
+
+    def __init__(self, source: QueryText, relation: Relation, types: dict[int, DataType]) -> None:
+        self.source, self.relation, self.types = source, relation, types
+        self.written: list[tuple[Column, exp.Expr]] = []
+
+    def bind(self, node: exp.Expr) -> Expression:
+        """The typed expression of a tree.
+
+        Raises:
+            QueryError: unknown names, or types that do not fit; at the place of the smallest part that is wrong.
+        """
+        if type(node) in _BINARY:
+            return self._mark(self.operator(node), node)
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            raise self.source.error(f"{describe(node)} is not supported", place(node), instead_of(node), NotSupported)
+        return self._mark(handler(self, node), node)
+
+    def _mark(self, bound: Expression, node: exp.Expr) -> Expression:
+        """What is computed remembers where it was written, for rows that it fails on."""
+        if isinstance(bound, Column | Literal) or bound.written is not None:
+            return bound
+        return replace(bound, written=self.source.written(place(node)))
+
+    def operator(self, node: exp.Expr) -> Expression:
+        """A binary operator."""
+        consume(self.source, node, "this", "expression", "typed", "safe")  # the last two are a dialect's habits
+        if isinstance(node, exp.EQ | exp.NEQ) and isinstance(node.this, exp.Tuple):
+            same = predicates.bind_equal_tuple(
+                self, [self.bind(part) for part in node.this.expressions], node.expression
+            )
+            return same if isinstance(node, exp.EQ) else self.resolve(node, "not", [same])
+        if type(node) in _ASSOCIATIVE and type(node.this) is type(node):
+            operands = [(part, self.bind(part)) for part in _operands(node)]
+            return balanced(operands, lambda left, right: (right[0], self._joined(node, left, right)))[1]
+        return self._joined(node, (node.this, self.bind(node.this)), (node.expression, self.bind(node.expression)))
+
+    def _joined(
+        self, node: exp.Expr, left: tuple[exp.Expr, Expression], right: tuple[exp.Expr, Expression]
+    ) -> Expression:
+        """Two operands of an operator, each with what is bound of it."""
+        function, sign = _BINARY[type(node)]
+        try:
+            return self._locate(node, lambda: resolve_call(function, [left[1], right[1]]))
+        except TypeMismatch as error:
+            problem = f"{left[1].type} {sign} {right[1].type} is not possible"
+            advice = of_operator(sign, (self._text(left[0]), left[1]), (self._text(right[0]), right[1]))
+            span = (place(left[0])[0], place(right[0])[1])
+            raise self.source.error(problem, span, advice or error.instead) from None
+
+    def _text(self, node: exp.Expr) -> str:
+        start, end = place(node)
+        return self.source.text[start:end]
+
+    def condition(self, node: exp.Expr, clause: str) -> Expression:
+        """A BOOLEAN expression, for WHERE and its like."""
+        bound = self.bind(node)
+        if isinstance(bound.type, NullType):
+            return cast_to(bound, BOOLEAN)
+        if bound.type != BOOLEAN:
+            raise self.source.error(
+                f"{clause} needs a BOOLEAN, this is {bound.type}", place(node), "write a comparison"
+            )
+        return bound
+
+    def resolve(self, node: exp.Expr, function: str, arguments: Sequence[Expression], advice: str = "") -> Expression:
+        """A call of a registered function, its errors placed at `node`, with an advice that is better than theirs."""
+        try:
+            return resolve_call(function, arguments, self.source.functions.own_scalar(function))
+        except QueryError as error:
+            start, end = place(node)
+            error.instead = advice or error.instead
+            raise error.located(self.source.text, start, end - start) from None
+
+    def literal(self, node: exp.Expr) -> Expression:
+        """A string or a number."""
+        consume(self.source, node, "this", "is_string")
+        if node.args["is_string"]:
+            return Literal(VARCHAR, node.name)
+        return self._locate(node, lambda: literals.number(node.name))
+
+    def negated(self, node: exp.Expr) -> Expression:
+        """Minus; of a number it is part of the literal, so that -2147483648 is an INT."""
+        if isinstance(node.this, exp.Literal) and not node.this.args["is_string"]:
+            return self._locate(node, lambda: literals.number("-" + node.this.name))
+        return self.resolve(node, "negate", [self.bind(node.this)])
+
+    def column(self, node: exp.Expr) -> Expression:
+        """`a`, `t.a`, `a.field`, `t.a.field.field`."""
+        parts = [name_of(self.source, part) for part in _parts(node)]
+        if (
+            len(parts) == 1
+            and parts[0].text.lower() in _CLOCK
+            and not pick(parts[0], (c.name for c in self.relation.columns))
+        ):
+            raise clock_error(self.source, node, parts[0].text)
+        visible, used = find_column(self.source, self.relation, parts)
+        column = self.relation.column(visible)
+        self.written.append((column, node))
+        bound: Expression = column
+        for part in parts[used:]:
+            bound = self._field(bound, part)
+        return bound
+
+    def dot(self, node: exp.Expr) -> Expression:
+        """A field of what is not a plain name: `rows[1].a`."""
+        if isinstance(_root(node), exp.Column):
+            return self.column(node)
+        if not isinstance(node.expression, exp.Identifier):
+            raise self.source.error(f"{describe(node.expression)} cannot follow a dot", place(node.expression))
+        return self._field(self.bind(node.this), name_of(self.source, node.expression))
+
+    def _field(self, operand: Expression, name: Name) -> Expression:
+        if not isinstance(operand.type, RowType):
+            raise self.source.error(f"{operand} is {operand.type} and has no field {name.text}", name.span)
+        fields = [field for field, _ in operand.type.fields]
+        found = pick(name, fields)
+        if len(found) != 1:
+            problem = "is ambiguous" if found else "does not exist"
+            raise self.source.error(f"the field {name.text} of {operand} {problem}", name.span, near(name.text, fields))
+        field, kind = operand.type.fields[found[0]]
+        return GetField(kind, operand, field)
+
+    def case(self, node: exp.Expr) -> Expression:
+        """Both forms of CASE, all values brought to one type."""
+        consume(self.source, node, "this", "ifs", "default")
+        subject, default = node.this, node.args.get("default")
+        whens, values = [], []
+        for branch in node.args["ifs"]:
+            whens.append(self._when(subject, branch.this))
+            values.append((branch.args["true"], self.bind(branch.args["true"])))
+        otherwise = self.bind(default) if default else Literal(NULL, None)
+        kind = self._common([*values, (default or node, otherwise)])
+        branches = tuple((when, cast_to(value, kind)) for when, (_, value) in zip(whens, values, strict=True))
+        return Case(kind, branches, cast_to(otherwise, kind))
+
+    def _when(self, subject: exp.Expr | None, when: exp.Expr) -> Expression:
+        if subject is None:
+            return self.condition(when, "WHEN")
+        return self.resolve(when, "eq", [self.bind(subject), self.bind(when)])
+
+    def _common(self, values: list[tuple[exp.Expr, Expression]]) -> DataType:
+        kind = values[0][1].type
+        for node, value in values[1:]:
+            wider = common_type(kind, value.type)
+            if wider is None:
+                raise self.source.error(
+                    f"the branches of CASE are of different types: {kind} and {value.type}",
+                    place(node),
+                    "CAST one of them",
+                )
+            kind = wider
+        return kind
+
+    def cast(self, node: exp.Expr, operand: exp.Expr, kind: DataType, safe: bool = False) -> Expression:
+        """CAST or TRY_CAST to a type already read."""
+        bound = self.bind(operand)
+        if not can_cast(bound.type, kind):
+            raise self.source.error(f"{bound.type} cannot be cast to {kind}", place(node))
+        return cut(self.source, place(node), Cast(kind, bound, safe) if bound.type != kind else bound, kind)
+
+    def postfix_cast(self, node: exp.Expr) -> Expression:
+        """`a::INT`."""
+        spelled = QueryText(node.args["to"].sql())
+        kind = self._locate(node, lambda: read_type(spelled, spelled.tokens()))
+        self.source.adopt_notes(spelled, place(node))
+        return self.cast(node, node.this, kind)
+
+    def element(self, node: exp.Expr) -> Expression:
+        """`array[1]`, `map['key']`."""
+        consume(self.source, node, "this", "expressions", "offset", "safe", "returns_list_for_maps")
+        if len(node.expressions) != 1:
+            raise self.source.error("one index belongs between the brackets", place(node))
+        whole, index = self.bind(node.this), self.bind(node.expressions[0])
+        return self.resolve(node, "item" if isinstance(whole.type, ArrayType) else "element_at", [whole, index])
+
+    def filtered(self, node: exp.Expr) -> Expression:
+        """FILTER (WHERE ...), which only an aggregate takes."""
+        called = called_in(node.this)
+        if isinstance(called, exp.Anonymous) and self.source.functions.aggregate(call_name(called)):
+            return self.aggregate(node.this, node.expression.this)
+        raise self.source.error("FILTER belongs to an aggregate", place(node.this), "write CASE WHEN")
+
+    def ordered(self, node: exp.Expr) -> Expression:
+        """WITHIN GROUP (ORDER BY ...), IGNORE NULLS and RESPECT NULLS, which only an aggregate takes."""
+        called = called_in(node)
+        if isinstance(called, exp.Anonymous) and self.source.functions.aggregate(call_name(called)):
+            return self.aggregate(node, None)
+        words = "WITHIN GROUP" if isinstance(node, exp.WithinGroup) else describe(node)
+        raise self.source.error(f"{words} belongs to an aggregate", place(called), kind=NotSupported)
+
+    def call(self, node: exp.Expr) -> Expression:
+        """A call by name: a cast, a typed literal, an aggregate, or a function of the registry."""
+        name = call_name(node)
+        if name.startswith(LITERAL):
+            return self._bind_typed_literal(node, name.removeprefix(LITERAL))
+        if name in _SHAPES and len(node.expressions) not in _SHAPES[name][0]:
+            raise self.source.error(
+                f"{name.split()[0].upper()} is not complete", place(node), f"write {_SHAPES[name][1]}"
+            )
+        if name in ("cast", "try_cast"):
+            value, kind = node.expressions
+            return self.cast(node, value, self.types[kind.meta["start"]], safe=name == "try_cast")
+        if self.source.functions.aggregate(name):
+            return self.aggregate(node, None)
+        if name in _WINDOW_PARTS:
+            return self.window_part(node, name)
+        if name in ("grouping", "grouping_id"):
+            return self.grouping(node)
+        self._refuse_clock(node, name)
+        return self._function(node, name)
+
+    def aggregate(self, node: exp.Expr, condition: exp.Expr | None) -> Expression:
+        """An aggregate call; without grouping there is none."""
+        called = called_in(node)
+        raise self.source.error(f"{call_name(called).upper()} is an aggregate: {self.no_aggregates}", place(called))
+
+    def over(self, node: exp.Expr) -> Expression:
+        """A call with OVER, which only a select list and QUALIFY take."""
+        if self.over_calls is None:
+            raise self.source.error(f"OVER cannot stand here: {self.no_windows}", place(node.this))
+        return self.over_calls(node)
+
+    def grouping(self, node: exp.Expr) -> Expression:
+        """GROUPING, which needs several sets in GROUP BY."""
+        advice = "write GROUP BY GROUPING SETS (...), CUBE (...) or ROLLUP (...)"
+        raise self.source.error(f"{call_name(node).upper()} has no grouping sets here", place(node), advice)
+
+    def window_part(self, node: exp.Expr, name: str) -> Expression:
+        """TUMBLE_START and its like, which need a window in GROUP BY."""
+        window = name.split("_")[0].upper()
+        raise self.source.error(
+            f"{name.upper()} has no window here",
+            place(node),
+            f"write GROUP BY {window}(time, INTERVAL '5' SECOND) in this query",
+        )
+
+    def _function(self, node: exp.Expr, name: str) -> Expression:
+        advice = of_function(name, [self._text(part) for part in node.expressions])
+        if advice and (name == "datediff" and len(node.expressions) == 3):
+            raise self.source.error("DATEDIFF takes two dates and no unit", place(node), advice)
+        if self.source.functions.scalar(name) is None and name not in _SHAPES:
+            self.resolve(node, name, [], advice)  # what does not exist is said before what is wrong inside it
+        arguments = [self.bind(self._argument(part)) for part in node.expressions]
+        if name == "extract":
+            return self._extract(node, node.expressions[0].name, arguments[-1])
+        if name.endswith(" to"):
+            return self._round_time(node, name, *arguments)
+        if name == "trim from":
+            side = node.expressions[0].name.lower()
+            return self.resolve(node, _TRIMS[side], arguments[:0:-1])
+        return self.resolve(node, name, arguments, advice)
+
+    def _extract(self, node: exp.Expr, unit: str, time: Expression) -> Expression:
+        """EXTRACT(YEAR FROM t) is YEAR(t)."""
+        if unit.lower() not in _EXTRACTED:
+            known = f"it knows {', '.join(_EXTRACTED).upper()}"
+            advice = "write UNIX_SECONDS(t)" if unit.lower() == "epoch" else known
+            raise self.source.error(f"EXTRACT knows no {unit.upper()}", place(node), advice)
+        return self.resolve(node, unit.lower(), [time])
+
+    def _round_time(self, node: exp.Expr, name: str, time: Expression, unit: Expression) -> Expression:
+        """FLOOR(t TO DAY) is the start of the day; CEIL(t TO DAY) is t itself if it is one, else the next."""
+        start = self.resolve(node, "date_trunc", [unit, time])
+        if name == "floor to":
+            return start
+        following = self.resolve(node, "timestampadd", [unit, Literal(INT, 1), start])
+        return Case(time.type, ((self.resolve(node, "eq", [start, time]), time),), following)
+
+    def _argument(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Star):
+            raise self.source.error("* can only be counted", place(node), "write COUNT(*)")
+        if isinstance(node, exp.Distinct):
+            raise self.source.error("DISTINCT belongs to an aggregate", place(node), "remove it")
+        return node
+
+    def _refuse_clock(self, node: exp.Expr, name: str) -> None:
+        if name in _CLOCK and not (name == "unix_timestamp" and node.expressions):
+            raise clock_error(self.source, node, name)
+
+    def _bind_typed_literal(self, node: exp.Expr, kind: str) -> Expression:
+        texts = [argument.name for argument in node.expressions]
+        if kind == "interval":
+            return self._locate(node, lambda: literals.interval(texts[0], tuple(texts[1:])))
+        return self._locate(node, lambda: literals.parse_typed_literal(kind, texts[0]))
+
+    def _locate(self, node: exp.Expr, make: Callable[[], _Made]) -> _Made:
+        try:
+            return make()
+        except QueryError as error:
+            start, end = place(node)
+            error.at = -1 if error.text != self.source.text else error.at
+            raise error.located(self.source.text, start, end - start) from None
+
+
+def _operands(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain of one operator, left to right."""
+    kind, found = type(node), []
+    while type(node) is kind:
+        found.append(node.expression)
+        node = node.this
+    return [node, *reversed(found)]
+
+
+def called_in(node: exp.Expr) -> exp.Expr:
+    """The call itself, without WITHIN GROUP and IGNORE NULLS around it."""
+    while isinstance(node, exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+        node = node.this
+    return node
+
+
+def clock_error(source: QueryText, node: exp.Expr, name: str) -> QueryError:
+    """Why there is no NOW()."""
+    return source.error(
+        f"{name.upper()} is not supported: the clock would make the stream and the batch job disagree",
+        place(node),
+        "use a time column of the table",
+        NotSupported,
+    )
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    """The identifiers of `a.b.c.d.e`, in order; sqlglot nests the first four in a Column."""
+    if isinstance(node, exp.Dot):
+        return [*_parts(node.this), node.expression]
+    return [node.args[key] for key in ("catalog", "db", "table", "this") if node.args.get(key)]
+
+
+def _root(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Dot):
+        node = node.this
+    return node
+
+
+def _constant(kind: DataType, value: Callable[[exp.Expr], object]) -> Callable[[Binder, exp.Expr], Expression]:
+    return lambda _, node: Literal(kind, value(node))
+
+
+_HANDLERS: dict[type[exp.Expr], Callable[[Binder, exp.Expr], Expression]] = {
+    exp.Literal: Binder.literal,
+    exp.HexString: _constant(BYTES, lambda node: bytes.fromhex(node.name)),
+    exp.Boolean: _constant(BOOLEAN, lambda node: bool(node.this)),
+    exp.Null: _constant(NULL, lambda _: None),
+    exp.Paren: lambda binder, node: binder.bind(node.this),
+    exp.Not: lambda binder, node: binder.resolve(node, "not", [binder.bind(node.this)]),
+    exp.Neg: Binder.negated,
+    exp.BitwiseNot: lambda binder, node: binder.resolve(node, "bitnot", [binder.bind(node.this)]),
+    exp.Column: lambda binder, node: binder.column(node),
+    exp.Dot: Binder.dot,
+    exp.Is: predicates.bind_is,
+    exp.Between: predicates.bind_between,
+    exp.In: predicates.bind_in,
+    exp.Like: predicates.bind_like,
+    exp.ILike: predicates.bind_like,
+    exp.Escape: predicates.bind_escape,
+    exp.Case: Binder.case,
+    exp.Cast: Binder.postfix_cast,
+    exp.Bracket: Binder.element,
+    exp.Filter: Binder.filtered,
+    exp.WithinGroup: Binder.ordered,
+    exp.IgnoreNulls: Binder.ordered,
+    exp.RespectNulls: Binder.ordered,
+    exp.Anonymous: Binder.call,
+    exp.Window: Binder.over,
+}  # fmt: skip

@@ -1,0 +1,114 @@
+"""What compares in words, bound: IS, BETWEEN, IN, LIKE, and tuples that are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sqlglot import exp
+
+from ouzel.compiler.expressions import Expression, conjunction
+from ouzel.compiler.sql.syntax.places import consume, place
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.types import BOOLEAN, NULL
+from ouzel.errors import NotSupported
+
+_PREDICATES = {"null": "is_null", "true": "is_true", "false": "is_false", "unknown": "is_null"}
+
+
+class Binds(Protocol):
+    """What binds the parts of a comparison: `binder.Binder`."""
+
+    source: QueryText
+
+    def bind(self, node: exp.Expr) -> Expression:
+        """The typed expression of a tree."""
+
+    def resolve(self, node: exp.Expr, function: str, arguments: Sequence[Expression]) -> Expression:
+        """A call of a registered function, its errors placed at `node`."""
+
+
+def bind_is(binder: Binds, node: exp.Expr) -> Expression:
+    """IS NULL, IS TRUE, IS FALSE, IS UNKNOWN."""
+    consume(binder.source, node, "this", "expression")
+    kind = _following_is(binder, node.expression)
+    if kind not in _PREDICATES:
+        raise binder.source.error(
+            "IS is followed by something else",
+            place(node),
+            "write IS NULL, IS TRUE, IS FALSE, IS UNKNOWN or IS DISTINCT FROM",
+        )
+    value = binder.bind(node.this)
+    if kind == "unknown" and value.type not in (BOOLEAN, NULL):
+        raise binder.source.error(f"IS UNKNOWN takes BOOLEAN, not {value.type}", place(node), "write IS NULL")
+    return binder.resolve(node, _PREDICATES[kind], [value])
+
+
+def _following_is(binder: Binds, right: exp.Expr) -> str:
+    """What follows IS, in lower case."""
+    if isinstance(right, exp.Null):
+        return "null"
+    start, end = place(right)
+    return str(right.this).lower() if isinstance(right, exp.Boolean) else binder.source.text[start:end].lower()
+
+
+def bind_between(binder: Binds, node: exp.Expr) -> Expression:
+    """BETWEEN low AND high."""
+    consume(binder.source, node, "this", "low", "high")
+    return binder.resolve(node, "between", [binder.bind(node.args[key]) for key in ("this", "low", "high")])
+
+
+def bind_in(binder: Binds, node: exp.Expr) -> Expression:
+    """IN (list)."""
+    if node.args.get("query"):
+        raise binder.source.error(
+            "IN (SELECT ...) is not supported here",
+            place(node.this),
+            "write it in WHERE",
+            NotSupported,
+        )
+    if node.args.get("field"):
+        raise binder.source.error("IN is followed by a list", place(node), "put it in parentheses: IN ('a', 'b')")
+    consume(binder.source, node, "this", "expressions")
+    if isinstance(node.this, exp.Tuple):
+        return _bind_in_tuples(binder, node)
+    return binder.resolve(node, "in", [binder.bind(part) for part in (node.this, *node.expressions)])
+
+
+def _bind_in_tuples(binder: Binds, node: exp.Expr) -> Expression:
+    """(a, b) IN ((1, 2), (3, 4)): whether all values of a tuple are equal, and unknown where that is."""
+    values = [binder.bind(part) for part in node.this.expressions]
+    rows = [bind_equal_tuple(binder, values, row) for row in node.expressions]
+    while len(rows) > 1:
+        rows = [
+            binder.resolve(node, "or", rows[at : at + 2]) if rows[at + 1 :] else rows[at]
+            for at in range(0, len(rows), 2)
+        ]
+    return rows[0]
+
+
+def bind_equal_tuple(binder: Binds, values: Sequence[Expression], row: exp.Expr) -> Expression:
+    """Whether each value is equal to that of a tuple in its place."""
+    parts = row.expressions if isinstance(row, exp.Tuple) else [row]
+    if len(parts) != len(values):
+        problem = f"{len(values)} values are compared, and this is {len(parts)}"
+        raise binder.source.error(problem, place(row), "write as many in parentheses")
+    return conjunction(
+        [binder.resolve(row, "eq", [value, binder.bind(part)]) for value, part in zip(values, parts, strict=True)]
+    )
+
+
+def bind_like(binder: Binds, node: exp.Expr, escape: exp.Expr | None = None) -> Expression:
+    """LIKE, ILIKE, with NOT and ESCAPE."""
+    consume(binder.source, node, "this", "expression", "negate")
+    name = "ilike" if isinstance(node, exp.ILike) else "like"
+    arguments = [binder.bind(part) for part in (node.this, node.expression, escape) if part is not None]
+    bound = binder.resolve(node, name, arguments)
+    return binder.resolve(node, "not", [bound]) if node.args.get("negate") else bound
+
+
+def bind_escape(binder: Binds, node: exp.Expr) -> Expression:
+    """LIKE ... ESCAPE."""
+    if not isinstance(node.this, exp.Like | exp.ILike):
+        raise binder.source.error("ESCAPE belongs to LIKE", place(node))
+    return bind_like(binder, node.this, node.expression)

@@ -1,0 +1,1 @@
+"""Queries bound to the logical plan: one file a construct."""

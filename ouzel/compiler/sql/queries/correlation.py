@@ -1,0 +1,212 @@
+"""What a subquery says of the query around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import cast_to, common_type
+from ouzel.compiler.expressions import Expression
+from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.queries.emit_rules import Emission
+from ouzel.compiler.sql.queries.scope import Relation
+from ouzel.compiler.sql.syntax.places import place
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.types import DataType
+from ouzel.errors import NotSupported, QueryError
+
+
+class Queries(Protocol):
+    """What binds whole queries."""
+
+    source: QueryText
+    types: dict[int, DataType]
+    emission: Emission
+    ctes: list[tuple[str, Relation]]
+
+    def bind(self, tree: exp.Expr) -> Relation:
+        """The relation of a query."""
+
+    def relation_of_from(self, tree: exp.Select) -> Relation:
+        """The relation of a query's FROM."""
+
+
+class Correlated(Binder):
+    """Binds a subquery's expressions: a name that its own tables have not is looked for in the query around it."""
+
+    def __init__(self, queries: Queries, inner: Relation, outer: Relation) -> None:
+        super().__init__(queries.source, inner, queries.types)
+        self._outer = outer
+
+    def column(self, node: exp.Expr) -> Expression:
+        try:
+            return super().column(node)
+        except QueryError:
+            inner, self.relation = self.relation, self._outer
+            try:
+                return super().column(node)
+            except QueryError:
+                pass
+            finally:
+                self.relation = inner
+            raise
+
+
+@contextmanager
+def advising_of(outer: Relation) -> Iterator[None]:
+    """If a name that a subquery does not find is of the query around it, say where it may speak of that.
+
+    Raises:
+        QueryError: what binding the subquery raises.
+    """
+    try:
+        yield
+    except QueryError as error:
+        written = error.text[error.at :][: error.length] if error.at >= 0 else ""
+        known = {name.casefold() for column in outer.columns for name in (column.table, column.name)}
+        if error.problem.startswith("there is no") and written and written.casefold() in known:
+            error.problem = f"{written} is of the query around, and a subquery compares with that in its WHERE alone"
+            error.instead = "write the comparison there; of an array ARRAY_CONTAINS(array, value), or JOIN UNNEST in the query around"
+        raise
+
+
+def is_condition(part: exp.Expr) -> bool:
+    """Whether a conjunct is [NOT] EXISTS (SELECT ...) or [NOT] IN (SELECT ...)."""
+    part = strip_parentheses(part)
+    while isinstance(part, exp.Not):
+        part = strip_parentheses(part.this)
+    return isinstance(part, exp.Exists) or (isinstance(part, exp.In) and part.args.get("query") is not None)
+
+
+def has_subquery(part: exp.Expr) -> bool:
+    """Whether a subquery stands somewhere in an expression."""
+    return any(map(is_subquery, part.walk()))
+
+
+def is_subquery(node: exp.Expr) -> bool:
+    """Whether a node is a subquery, or a condition on one."""
+    if isinstance(node, exp.Any | exp.All):
+        return node.find(exp.Query) is not None
+    return isinstance(node, exp.Subquery | exp.Exists) or (
+        isinstance(node, exp.In) and node.args.get("query") is not None
+    )
+
+
+def bind_alone(queries: Queries, query: exp.Expr) -> Relation | QueryError:
+    """The relation of a subquery that needs nothing of the query around it; else what it lacks."""
+    ctes, aggregates = len(queries.ctes), queries.emission.aggregates
+    try:
+        return queries.bind(query.copy())  # binding takes clauses out of a tree
+    except NotSupported:
+        raise
+    except QueryError as error:
+        del queries.ctes[ctes:]
+        queries.emission.aggregates = aggregates
+        return error
+
+
+def split_correlation(
+    queries: Queries, tree: exp.Select, outer: Relation, what: str = "a subquery as a value"
+) -> tuple[list[exp.Expr], list[tuple[exp.Expr, exp.Expr]]]:
+    """The conjuncts of a subquery's WHERE that are its own, and of the others, which are equalities, both sides: its own first."""
+    where = tree.args.get("where")
+    parts = conjuncts_of(where.this) if where else []
+    inner = queries.relation_of_from(tree.copy())
+    local, pairs = [], []
+    for part in parts:
+        if has_subquery(part):
+            refuse_outermost(queries, part, inner, outer)
+        if has_subquery(part) or binds(queries, part, inner):
+            local.append(part)
+            continue
+        sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
+        ours = [binds(queries, side, inner) for side in sides]
+        if ours not in ([True, False], [False, True]) or not binds(queries, sides[ours.index(False)], outer):
+            Correlated(queries, inner, outer).bind(part)  # a name that nobody knows is said first
+            advice = "compare with = what is of the subquery and what is of the query around it"
+            problem = f"{what} with another correlation than equality is not supported"
+            raise queries.source.error(problem, place(part), advice, NotSupported)
+        pairs.append((sides[ours.index(True)], sides[ours.index(False)]))
+    return local, pairs
+
+
+def refuse_outermost(queries: Queries, part: exp.Expr, inner: Relation, outer: Relation) -> None:
+    """A subquery in a subquery speaks of the one around it, and of no query further out.
+
+    Raises:
+        NotSupported: it names a column of the query around both.
+    """
+    for nested in [part] if is_condition(part) else filter(is_subquery, part.walk()):
+        own = {table.alias_or_name.casefold() for table in nested.find_all(exp.Table, exp.Subquery)}
+        for column in nested.find_all(exp.Column):
+            known = column.table.casefold() in own or binds(queries, column, inner)
+            if column.table and not known and binds(queries, column, outer):
+                start, end = place(column)
+                problem = f"{queries.source.text[start:end]} in a subquery inside a subquery, of the query around both, is not supported"
+                advice = "join the tables of both subqueries in one, and compare there"
+                raise queries.source.error(problem, place(column), advice, NotSupported)
+
+
+def binds(queries: Queries, part: exp.Expr, relation: Relation) -> bool:
+    """Whether an expression needs no other columns than those of a relation."""
+    try:
+        Binder(queries.source, relation, queries.types).bind(part)
+    except QueryError:
+        return False
+    return True
+
+
+def equal(source: QueryText, node: exp.Expr, value: Expression, other: Expression) -> Expression:
+    """Whether two values are equal, in the type in which theirs meet.
+
+    Raises:
+        QueryError: there is none.
+    """
+    common = common_type(value.type, other.type)
+    if common is None:
+        sign = "IN" if isinstance(node, exp.In) else "a subquery"
+        raise source.error(f"{sign} compares {value.type} and {other.type}", place(node), "CAST one of them")
+    return resolve_call("eq", [cast_to(value, common), cast_to(other, common)])
+
+
+def select_of(query: exp.Expr) -> exp.Expr:
+    """A subquery without its parentheses."""
+    while isinstance(query, exp.Subquery | exp.Paren):
+        query = query.this
+    return query
+
+
+def plain_select(source: QueryText, query: exp.Expr) -> exp.Select:
+    """The SELECT that a subquery is, without its parentheses.
+
+    Raises:
+        NotSupported: it is another query.
+    """
+    tree = select_of(query)
+    if not isinstance(tree, exp.Select):
+        problem = f"{type(tree).__name__.upper()} in a subquery inside an expression is not supported"
+        raise source.error(problem, place(query), "write it as a view", NotSupported)
+    return tree
+
+
+def strip_parentheses(node: exp.Expr) -> exp.Expr:
+    """A condition without its parentheses."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def conjuncts_of(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of nested ANDs, without their parentheses."""
+    found, waiting = [], [node]
+    while waiting:
+        part = strip_parentheses(waiting.pop())
+        if isinstance(part, exp.And):
+            waiting += (part.expression, part.this)
+        else:
+            found.append(part)
+    return found

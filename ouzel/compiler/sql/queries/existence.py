@@ -1,0 +1,47 @@
+"""How many rows a subquery gives at most, where it matters only whether it gives one."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ouzel.compiler.sql.queries.correlation import select_of
+from ouzel.compiler.sql.queries.limits import FirstRows
+from ouzel.compiler.sql.syntax.places import place
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.errors import NotSupported
+
+_LIMITS = ("limit", "offset")
+
+
+def without_limit(source: QueryText, query: exp.Expr) -> tuple[exp.Expr, int | None]:
+    """The query of an EXISTS without ORDER BY and LIMIT, and what the LIMIT was; with OFFSET as it is, for that may leave no row.
+
+    Raises:
+        QueryError: LIMIT takes no such number.
+    """
+    tree = select_of(query)
+    if not any(map(tree.args.get, ("order", *_LIMITS))) or tree.args.get("offset"):
+        return query, None
+    tree = tree.copy()
+    tree.set("order", None)
+    first = FirstRows(source, tree)
+    return first.tree, first.limit
+
+
+def unordered(source: QueryText, tree: exp.Select) -> exp.Select:
+    """A subquery that compares with the query around it, without its ORDER BY, which says nothing.
+
+    Raises:
+        NotSupported: it is limited to its first rows, which are others for each row of the query around it.
+    """
+    clause = next((tree.args[name] for name in _LIMITS if tree.args.get(name)), None)
+    if clause is not None:
+        problem = (
+            "a subquery that compares with the query around it and is limited to its first rows is not supported here"
+        )
+        advice = "write JOIN LATERAL (SELECT ... ORDER BY ... LIMIT 1) AS x ON TRUE, and compare with x"
+        raise source.error(problem, place(clause), advice, NotSupported)
+    if tree.args.get("order"):
+        tree = tree.copy()
+        tree.set("order", None)
+    return tree

@@ -1,0 +1,188 @@
+"""The columns a SELECT gives: stars spread out, names chosen, and the projection that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from ouzel.compiler.expressions import Column, Expression
+from ouzel.compiler.plan import Project
+from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh, matches, name_of, near
+from ouzel.compiler.sql.syntax.places import consume, place
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.types import IntervalType, walk_type
+from ouzel.compiler.written import NodeLocation
+from ouzel.errors import NotSupported, QueryError
+
+
+@dataclass(frozen=True)
+class OutputColumn:
+    """One column of a SELECT; `node` is where it was written."""
+
+    name: str
+    expression: Expression
+    node: exp.Expr | None = None
+
+
+def outputs_of(binder: Binder, items: Sequence[exp.Expr]) -> list[OutputColumn]:
+    """The output columns of a select list, their names as written (two may be equal).
+
+    Raises:
+        QueryError: an item does not bind.
+    """
+    outputs: list[OutputColumn] = []
+    for item in items:
+        star = star_of(item)
+        if star is None:
+            name = output_name(item, len(outputs))
+            outputs.append(OutputColumn(name, check_storable(binder, item, _bind_item(binder, item, items)), item))
+        else:
+            outputs += _spread_with_changes(binder, item, star)
+    if items and not outputs:
+        raise binder.source.error("this leaves no column", place(items[0]), "name a column")
+    return outputs
+
+
+def check_storable(binder: Binder, item: exp.Expr, value: Expression) -> Expression:
+    """The value, which a column can hold.
+
+    Raises:
+        NotSupported: it is a span of months, or holds one.
+    """
+    if any(isinstance(part, IntervalType) and part.months for part in walk_type(value.type)):
+        advice = "add it to a time, as ts + INTERVAL '1' MONTH, or select the months as a number"
+        raise binder.source.error(
+            f"a column of {value.type} is not supported", place(strip_alias(item)), advice, NotSupported
+        )
+    return value
+
+
+def _bind_item(binder: Binder, item: exp.Expr, items: Sequence[exp.Expr]) -> Expression:
+    try:
+        return binder.bind(strip_alias(item))
+    except QueryError as error:
+        advise_of_alias(error, items, "the list itself")
+        raise
+
+
+def advise_of_alias(error: QueryError, items: Sequence[exp.Expr], clause: str) -> None:
+    """If the name that is not found is an alias of the select list, say that the clause does not see it."""
+    written = error.text[error.at :][: error.length] if error.at >= 0 else ""
+    is_alias = any(isinstance(item, exp.Alias) and item.alias == written for item in items)
+    if is_alias and error.problem.startswith("there is no"):
+        error.instead = f"{written} is an alias of the select list, which {clause} does not see: write its expression"
+
+
+def _spread_with_changes(binder: Binder, item: exp.Expr, star: exp.Expr) -> list[OutputColumn]:
+    """`* EXCLUDE (a)`, which is also spelled EXCEPT, `* REPLACE (a + 1 AS b)` and `* RENAME (c AS d)`, as in DuckDB and Snowflake."""
+    spread = spread_star(binder.source, item, binder.relation)
+    left_out = {column for node in star.args.get("except_") or () for column in _find(binder.source, node, spread)}
+    computed, named = (_aliases(binder.source, star, clause, spread) for clause in ("replace", "rename"))
+    outputs: list[OutputColumn] = []
+    for column in spread:
+        if column in left_out:
+            continue
+        name = named[column].alias if column in named else column.name
+        if column in computed:
+            outputs.append(OutputColumn(name, binder.bind(computed[column].this), computed[column]))
+        else:
+            outputs.append(OutputColumn(name, binder.relation.column(column), item))
+    return outputs
+
+
+def _aliases(source: QueryText, star: exp.Expr, clause: str, spread: Sequence[Visible]) -> dict[Visible, exp.Alias]:
+    """The items of REPLACE by the column that their alias names, and of RENAME by the one that they rename."""
+    found: dict[Visible, exp.Alias] = {}
+    for node in star.args.get(clause) or ():
+        if not isinstance(node, exp.Alias):
+            example = "REPLACE (value AS name)" if clause == "replace" else "RENAME (name AS other)"
+            raise source.error(f"{clause.upper()} says no name", place(node), f"write {example}")
+        sought = node.args["alias"] if clause == "replace" else node.this
+        for column in _find(source, sought, spread):
+            if column in found:
+                raise source.error(f"{column.name} stands twice in {clause.upper()}", place(node), "write it once")
+            found[column] = node
+    return found
+
+
+def _find(source: QueryText, node: exp.Expr, spread: Sequence[Visible]) -> list[Visible]:
+    """The columns of a star that a name means: several where tables are joined that have it."""
+    identifier = node.this if isinstance(node, exp.Column) else node
+    if not isinstance(identifier, exp.Identifier) or (isinstance(node, exp.Column) and node.args.get("table")):
+        raise source.error("this is no name of a column", place(node), "write the column's name alone")
+    name = name_of(source, identifier)
+    found = [column for column in spread if matches(name, column.name)]
+    if not found:
+        advice = near(name.text, (column.name for column in spread))
+        raise source.error(f"* has no column {name.text}", place(node), advice)
+    return found
+
+
+def star_of(item: exp.Expr) -> exp.Expr | None:
+    """The star of `*` or `t.*`."""
+    if isinstance(item, exp.Star):
+        return item
+    return item.this if isinstance(item, exp.Column) and isinstance(item.this, exp.Star) else None
+
+
+def spread_star(source: QueryText, item: exp.Expr, relation: Relation) -> tuple[Visible, ...]:
+    """The columns that `*` or `t.*` stands for.
+
+    Raises:
+        QueryError: there is no such table in FROM.
+    """
+    star = star_of(item)
+    assert star is not None
+    consume(source, star, "except_", "replace", "rename")
+    if not relation.columns:
+        raise source.error("there are no columns: this query reads no table", place(item), "add FROM")
+    if isinstance(item, exp.Star):
+        return tuple(column for column in relation.columns if not column.hidden)
+    table = name_of(source, item.args["table"])
+    found = tuple(column for column in relation.columns if matches(table, column.table))
+    if not found:
+        known = {column.table for column in relation.columns}
+        raise source.error(f"there is no table {table.text} in FROM", table.span, near(table.text, known))
+    return found
+
+
+def strip_alias(item: exp.Expr) -> exp.Expr:
+    """The expression of a select item."""
+    return item.this if isinstance(item, exp.Alias) else item
+
+
+def output_name(item: exp.Expr, position: int) -> str:
+    """Alias, column or field name, else EXPR$position as Flink has it."""
+    if isinstance(item, exp.Alias):
+        return item.alias
+    if isinstance(item, exp.Column):
+        return item.name
+    if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Identifier):
+        return item.expression.name
+    return f"EXPR${position}"
+
+
+def project(relation: Relation, outputs: Sequence[OutputColumn]) -> Relation:
+    """The relation of these columns, each name once; without a Project where nothing changes."""
+    names: list[str] = []
+    for output in outputs:
+        names.append(fresh(output.name, names))
+    items = tuple((name, output.expression) for name, output in zip(names, outputs, strict=True))
+    same = [name for name, _ in items] == list(relation.node.schema.names) and all(
+        isinstance(value, Column) and value.name == name for name, value in items
+    )
+    written = NodeLocation(place(outputs[0].node)[0]) if outputs and outputs[0].node is not None else NodeLocation()
+    node = relation.node if same else Project(relation.node, items, written=written)
+    return Relation(node, tuple(Visible("", name, name) for name in names), _window(relation, items), relation.undated)
+
+
+def _window(relation: Relation, items: Sequence[tuple[str, Expression]]) -> tuple[str, str, str] | None:
+    """Which of the new columns are the window's; None when its end is gone."""
+    if relation.window is None:
+        return None
+    kept = {value.name: name for name, value in reversed(items) if isinstance(value, Column)}
+    start, end, time = (kept.get(column, "") for column in relation.window)
+    return (start, end, time) if end else None

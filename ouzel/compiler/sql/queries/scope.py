@@ -1,0 +1,162 @@
+"""What names mean: the columns that a FROM clause offers, and how a written name finds one of them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ouzel.compiler.expressions import Column
+from ouzel.compiler.plan import Node, Scan, SortKey, Watermark
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.sql.syntax.statements import Name
+from ouzel.errors import QueryError
+
+
+@dataclass(frozen=True)
+class Visible:
+    """A column as a query sees it: the alias of its table, its name, and the column of the plan's node that holds it.
+
+    One that is `hidden` is only found under its table's name: USING has merged it with another.
+    """
+
+    table: str
+    name: str
+    column: str
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A node of the plan with the names it is known by.
+
+    `window` are the node's columns that hold window_start, window_end and window_time ('' where one is gone); None without a window.
+    `undated` is the advice for a window over a relation without event time, with `{column}` for the column it wanted.
+    `sorted_by` is the order in which the rows are shown if they are a result; a table has none.
+    """
+
+    node: Node
+    columns: tuple[Visible, ...]
+    window: tuple[str, str, str] | None = None
+    undated: str = ""
+    sorted_by: tuple[SortKey, ...] = ()
+
+    def aliased(self, table: str, names: Sequence[str] = ()) -> Relation:
+        """The relation under another name and, if given, other column names."""
+        renamed = [*names, *(column.name for column in self.columns[len(names) :])]
+        columns = tuple(
+            replace(column, table=table, name=name) for column, name in zip(self.columns, renamed, strict=True)
+        )
+        return replace(self, columns=columns)
+
+    def called(self, name: str, begins: int) -> Relation:
+        """The relation of a view or CTE; one that gives no more than a table or another view keeps the name of that."""
+        if isinstance(self.node, Scan | Watermark) or self.node.written.name:
+            return self
+        written = replace(self.node.written, name=name, begins=begins)
+        return replace(self, node=replace(self.node, written=written))
+
+    def column(self, visible: Visible) -> Column:
+        """The expression that reads a visible column."""
+        return Column(self.node.schema[visible.column].type, visible.column)
+
+
+def relation_of(node: Node, table: str = "", window: tuple[str, str, str] | None = None) -> Relation:
+    """A relation whose column names are the node's."""
+    return Relation(node, tuple(Visible(table, name, name) for name in node.schema.names), window)
+
+
+def name_of(source: QueryText, identifier: exp.Expr) -> Name:
+    """The name an identifier of sqlglot's tree stands for, as it was written."""
+    start, end = identifier.meta.get("start", 0), identifier.meta.get("end", 0) + 1
+    return Name(identifier.name, source.quoted(start), (start, end))
+
+
+def matches(written: Name, actual: str) -> bool:
+    """Whether a written name means `actual`: case counts only in quotes."""
+    return written.text == actual or (not written.quoted and written.text.lower() == actual.lower())
+
+
+def pick(written: Name, names: Iterable[str]) -> list[int]:
+    """Positions of the names that `written` means; one in the same case wins over others."""
+    all_names = list(names)
+    exact = [index for index, name in enumerate(all_names) if name == written.text]
+    return exact or [index for index, name in enumerate(all_names) if matches(written, name)]
+
+
+def near(written: str, names: Iterable[str], otherwise: str = "") -> str:
+    """Advice: the names most like the one written, or all of them if they are few."""
+    all_names = list(dict.fromkeys(names))
+    lowered = {name.lower(): name for name in reversed(all_names)}
+    found = [lowered[name] for name in difflib.get_close_matches(written.lower(), list(lowered), 3, 0.6)]
+    if found:
+        return f"did you mean {' or '.join(found)}?"
+    return (
+        f"there {'are' if len(all_names) > 1 else 'is'} {', '.join(all_names)}"
+        if 0 < len(all_names) <= 12
+        else otherwise
+    )
+
+
+def find_column(source: QueryText, relation: Relation, parts: Sequence[Name]) -> tuple[Visible, int]:
+    """The column that `a`, `t.a` or `t.a.field` means, and how many of the parts name it.
+
+    Raises:
+        QueryError: there is none, or there are several.
+    """
+    first = parts[0]
+    if len(parts) > 1 and any(matches(first, column.table) for column in relation.columns):
+        inner = [column for column in relation.columns if matches(first, column.table)]
+        return _only(source, relation, parts[1], inner), 2
+    shown = [column for column in relation.columns if not column.hidden]
+    return _only(source, relation, first, shown, qualified=len(parts) > 1), 1
+
+
+def _only(
+    source: QueryText, relation: Relation, name: Name, columns: Sequence[Visible], qualified: bool = False
+) -> Visible:
+    found = [columns[index] for index in pick(name, (column.name for column in columns))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        choices = " or ".join(dict.fromkeys(f"{column.table}.{column.name}" for column in found))
+        advice = f"write {choices}" if len({column.table for column in found}) > 1 else "give one of them another alias"
+        raise source.error(f"the column {name.text} is ambiguous", name.span, advice)
+    if not columns:
+        raise source.error(f"there is no column {name.text}: this query reads no table", name.span, "add FROM")
+    tables = {column.table for column in columns if column.table}
+    names = [column.name for column in columns]
+    if qualified:
+        advice = near(name.text, [*tables, *names])
+        if len(tables) == 1 and not pick(name, tables):
+            after = re.match(r"\s*\.\s*(\w+)", source.text[name.span[1] :])
+            if after and pick(Name(after[1], False, name.span), names):
+                advice = f"the table is called {next(iter(tables))} here: write {next(iter(tables))}.{after[1]}"
+        raise source.error(f"there is no table or column {name.text}", name.span, advice)
+    where = f" in {next(iter(tables))}" if len(tables) == 1 else ""
+    advice = near(name.text, names)
+    if source.text.startswith('"', name.span[0]) and not advice.startswith("did you mean"):
+        shown = name.text.replace("'", "''")
+        advice = f"a text stands in single quotes: '{shown}'"
+    raise source.error(f"there is no column {name.text}{where}", name.span, advice)
+
+
+def fresh(base: str, taken: Iterable[str], any_case: bool = False) -> str:
+    """`base`, or `base` with the first number that makes it new; with `any_case` new also to whom case does not count, as Spark."""
+    fold = str.casefold if any_case else str
+    names = set(map(fold, taken))
+    if fold(base) not in names:
+        return base
+    return next(name for number in range(len(names) + 1) if fold(name := f"{base}{number}") not in names)
+
+
+def unknown_table(source: QueryText, name: Name, known: Iterable[str]) -> QueryError:
+    """The error for a table that nobody created."""
+    advice = near(name.text, known, "write a CREATE TABLE for it first")
+    if source.text[name.span[0]] in '"`' and set(name.text) & {".", "/"} and not advice.startswith("did you mean"):
+        shown = name.text.replace("'", "''")
+        advice = f"the path of a file stands in single quotes: '{shown}'"
+    return source.error(f"there is no table {name.text}", name.span, advice)

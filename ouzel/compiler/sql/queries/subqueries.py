@@ -1,0 +1,422 @@
+"""Subqueries as conditions and as values: each becomes a join, so that it is computed once for all rows and not once per row.
+
+What a subquery compares with the query around it becomes the condition of the join; an aggregate is computed by the keys that it compares
+(Neumann and Kemper, "Unnesting Arbitrary Queries", BTW 2015, for what one level of correlation needs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from sqlglot import exp
+
+from ouzel.compiler.coercion import cast_to
+from ouzel.compiler.expressions import Case, Column, Expression, Literal, columns, columns_of
+from ouzel.compiler.functions.resolution import resolve_call
+from ouzel.compiler.plan import Filter, JoinKind, Project
+from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.queries.aggregation import distinct_rows
+from ouzel.compiler.sql.queries.correlation import (
+    Correlated,
+    Queries,
+    advising_of,
+    bind_alone,
+    conjuncts_of,
+    equal,
+    has_subquery,
+    is_condition,
+    is_subquery,
+    plain_select,
+    refuse_outermost,
+    select_of,
+    split_correlation,
+    strip_parentheses,
+)
+from ouzel.compiler.sql.queries.existence import unordered, without_limit
+from ouzel.compiler.sql.queries.group_keys import has_keys, is_grouped
+from ouzel.compiler.sql.queries.joins import apart, joined
+from ouzel.compiler.sql.queries.output import OutputColumn, project, strip_alias
+from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
+from ouzel.compiler.sql.syntax.places import call_name, consume, place
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.types import BIGINT, BOOLEAN, NULL
+from ouzel.compiler.written import NodeLocation
+from ouzel.errors import NotSupported, QueryError
+
+HIDDEN = "$subquery"
+"""The table under which the value of a subquery is found."""
+
+_QUANTIFIED = {
+    exp.Any: "write value IN (SELECT ...), or compare with (SELECT MIN(...))",
+    exp.All: "compare with (SELECT MAX(...)) or (SELECT MIN(...)), or write NOT EXISTS",
+}
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """A subquery's rows, and what it says of them and of the query around it; `items` are what it selects."""
+
+    relation: Relation
+    parts: tuple[Expression, ...]
+    items: tuple[Expression, ...]
+
+
+def bind_nested(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[exp.Expr | None, Relation]:
+    """What a conjunct of WHERE still asks of each row when its subqueries are in the relation: nothing where it was one of those.
+
+    Raises:
+        As `bind_condition` and `with_values`.
+    """
+    if is_condition(part):
+        with advising_of(relation):
+            return None, bind_condition(queries, part, relation)
+    return with_values(queries, part, relation)
+
+
+def bind_condition(queries: Queries, part: exp.Expr, relation: Relation) -> Relation:
+    """The rows for which [NOT] EXISTS (SELECT ...) or [NOT] IN (SELECT ...) is TRUE: a semi-join or an anti-join.
+
+    Raises:
+        QueryError: the subquery has several columns, or one of another type.
+        NotSupported: it groups what it compares with the query around it.
+    """
+    part, negated = strip_parentheses(part), False
+    while isinstance(part, exp.Not):
+        part, negated = strip_parentheses(part.this), not negated
+    kind, at = JoinKind.ANTI if negated else JoinKind.SEMI, NodeLocation(place(part)[0])
+    if isinstance(part, exp.Exists):
+        query, limit = without_limit(queries.source, part.this)
+        inner = _read(queries, query, relation, 0)
+        if limit == 0:  # it has no row, whatever it says
+            return replace(relation, node=Filter(relation.node, Literal(BOOLEAN, negated), written=at))
+        return joined(relation, inner.relation, kind, inner.parts, at)
+    binder = Binder(queries.source, relation, queries.types)
+    values = [binder.bind(each) for each in _compared(part)]
+    inner = _read(queries, part.args["query"], relation, len(values))
+    same = [equal(queries.source, part, value, item) for value, item in zip(values, inner.items, strict=True)]
+    found = joined(relation, inner.relation, kind, [*same, *inner.parts], at)
+    if not negated:
+        return found
+    if len(values) > 1:
+        return _without_unknown_tuples(queries, found, values, same, inner, at)
+    return _without_unknown(queries, found, values[0], inner, at)
+
+
+def _compared(node: exp.Expr) -> list[exp.Expr]:
+    """What stands before IN: a value, or those of a tuple."""
+    value = node.this
+    return list(value.expressions) if isinstance(value, exp.Tuple) else [value]
+
+
+def _without_unknown_tuples(
+    queries: Queries,
+    found: Relation,
+    values: Sequence[Expression],
+    same: Sequence[Expression],
+    inner: _Inner,
+    at: NodeLocation,
+) -> Relation:
+    """Tuples of which no comparison is unknown: a tuple with a NULL is compared with all, one without only with those that have one.
+
+    A comparison of tuples is unknown where each of their values is equal or unknown, and one is unknown.
+    """
+    may_be = [resolve_call("coalesce", [part, Literal(BOOLEAN, True)]) for part in same]
+    names = frozenset(inner.relation.node.schema.names)
+    read = {name for part in (*same, *inner.parts) for name in columns_of(part)} & names
+    kept = [OutputColumn(each.name, each) for each in columns(inner.relation.node.schema) if each.name in read]
+    true = fresh("$true", [*names, *found.node.schema.names])
+    every = distinct_rows(
+        project(inner.relation, [*kept, OutputColumn(true, Literal(BOOLEAN, True))]), queries.emission, None
+    )
+    with_null = resolve_call("eq", [_any_null(values), Column(BOOLEAN, true)])
+    found = joined(found, every, JoinKind.ANTI, [with_null, *may_be, *inner.parts], at)
+    nulls = replace(inner.relation, node=Filter(inner.relation.node, _any_null(inner.items), written=at))
+    few = distinct_rows(project(nulls, kept), queries.emission, None)
+    return joined(found, few, JoinKind.ANTI, [*may_be, *inner.parts], at)
+
+
+def _any_null(values: Sequence[Expression]) -> Expression:
+    first, *others = (resolve_call("is_null", [value]) for value in values)
+    return reduce(lambda one, other: resolve_call("or", [one, other]), others, first)
+
+
+def _without_unknown(queries: Queries, found: Relation, value: Expression, inner: _Inner, at: NodeLocation) -> Relation:
+    """NOT IN is TRUE only where no comparison is unknown: without rows that are NULL, or compared with a NULL."""
+    nulls = fresh("$null", [*inner.relation.node.schema.names, *found.node.schema.names])
+    read = {name for part in inner.parts for name in columns_of(part)}
+    kept = [name for name in inner.relation.node.schema.names if name in read]
+    outputs = [OutputColumn(name, Column(inner.relation.node.schema[name].type, name)) for name in kept]
+    outputs.append(OutputColumn(nulls, resolve_call("is_null", [inner.items[0]])))
+    few = distinct_rows(project(inner.relation, outputs), queries.emission, None)
+    unknown = resolve_call("or", [Column(BOOLEAN, nulls), resolve_call("is_null", [value])])
+    return joined(found, few, JoinKind.ANTI, [*inner.parts, unknown], at)
+
+
+def with_values(queries: Queries, part: exp.Expr, relation: Relation) -> tuple[exp.Expr, Relation]:
+    """An expression in which columns stand for its subqueries, and the relation that has these columns.
+
+    Raises:
+        QueryError: a subquery that may give several rows or columns.
+        NotSupported: one that cannot be made a join.
+    """
+    part = part.copy()
+    _refuse_quantified(queries.source, part)
+    while (node := _outermost(part)) is not None:
+        with advising_of(relation):
+            value, relation = _value_of(queries, node, relation)
+        name = fresh("$value", (shown.name for shown in relation.columns))
+        column = fresh(name, relation.node.schema.names)
+        items = (*((each.name, each) for each in columns(relation.node.schema)), (column, value))
+        shown = (*relation.columns, Visible(HIDDEN, name, column, hidden=True))
+        relation = replace(relation, node=Project(relation.node, items), columns=shown)
+        stand_in = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(HIDDEN, quoted=True))
+        start, end = place(node)
+        for identifier in stand_in.find_all(exp.Identifier):
+            identifier.meta.update(start=start, end=end - 1)
+        if node is part:
+            return stand_in, relation
+        node.replace(stand_in)
+    return part, relation
+
+
+def _refuse_quantified(source: QueryText, part: exp.Expr) -> None:
+    for node in part.walk():
+        if isinstance(node, exp.Any | exp.All) and is_subquery(node):
+            problem = f"{type(node).__name__.upper()} (SELECT ...) is not supported"
+            raise source.error(problem, place(node), _QUANTIFIED[type(node)], NotSupported)
+
+
+def with_items(queries: Queries, tree: exp.Select, relation: Relation) -> tuple[exp.Select, Relation]:
+    """A query in whose select list columns stand for subqueries, and the relation that has these columns."""
+    if not any(map(has_subquery, tree.expressions)):
+        return tree, relation
+    made: list[exp.Expr] = []
+    for number, item in enumerate(tree.expressions):
+        if has_subquery(item):
+            name = exp.to_identifier(f"EXPR${number}", quoted=True)
+            named = item if isinstance(item, exp.Alias) else exp.Alias(this=item.copy(), alias=name)
+            item, relation = with_values(queries, named, relation)
+        made.append(item)
+    tree = tree.copy()
+    tree.set("expressions", made)
+    return tree, relation
+
+
+def _outermost(part: exp.Expr) -> exp.Expr | None:
+    """The first subquery that stands in no other."""
+    return next(filter(is_subquery, part.walk(prune=is_subquery)), None)
+
+
+def _value_of(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
+    if isinstance(node, exp.In):
+        return _membership(queries, node, relation)
+    if isinstance(node, exp.Exists):
+        query, limit = without_limit(queries.source, node.this)
+        value, found = _find_match(queries, node, plain_select(queries.source, query), relation, ())
+        return (value, found) if limit != 0 else (Literal(BOOLEAN, False), relation)
+    return _scalar(queries, node, relation)
+
+
+def _membership(queries: Queries, node: exp.In, relation: Relation) -> tuple[Expression, Relation]:
+    """IN (SELECT ...) between ORs and ANDs, where it does not matter that it may be unknown instead of FALSE."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren | exp.And | exp.Or):
+        parent = parent.parent
+    if parent is not None:
+        advice = "write [NOT] EXISTS (SELECT ... WHERE a = b), which is never unknown"
+        problem = "IN (SELECT ...) inside another expression than AND and OR is not supported"
+        raise queries.source.error(problem, place(node), advice, NotSupported)
+    tree = plain_select(queries.source, node.args["query"])
+    values = _compared(node)
+    if len(tree.expressions) != len(values):
+        raise _several(queries.source, tree, len(tree.expressions), len(values))
+    return _find_match(
+        queries, node, tree, relation, list(zip(map(strip_alias, tree.expressions), values, strict=True))
+    )
+
+
+def _find_match(
+    queries: Queries,
+    node: exp.Expr,
+    tree: exp.Select,
+    relation: Relation,
+    compared: Sequence[tuple[exp.Expr, exp.Expr]],
+) -> tuple[Expression, Relation]:
+    """A column that says whether a subquery gives a row: its distinct keys, joined to the rows that have them."""
+    local, pairs = split_correlation(queries, tree, relation)
+    pairs += compared
+    if pairs and is_grouped(tree, queries.source.functions):
+        problem = "a subquery that aggregates is not supported here"
+        raise queries.source.error(problem, place(node), "write it between ANDs, or compare its value", NotSupported)
+    if not pairs:
+        counted = exp.Select(expressions=[exp.Anonymous(this="fn count", expressions=[exp.Star()])])
+        counted.set("from_", exp.From(this=exp.Subquery(this=tree.copy())))
+        right = apart(queries.bind(counted), relation.node.schema.names)
+        count = right.column(right.columns[0])
+        both = joined(relation, right, JoinKind.INNER, (), NodeLocation(place(node)[0]))
+        return resolve_call("gt", [count, Literal(BIGINT, 0)]), replace(both, columns=relation.columns)
+    keys, both = _by_keys(queries, node, tree, relation, local, pairs, [])
+    return resolve_call("is_not_null", [keys[0]]), both
+
+
+def _scalar(queries: Queries, node: exp.Expr, relation: Relation) -> tuple[Expression, Relation]:
+    """The value of a subquery that gives one row: of an aggregate without keys, or of one by the keys that it compares."""
+    tree = plain_select(queries.source, node)
+    if len(tree.expressions) != 1:
+        raise _several(queries.source, tree, len(tree.expressions))
+    alone = bind_alone(queries, tree)
+    if not isinstance(alone, QueryError):
+        if len(alone.columns) != 1:
+            raise _several(queries.source, tree, len(alone.columns))
+        if frozenset() not in alone.node.unique_keys:
+            raise _many_rows(queries.source, node)
+        right = apart(alone, relation.node.schema.names)
+        kind = JoinKind.INNER if _always_a_row(queries, tree) else JoinKind.LEFT
+        both = joined(relation, right, kind, (), NodeLocation(place(node)[0]))
+        return right.column(right.columns[0]), replace(both, columns=relation.columns)
+    local, pairs = split_correlation(queries, tree, relation)
+    if not pairs:
+        raise alone
+    if not is_grouped(tree, queries.source.functions) or has_keys(tree):
+        raise _many_rows(queries.source, node)
+    having = tree.args.get("having")
+    items = [strip_alias(tree.expressions[0]), *([having.this] if having else [])]
+    keys, both = _by_keys(queries, node, tree, relation, local, pairs, items)
+    value, *conditions = keys[len(pairs) :]
+    binder = Binder(queries.source, replace(relation, columns=()), queries.types)
+    nothing, *conditions_of_nothing = (binder.bind(of_no_rows(queries, item)) for item in items)
+    value, nothing = (
+        _where(queries, having, *each) for each in ((value, conditions), (nothing, conditions_of_nothing))
+    )
+    if nothing == Literal(NULL, None):
+        return value, both
+    found = resolve_call("is_not_null", [keys[0]])
+    return Case(value.type, ((found, value),), cast_to(nothing, value.type)), both
+
+
+def _where(
+    queries: Queries, having: exp.Expr | None, value: Expression, conditions: Sequence[Expression]
+) -> Expression:
+    """The value, and NULL where HAVING, if there is one, is not TRUE."""
+    if having is None or value.type == NULL:
+        return value
+    (condition,) = conditions
+    if condition.type not in (BOOLEAN, NULL):
+        raise queries.source.error(f"HAVING is a condition, and this is {condition.type}", place(having), "compare it")
+    return Case(value.type, ((cast_to(condition, BOOLEAN), value),), Literal(value.type, None))
+
+
+def _always_a_row(queries: Queries, tree: exp.Select) -> bool:
+    """Whether it is an aggregate of all rows, which there is even of none."""
+    fewer = ("having", "qualify", "limit", "offset", "fetch")
+    return is_grouped(tree, queries.source.functions) and not (has_keys(tree) or any(map(tree.args.get, fewer)))
+
+
+def _by_keys(
+    queries: Queries, node: exp.Expr, tree: exp.Select, relation: Relation, local: Sequence[exp.Expr],
+    pairs: Sequence[tuple[exp.Expr, exp.Expr]], items: Sequence[exp.Expr],
+) -> tuple[list[Expression], Relation]:  # fmt: skip
+    """The columns of the subquery by what it compares, keys first, and the relation with its rows beside those of equal keys."""
+    tree = unordered(queries.source, tree)  # a LIMIT would be of all groups together
+    consume(queries.source, tree, "expressions", "from_", "joins", "where", "group", "having", "distinct")
+    grouped = tree.copy()
+    grouped.set("having", None)
+    keys = [inner.copy() for inner, _ in pairs]
+    named = [exp.alias_(each.copy(), f"$column{number}", quoted=True) for number, each in enumerate((*keys, *items))]
+    grouped.set("expressions", named)
+    grouped.set("group", exp.Group(expressions=keys))
+    grouped.set("distinct", None)
+    grouped.set("where", exp.Where(this=exp.and_(*(part.copy() for part in local), copy=False)) if local else None)
+    right = apart(queries.bind(grouped), relation.node.schema.names)
+    values: list[Expression] = [right.column(column) for column in right.columns]
+    binder = Binder(queries.source, relation, queries.types)
+    parts = [
+        equal(queries.source, node, binder.bind(outer), column)
+        for (_, outer), column in zip(pairs, values, strict=False)
+    ]
+    both = joined(relation, right, JoinKind.LEFT, parts, NodeLocation(place(node)[0]))
+    return values, replace(both, columns=relation.columns)
+
+
+def of_no_rows(queries: Queries, item: exp.Expr) -> exp.Expr:
+    """An expression over aggregates as it is without rows: a count is 0, all else NULL."""
+
+    def change(node: exp.Expr) -> exp.Expr:
+        call = node.this if isinstance(node, exp.Filter) else node
+        row = queries.source.functions.aggregate(call_name(call)) if isinstance(call, exp.Anonymous) else None
+        if row is None:
+            return node
+        return exp.Literal.number(0) if row.counts else exp.Null()
+
+    return item.copy().transform(change)
+
+
+def _read(queries: Queries, query: exp.Expr, outer: Relation, items: int) -> _Inner:
+    """A subquery's rows under names of their own; what it selects, so many values, as expressions over them."""
+    tree = select_of(query)
+    alone = bind_alone(queries, query)
+    if not isinstance(alone, QueryError):
+        if items and len(alone.columns) != items:
+            raise _several(queries.source, query, len(alone.columns), items)
+        if not items:
+            alone = project(alone, [OutputColumn("$any", Literal(BOOLEAN, True))])
+        inner = apart(alone, outer.node.schema.names)
+        return _Inner(inner, (), tuple(map(inner.column, inner.columns)))
+    if not isinstance(tree, exp.Select):
+        raise alone
+    if is_grouped(tree, queries.source.functions):
+        if not split_correlation(queries, tree, outer)[1]:
+            raise alone
+        problem = "IN or EXISTS of a subquery that aggregates, and compares with the query around it, is not supported"
+        raise queries.source.error(
+            problem, place(tree), "compare its value: a = (SELECT MAX(b) FROM ...)", NotSupported
+        )
+    if items and len(tree.expressions) != items:
+        raise _several(queries.source, tree, len(tree.expressions), items)
+    where = tree.args.get("where")
+    if where is None:
+        raise alone
+    tree = unordered(queries.source, tree)
+    consume(queries.source, tree, "expressions", "from_", "joins", "where", "distinct")
+    inner = queries.relation_of_from(tree)
+    parts, inner = _with_nested(queries, conjuncts_of(where.this), inner, outer)
+    inner = apart(inner, outer.node.schema.names)
+    binder = Correlated(queries, inner, outer)
+    bound = [binder.condition(part, "WHERE") for part in parts]
+    names = set(inner.node.schema.names)
+    local = [part for part in bound if columns_of(part) <= names]
+    if len(local) == len(bound):
+        raise alone
+    for part in local:
+        inner = replace(inner, node=Filter(inner.node, part, written=NodeLocation(place(where)[0])))
+    own = Binder(queries.source, inner, queries.types)
+    values = tuple(own.bind(strip_alias(each)) for each in tree.expressions[:items])
+    return _Inner(inner, tuple(part for part in bound if not columns_of(part) <= names), values)
+
+
+def _several(source: QueryText, node: exp.Expr, columns: int, wanted: int = 1) -> QueryError:
+    is_in = isinstance(node.parent, exp.In) or (node.parent is not None and isinstance(node.parent.parent, exp.In))
+    number = "one column" if wanted == 1 else f"{wanted} columns"
+    problem = f"{f'IN compares with {number}' if is_in else 'a value is one column'}, and this subquery gives {columns}"
+    return source.error(problem, place(node), "select one" if wanted == 1 else f"select {wanted}")
+
+
+def _many_rows(source: QueryText, node: exp.Expr) -> QueryError:
+    advice = "select an aggregate without GROUP BY, as MAX(column)"
+    return source.error("this subquery may give several rows, and a value is one", place(node), advice)
+
+
+def _with_nested(
+    queries: Queries, parts: Sequence[exp.Expr], inner: Relation, outer: Relation
+) -> tuple[list[exp.Expr], Relation]:
+    """The conjuncts of a subquery's WHERE without its own subqueries, and its rows with what those say of them."""
+    kept = []
+    for part in parts:
+        if has_subquery(part):
+            refuse_outermost(queries, part, inner, outer)
+        value, inner = bind_nested(queries, part, inner)
+        if value is not None:
+            kept.append(value)
+    return kept, inner

@@ -1,0 +1,225 @@
+"""TUMBLE, HOP, CUMULATE and SESSION, as table functions and in GROUP BY: their arguments, and the nodes that assign windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from sqlglot import exp
+
+from ouzel.compiler.expressions import Column, Expression, Literal, columns
+from ouzel.compiler.plan import AssignSession, AssignWindow, Node, Project, WindowKind
+from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.expressions.literals import UNIT_US, microseconds, span_us
+from ouzel.compiler.sql.queries.emit_rules import Emission
+from ouzel.compiler.sql.queries.intervals import is_time
+from ouzel.compiler.sql.queries.scope import Relation, Visible, fresh
+from ouzel.compiler.sql.syntax.places import call_name, place
+from ouzel.compiler.sql.syntax.source import QueryText
+from ouzel.compiler.types import IntervalType, TimestampType
+from ouzel.compiler.written import NodeLocation
+from ouzel.errors import QueryError
+
+_NAMED = {
+    "TUMBLE": ("data", "timecol", "size", "offset"),
+    "HOP": ("data", "timecol", "slide", "size", "offset"),
+    "CUMULATE": ("data", "timecol", "step", "size", "offset"),
+    "SESSION": ("data", "timecol", "gap"),
+}
+_SHAPES = {
+    "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)",
+    "HOP": "HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)",
+    "CUMULATE": "CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
+    "SESSION": "SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
+}
+_COMPUTE = "compute one in CREATE TABLE: ts AS TO_TIMESTAMP(...), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+_OUTPUT = ("window_start", "window_end", "window_time")
+
+
+@dataclass(frozen=True)
+class WindowCall:
+    """The arguments of one window; `data` is None in GROUP BY.
+
+    CUMULATE's step is its slide, SESSION's gap its size, `keys` its PARTITION BY.
+    """
+
+    node: exp.Expr
+    kind: WindowKind
+    data: exp.Expr | None
+    time: exp.Expr
+    size: exp.Expr
+    slide: exp.Expr | None
+    offset: exp.Expr | None
+    keys: tuple[exp.Expr, ...] = ()
+
+
+def is_window(node: exp.Expr | None) -> bool:
+    """Whether the node calls TUMBLE, HOP, CUMULATE or SESSION."""
+    return isinstance(node, exp.Anonymous) and call_name(node).upper() in _NAMED
+
+
+def read_window(source: QueryText, node: exp.Expr, data: bool) -> WindowCall:
+    """The arguments of a window's call, by position or by name; without `data` in GROUP BY.
+
+    Raises:
+        QueryError: too few, too many or unknown arguments.
+    """
+    kind = call_name(node).upper()
+    names = _NAMED[kind] if data else _NAMED[kind][1:]
+    given: dict[str, exp.Expr] = {}
+    partition = next((part for part in node.expressions if _is_partition(part)), None)
+    for position, argument in enumerate(part for part in node.expressions if part is not partition):
+        if isinstance(argument, exp.Kwarg):
+            name, argument = argument.this.name.lower(), argument.expression
+        else:
+            name = names[position] if position < len(names) else ""
+        if name not in names or name in given:
+            raise source.error(f"{kind} does not take this argument", place(argument), f"write {_shape(kind, data)}")
+        given[name] = argument
+    missing = [name for name in names if name not in given and name != "offset"]
+    if missing:
+        raise source.error(f"{kind} lacks its {missing[0]}", place(node), f"write {_shape(kind, data)}")
+    return WindowCall(
+        node,
+        WindowKind[kind],
+        given.get("data"),
+        given["timecol"],
+        given["gap"] if kind == "SESSION" else given["size"],
+        given.get("slide") or given.get("step"),
+        given.get("offset"),
+        tuple(partition.expressions) if partition is not None else (),
+    )
+
+
+def _is_partition(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and call_name(node) == "partition by"
+
+
+def _shape(kind: str, data: bool) -> str:
+    return _SHAPES[kind] if data else f"{kind}(ts, {_SHAPES[kind].partition('DESCRIPTOR(ts), ')[2]}"
+
+
+def assign_window(binder: Binder, call: WindowCall, relation: Relation) -> Relation:
+    """The relation with its rows in windows, and the three columns that say which.
+
+    Raises:
+        QueryError: the column is not event time, or the spans do not fit.
+    """
+    column = _time_column(binder, call, relation)
+    size = _span_us(binder, call.size)
+    slide = _span_us(binder, call.slide) if call.slide else size
+    if size <= 0 or slide <= 0:
+        raise binder.source.error("a window has a positive length", place(call.node), "write INTERVAL '1' MINUTE")
+    if size % slide:
+        raise _uneven(binder.source, call, size, slide)
+    grid = size if call.kind is WindowKind.CUMULATE else slide
+    offset = _span_us(binder, call.offset) % grid if call.offset else 0
+    taken = list(relation.node.schema.names)
+    names = tuple(fresh(name, taken) for name in _OUTPUT)
+    node = AssignWindow(
+        relation.node,
+        call.kind,
+        column,
+        size,
+        slide,
+        offset,
+        (names[0], names[1], names[2]),
+        call=binder.source.written(place(call.node)),
+        written=NodeLocation(place(call.node)[0]),
+    )
+    table = relation.columns[0].table
+    added = tuple(Visible(table, shown, name) for shown, name in zip(_OUTPUT, names, strict=True))
+    return replace(relation, node=node, columns=(*relation.columns, *added), window=(names[0], names[1], names[2]))
+
+
+def assign_session(
+    binder: Binder, call: WindowCall, relation: Relation, keys: Sequence[exp.Expr], emission: Emission
+) -> Relation:
+    """The relation with its rows in sessions by these keys, and the three columns that say which.
+
+    Raises:
+        QueryError: the column is not event time, or the gap is no span of time.
+    """
+    column, gap = _time_column(binder, call, relation), _span_us(binder, call.size)
+    if gap <= 0:
+        raise binder.source.error("a gap has a positive length", place(call.node), "write INTERVAL '10' MINUTE")
+    node, names = _with_keys(relation.node, [binder.bind(key) for key in keys])
+    start, end, time = (fresh(name, node.schema.names) for name in _OUTPUT)
+    changes = emission.changes
+    emission.rule(windowed=True)
+    emission.refuse_lateness("sessions")
+    at, written = binder.source.written(place(call.node)), NodeLocation(place(call.node)[0])
+    made = AssignSession(node, names, column, gap, changes, (start, end, time), call=at, written=written)
+    table = relation.columns[0].table
+    added = tuple(Visible(table, shown, name) for shown, name in zip(_OUTPUT, made.names, strict=True))
+    return replace(relation, node=made, columns=(*relation.columns, *added), window=made.names)
+
+
+def _with_keys(node: Node, values: Sequence[Expression]) -> tuple[Node, tuple[str, ...]]:
+    """The node with a column for each value, and what these are called."""
+    items: dict[str, Expression] = {column.name: column for column in columns(node.schema)}
+    names: list[str] = []
+    for value in values:
+        name = value.name if isinstance(value, Column) else fresh("$by", items)
+        items.setdefault(name, value)
+        names.append(name)
+    made = node if len(items) == len(node.schema.names) else Project(node, tuple(items.items()))
+    return made, tuple(dict.fromkeys(names))
+
+
+def _time_column(binder: Binder, call: WindowCall, relation: Relation) -> str:
+    bound = binder.bind(call.time)
+    actual = relation.node.time_column
+    if actual is None:
+        table = relation.columns[0].table or "this query"
+        if not isinstance(bound.type, TimestampType):
+            raise binder.source.error(
+                f"{bound} is {bound.type}, and windows are cut from a TIMESTAMP", place(call.time), _COMPUTE
+            )
+        advice = relation.undated.format(column=bound)
+        raise binder.source.error(f"{table} has no event time to cut into windows", place(call.time), advice)
+    if isinstance(bound, Column) and is_time(relation.node, bound.name):
+        return bound.name
+    if str(bound) != actual:
+        shown = next((column.name for column in relation.columns if column.column == actual), actual)
+        raise binder.source.error(
+            f"{bound} is not event time: the watermark is on {shown}", place(call.time), f"write {shown}"
+        )
+    return actual
+
+
+def _span_us(binder: Binder, node: exp.Expr) -> int:
+    bound = binder.bind(node)
+    if isinstance(bound, Literal) and isinstance(bound.value, timedelta):
+        return span_us(binder.source, microseconds(bound.value), place(node))
+    if not isinstance(bound, Literal):
+        problem = "a window's length is a constant"
+    elif isinstance(bound.type, IntervalType):
+        problem = "a window cannot be measured in months"
+    else:
+        problem = f"a window's length is an INTERVAL, this is {bound.type}"
+    raise binder.source.error(problem, place(node), "write for example INTERVAL '1' DAY")
+
+
+def _uneven(source: QueryText, call: WindowCall, size: int, slide: int) -> QueryError:
+    parts = size // slide + 1
+    while size % parts:
+        parts += 1
+    word, name = ("step", "CUMULATE") if call.kind is WindowKind.CUMULATE else ("slide", "HOP")
+    better = (
+        f"{name} with a {word} of {_interval(size // parts)}" if size > slide else f"a {word} no longer than the window"
+    )
+    hop = "hop" if word == "slide" else word
+    return source.error(
+        f"a {hop} of {slide / 1e6:g} s does not divide its window of {size / 1e6:g} s",
+        place(call.node),
+        f"write {better}, or use TUMBLE",
+    )
+
+
+def _interval(us: int) -> str:
+    for unit in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"):
+        if us % UNIT_US[unit] == 0:
+            return f"INTERVAL '{us // UNIT_US[unit]}' {unit}"
+    raise AssertionError(us)

@@ -1,0 +1,303 @@
+"""CREATE TABLE becomes what reads it: Scan, then computed columns, then the watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlglot.tokenizer_core import TokenType
+
+from ouzel.compiler.catalog import UNREAD, ConnectorTraits, Secret, connector_of
+from ouzel.compiler.coercion import can_coerce, cast_to
+from ouzel.compiler.expressions import Column, Expression, columns
+from ouzel.compiler.plan import Node, Project, Scan, Watermark
+from ouzel.compiler.sql.expressions.binder import Binder
+from ouzel.compiler.sql.expressions.literals import interval_us
+from ouzel.compiler.sql.queries.lookups import asked_by, without_clocks
+from ouzel.compiler.sql.queries.scope import Relation, near, pick, relation_of
+from ouzel.compiler.sql.statements.epochs import dated, holds_times, read_as
+from ouzel.compiler.sql.statements.upserts import keyed_log, latest_rows
+from ouzel.compiler.sql.syntax.queries import parse_expression
+from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
+from ouzel.compiler.sql.syntax.statements import ColumnClause, CreateTable, Name, WatermarkClause
+from ouzel.compiler.sql.syntax.type_names import read_type
+from ouzel.compiler.types import DataType, Field, Schema, TimestampType
+from ouzel.compiler.written import NodeLocation
+from ouzel.errors import QueryError
+
+
+@dataclass(frozen=True)
+class Table:
+    """A created table: how it is read, and what it takes when it is written."""
+
+    name: str
+    traits: ConnectorTraits
+    options: tuple[tuple[str, str], ...]
+    relation: Relation
+    writable: Schema
+    keys: tuple[str, ...]
+    secrets: tuple[Secret, ...] = ()
+
+    @property
+    def is_log_of_keys(self) -> bool:
+        """Whether it is written by key, and read record by record."""
+        return bool(self.keys) and "upsert" in self.traits.modes and not self.relation.node.retracts
+
+
+class _ColumnBinder(Binder):
+    no_aggregates = "a column of CREATE TABLE is computed row by row"
+
+
+def create_table(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> Table:
+    """The table that a CREATE TABLE makes.
+
+    Raises:
+        QueryError: unknown connector, option, type, column or metadata key; a watermark that is no time.
+    """
+    _refuse_twins(source, statement)
+    statement = without_clocks(source, statement)
+    traits = _connector(source, statement, connectors)
+    options, secrets = _options(source, statement, traits)
+    name = statement.name.text
+    epoch = traits.epoch(dict(options)) if traits.epoch else ""
+    scan, declared = _scan(source, statement, traits, options, epoch)
+    keys = _keys(source, statement, _compute_columns(source, statement, dated(scan, declared, epoch), declared))
+    scan = asked_by(keys, scan, traits)
+    options = scan.options
+    log = keyed_log(source, statement, traits, dict(options), keys, scan)
+    read = dated(latest_rows(log, scan, traits.metadata) if log else scan, declared, epoch)
+    node = _compute_columns(source, statement, read, declared)
+    for clause in statement.watermarks:
+        node = _watermark(source, clause, relation_of(node, name))
+    physical = [column for column in statement.columns if not column.expression and not column.virtual]
+    writable = Schema(tuple(Field(c.name.text, declared[c.name.text], not c.not_null) for c in physical))
+    undated = f"add WATERMARK FOR {{column}} AS {{column}} - INTERVAL '5' SECOND to CREATE TABLE {name}"
+    relation = Relation(node, relation_of(node, name).columns, undated=undated)
+    return Table(name, traits, options, relation, writable, keys, secrets)
+
+
+def _refuse_twins(source: QueryText, statement: CreateTable) -> None:
+    seen: set[str] = set()
+    for column in statement.columns:
+        if column.name.text in seen:
+            raise source.error(
+                f"the column {column.name.text} is declared twice", column.name.span, "rename one of them"
+            )
+        seen.add(column.name.text)
+    for what, found in (("WATERMARK", statement.watermarks), ("PRIMARY KEY", statement.keys)):
+        if len(found) > 1:
+            again = found[1].column if isinstance(found[1], WatermarkClause) else found[1][0]
+            raise source.error(f"the table has two clauses {what}", again.span, "keep one")
+
+
+def _connector(source: QueryText, statement: CreateTable, connectors: Mapping[str, ConnectorTraits]) -> ConnectorTraits:
+    for option in statement.options:
+        if option.key == "connector":
+            found = connector_of(connectors, option.value)
+            if found is None:
+                ours = _ELSEWHERE.get(option.value)
+                advice = f"write '{ours}'" if ours in connectors else near(option.value, connectors)
+                raise source.error(f"there is no connector '{option.value}'", option.span, advice)
+            return found
+    raise source.error(
+        f"the table {statement.name.text} does not say where its rows are",
+        statement.name.span,
+        f"add WITH ('connector' = '...'), one of {', '.join(connectors)}",
+    )
+
+
+_ELSEWHERE = {
+    "filesystem": "file", "posix_fs": "file", "faker": "datagen", "stdout": "print", "console": "print",
+}  # fmt: skip
+"""What others call a connector that we have."""
+
+
+def _options(
+    source: QueryText, statement: CreateTable, traits: ConnectorTraits
+) -> tuple[tuple[tuple[str, str], ...], tuple[Secret, ...]]:
+    """The options, in which secrets are only referred to, and the secrets."""
+    seen: set[str] = set()
+    for option in statement.options:
+        if option.key in seen:
+            raise source.error(f"the option '{option.key}' is given twice", option.span, "keep one")
+        seen.add(option.key)
+    options = {option.key: option.value for option in statement.options if option.key != "connector"}
+    called = next(option.value for option in statement.options if option.key == "connector")
+    try:
+        if traits.canonical:
+            options = traits.canonical(options)
+        options = {**traits.variants.get(called, {}), **options}
+        if traits.check:
+            traits.check(options)
+    except QueryError as error:
+        start, end = _guilty(statement, error, traits)
+        raise error.located(source.text, start, end - start) from None
+    hidden = traits.secrets(options) if traits.secrets else frozenset()
+    secrets = tuple(
+        Secret(statement.name.text, option.key, option.value, option.span)
+        for option in statement.options
+        if option.key in hidden
+    )
+    options |= {secret.option: secret.reference for secret in secrets}
+    return tuple((options | _note_quoted(statement, traits, options)).items()), secrets
+
+
+def _note_quoted(statement: CreateTable, traits: ConnectorTraits, options: Mapping[str, str]) -> dict[str, str]:
+    """The option that says which columns are quoted, where their format asks for it: all are, if one cannot stand in a list."""
+    option = traits.quoted(options) if traits.quoted else ""
+    names = [name for column in statement.columns if not column.expression for name in _list_quoted(column)]
+    if not option or not names:
+        return {}
+    said = [name for name in options.get(option, "").split(",") if name]
+    is_list = all("," not in name and name == name.strip() and name for name in names)
+    return {option: ",".join([*said, *names]) if is_list else "*"}
+
+
+def _list_quoted(column: ColumnClause) -> Iterator[str]:
+    """The column, if it is in quotes, and as `column.field` those fields of its type that are."""
+    if column.name.quoted:
+        yield column.name.text
+    for token in column.type:
+        if token.token_type is TokenType.IDENTIFIER:
+            yield f"{column.name.text}.{token.text}"
+
+
+def _guilty(statement: CreateTable, error: QueryError, traits: ConnectorTraits) -> tuple[int, int]:
+    """The option that an error of the connector's check names; else the option 'connector'."""
+    named = [
+        option
+        for option in statement.options
+        if any(f"'{name}'" in error.problem for name in _names(option.key, option.value, traits))
+    ]
+    blamed = named or [option for option in statement.options if option.key == "connector"]
+    return blamed[0].span
+
+
+def _names(key: str, value: str, traits: ConnectorTraits) -> set[str]:
+    """An option's name as it is written, and the connector's own."""
+    names = {key}
+    if traits.canonical:
+        with suppress(QueryError):  # it means something else there
+            names |= traits.canonical({key: value}).keys()
+    return names
+
+
+def _scan(
+    source: QueryText, statement: CreateTable, traits: ConnectorTraits, options: tuple[tuple[str, str], ...], epoch: str
+) -> tuple[Scan, dict[str, DataType]]:
+    fields: list[Field] = []
+    metadata: list[tuple[str, str]] = []
+    declared: dict[str, DataType] = {}
+    for column in statement.columns:
+        if column.expression:
+            continue
+        name, kind = column.name.text, read_type(source, column.type)
+        declared[name] = kind
+        if column.metadata is not None:
+            metadata.append((name, column.metadata))
+            kind = _metadata_type(source, column, traits, kind)
+        elif epoch and holds_times(kind):
+            advice = "declare BIGINT inside of it, and compute TO_TIMESTAMP_LTZ(value, 3)"
+            raise source.error(f"'timestamp.epoch' is of whole columns, and {name} is {kind}", column.name.span, advice)
+        else:
+            kind = read_as(kind, epoch)
+        fields.append(Field(name, kind, not column.not_null))
+    if not fields:
+        raise source.error(
+            f"the table {statement.name.text} has no column to read", statement.name.span, "declare one with its type"
+        )
+    scan = Scan(
+        statement.name.text,
+        traits.name,
+        options,
+        Schema(tuple(fields)),
+        tuple(metadata),
+        written=NodeLocation(begins=statement.name.span[0]),
+        traits=traits.reads(dict(options)) if traits.reads else UNREAD,
+    )
+    return scan, declared
+
+
+def _metadata_type(source: QueryText, column: ColumnClause, traits: ConnectorTraits, declared: DataType) -> DataType:
+    key = column.metadata or ""
+    if key not in traits.metadata:
+        otherwise = f"the connector {traits.name} has none"
+        raise source.error(
+            f"the connector {traits.name} has no metadata '{key}'",
+            column.name.span,
+            near(key, traits.metadata, otherwise),
+        )
+    actual = traits.metadata[key]
+    if not can_coerce(actual, declared):
+        raise source.error(
+            f"the metadata '{key}' is {actual}, not {declared}",
+            span_of(column.type),
+            f"declare {column.name.text} {actual} METADATA",
+        )
+    return actual
+
+
+def _compute_columns(source: QueryText, statement: CreateTable, scan: Node, declared: Mapping[str, DataType]) -> Node:
+    relation = relation_of(scan, statement.name.text)
+    items: list[tuple[str, Expression]] = []
+    for column in statement.columns:
+        name = column.name.text
+        if column.expression:
+            items.append((name, _expression(source, column.expression, relation, column)))
+        else:
+            items.append((name, cast_to(Column(scan.schema[name].type, name), declared[name])))
+    plain = tuple(zip(scan.schema.names, columns(scan.schema), strict=True))
+    return scan if tuple(items) == plain else Project(scan, tuple(items))
+
+
+def _expression(source: QueryText, tokens: Tokens, relation: Relation, column: ColumnClause) -> Expression:
+    query = parse_expression(source, tokens)
+    bound = _ColumnBinder(source, relation, query.types).bind(query.tree)
+    if not column.type:
+        return bound
+    kind = read_type(source, column.type)
+    if not can_coerce(bound.type, kind):
+        raise source.error(f"the expression is {bound.type}, not {kind}", span_of(tokens), f"write CAST(... AS {kind})")
+    return cast_to(bound, kind)
+
+
+def _watermark(source: QueryText, clause: WatermarkClause, relation: Relation) -> Watermark:
+    column = _own_column(source, clause.column, relation)
+    kind = relation.node.schema[column].type
+    if not isinstance(kind, TimestampType):
+        raise source.error(
+            f"{column} is {kind}, and event time is a TIMESTAMP",
+            clause.column.span,
+            "compute one: ts AS CAST(... AS TIMESTAMP(3))",
+        )
+    query = parse_expression(source, clause.expression)
+    bound = _ColumnBinder(source, relation, query.types).bind(query.tree)
+    if bound.type != kind:
+        raise source.error(
+            f"the watermark is {bound.type} and its column {kind}",
+            span_of(clause.expression),
+            f"write {column} - INTERVAL '5' SECOND",
+        )
+    return Watermark(relation.node, column, bound, _idle_ms(source, clause))
+
+
+def _idle_ms(source: QueryText, clause: WatermarkClause) -> int | None:
+    if clause.idle is None:
+        return 30_000
+    return interval_us(source, clause.idle, span_of(clause.idle)) // 1000 if clause.idle else None
+
+
+def _own_column(source: QueryText, name: Name, relation: Relation) -> str:
+    names = [column.name for column in relation.columns]
+    found = pick(name, names)
+    if not found:
+        raise source.error(
+            f"there is no column {name.text} in {relation.columns[0].table}", name.span, near(name.text, names)
+        )
+    return names[found[0]]
+
+
+def _keys(source: QueryText, statement: CreateTable, node: Node) -> tuple[str, ...]:
+    relation = relation_of(node, statement.name.text)
+    return tuple(_own_column(source, name, relation) for key in statement.keys for name in key)

@@ -1,0 +1,1 @@
+"""From text to trees: tokens, statement shells, and queries as sqlglot reads them."""

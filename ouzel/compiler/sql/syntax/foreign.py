@@ -1,0 +1,125 @@
+"""Constructs of other dialects, known by their words: what to write here instead, before the parser trips over them."""
+
+from __future__ import annotations
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ouzel.compiler.sql.syntax.source import QueryText, Tokens, is_word, span_of
+from ouzel.errors import NotSupported
+
+_ANYWHERE = {
+    "LATERAL VIEW": "write CROSS JOIN UNNEST(array) AS t (element)",
+    "POSITIONAL JOIN": "rows of a stream have no position; join by a key",
+    "WITH ROLLUP": "write GROUP BY ROLLUP (a, b)",
+    "WITH CUBE": "write GROUP BY CUBE (a, b)",
+    "UNION BY NAME": "name the columns of both sides in one order",
+    "UNION ALL BY NAME": "name the columns of both sides in one order",
+    "FOR UPDATE": "leave it out: a query takes no locks",
+    "BETWEEN SYMMETRIC": "write BETWEEN LEAST(a, b) AND GREATEST(a, b)",
+    "IS JSON": "write JSON_EXISTS(text, '$')",
+    "IS NOT JSON": "write NOT JSON_EXISTS(text, '$')",
+    "AT TIME ZONE": "a TIMESTAMP has no zone; add what it is ahead: t + INTERVAL '1' HOUR",
+}
+_BEFORE_PARENTHESIS = {
+    "PIVOT": "write an aggregate for each value: SUM(x) FILTER (WHERE k = 'a') AS a",
+    "UNPIVOT": "write CROSS JOIN UNNEST(ARRAY[a, b]) AS u (value)",
+    "CROSS APPLY": "write CROSS JOIN LATERAL (SELECT ...) AS a",
+    "OUTER APPLY": "write LEFT JOIN LATERAL (SELECT ...) AS a ON TRUE",
+}
+"""A name may be any of these words, so they are known by what stands before them and the parenthesis behind."""
+_BETWEEN_VALUES = {
+    "COLLATE": "texts are compared code point by code point; compare LOWER(text)",
+    "OVERLAPS": "write a < d AND c < b, for spans from a to b and from c to d",
+    "XOR": "write a <> b",
+    "GLOB": "write LIKE, or REGEXP_LIKE",
+    "RLIKE": "write REGEXP_LIKE(text, 'pattern')",
+    "REGEXP": "write REGEXP_LIKE(text, 'pattern')",
+    "~": "write REGEXP_LIKE(text, 'pattern')",
+    "~*": "write REGEXP_LIKE(text, '(?i)pattern')",
+}
+_FOREIGN = _ANYWHERE | _BEFORE_PARENTHESIS | _BETWEEN_VALUES
+_FIRST_WORDS = frozenset(words.split()[0] for words in _FOREIGN)
+_SIGNS = {
+    "&&": "write AND",
+    "//": "write a DIV b",
+    "**": "write POWER(a, b)",
+    "=<": "write <=",
+    "!~": "write NOT REGEXP_LIKE(text, 'pattern')",
+    "!~*": "write NOT REGEXP_LIKE(text, '(?i)pattern')",
+}
+_PREFIXES = {"E": "write the character itself between the quotes", "R": "leave the r out: a backslash is a backslash"}
+_OPERANDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.R_BRACKET)
+
+
+def refuse_foreign(source: QueryText, tokens: Tokens) -> None:
+    """Refuse what only other dialects have.
+
+    Raises:
+        NotSupported: the construct, at its place, with what to write instead.
+    """
+    _refuse_tokens(source, tokens)
+    for index, token in enumerate(tokens):
+        _refuse_signs(source, tokens[index : index + 2])
+        if token.text.upper() in _FIRST_WORDS:
+            _refuse_words(source, tokens, index)
+
+
+def _refuse_tokens(source: QueryText, tokens: Tokens) -> None:
+    """Single tokens that mean another thing elsewhere: sqlglot reads `a:b` as `a AS b`, `0x1F` as bytes and `N'a'` as a name.
+
+    Within brackets and braces a colon is of a slice and a struct, which others refuse.
+    """
+    depth = 0
+    for token in tokens:
+        depth += token.token_type in (TokenType.L_BRACKET, TokenType.L_BRACE)
+        depth -= token.token_type in (TokenType.R_BRACKET, TokenType.R_BRACE)
+        if depth == 0 and token.token_type in (TokenType.COLON, TokenType.COLON_EQ):
+            advice = (
+                "write a.b for a field of a ROW, JSON_VALUE(a, '$.b') for a field of JSON text, or a AS b for a name"
+            )
+            raise source.error(f"there is no operator {token.text}", span_of([token]), advice)
+        if token.token_type is TokenType.NATIONAL_STRING:
+            raise source.error(
+                "a text that begins with N' is not supported", span_of([token]), "leave the N out", NotSupported
+            )
+        if token.token_type is TokenType.HEX_STRING and source.text[token.start : token.start + 2].lower() == "0x":
+            advice = f"write {int(token.text or '0', 16)}, or x'{token.text}' for BYTES"
+            raise source.error("a hexadecimal number is not supported", span_of([token]), advice, NotSupported)
+        if token.token_type is TokenType.PLACEHOLDER:
+            advice = "write the value itself; a program that makes the text can put it there"
+            raise source.error("a parameter is not supported", span_of([token]), advice, NotSupported)
+
+
+def _refuse_words(source: QueryText, tokens: Tokens, index: int) -> None:
+    follows = _is_operand(tokens, index - 1)
+    for words, instead in _FOREIGN.items():
+        end = index + len(words.split())
+        if end > len(tokens) or not all(map(is_word, tokens[index:end], words.split())):
+            continue
+        opens = end < len(tokens) and tokens[end].token_type is TokenType.L_PAREN
+        if (
+            words in _ANYWHERE
+            or (words in _BEFORE_PARENTHESIS and follows and opens)
+            or (words in _BETWEEN_VALUES and follows and (opens or _is_operand(tokens, end)))
+        ):
+            raise source.error(f"{words} is not supported", span_of(tokens[index:end]), instead, NotSupported)
+
+
+def _refuse_signs(source: QueryText, pair: Tokens) -> None:
+    """Two tokens that touch, and are one sign elsewhere."""
+    first = pair[0]
+    sign = first.text
+    if len(pair) == 2 and pair[1].start == first.end + 1 and first.token_type is not TokenType.STRING:
+        if pair[1].token_type is TokenType.STRING and sign.upper() in _PREFIXES and is_word(first, sign.upper()):
+            problem = f"a text that begins with {sign}' is not supported"
+            raise source.error(problem, span_of(pair), _PREFIXES[sign.upper()], NotSupported)
+        sign = sign if sign in _SIGNS else sign + pair[1].text
+    if sign in _SIGNS and not {first.token_type, pair[-1].token_type} & {TokenType.STRING, TokenType.IDENTIFIER}:
+        raise source.error(f"there is no operator {sign}", span_of([t for t in pair if t.text in sign]), _SIGNS[sign])
+
+
+def _is_operand(tokens: Tokens, index: int) -> bool:
+    if not 0 <= index < len(tokens):
+        return False
+    token: Token = tokens[index]
+    return token.token_type in _OPERANDS or token.token_type is TokenType.VAR

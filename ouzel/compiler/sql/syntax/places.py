@@ -1,0 +1,133 @@
+"""The places of sqlglot's nodes in the user's text, and their names in errors."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ouzel.compiler.sql.syntax.rewrite import CALL
+from ouzel.compiler.sql.syntax.source import QueryText, Span
+from ouzel.errors import NotSupported
+
+_SPAN = "ouzel.span"
+"""Where a node keeps its place, once it is known: looking for it goes through all that is below, and is asked of each part."""
+
+
+def note_places(tree: exp.Expr) -> None:
+    """Note the place of each expression of a parsed tree, from the leaves up; of what holds a query it changes as that is bound."""
+    changing: set[int] = set()
+    for node in reversed(list(tree.bfs())):
+        if isinstance(node, exp.Query) or any(id(part) in changing for part in node.iter_expressions()):
+            changing.add(id(node))
+            continue
+        spans = [part.meta[_SPAN] for part in node.iter_expressions() if _SPAN in part.meta]
+        if "start" in node.meta and "end" in node.meta:
+            spans.append((node.meta["start"], node.meta["end"] + 1))
+        if spans:
+            node.meta[_SPAN] = (min(start for start, _ in spans), max(end for _, end in spans))
+
+
+def place(node: exp.Expr) -> Span:
+    """From the first to the last character of `node`, as far as its parts know where they are."""
+    if isinstance(node, exp.Anonymous) and "start" in node.meta:
+        return (node.meta["start"], node.meta["end"] + 1)  # the rewrite made it the place of the whole call
+    if _SPAN in node.meta:
+        start, end = node.meta[_SPAN]
+        return (start, end)
+    starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
+    ends = [part.meta["end"] for part in node.walk() if "end" in part.meta]
+    if starts:
+        return (min(starts), max(ends) + 1)
+    return place(node.parent) if node.parent is not None else (0, 1)
+
+
+def call_name(node: exp.Expr) -> str:
+    """The lower-case name of a call, without the prefix of the rewrite."""
+    return node.name.removeprefix(CALL).lower()
+
+
+_DESCRIPTIONS: dict[type[exp.Expr], str] = {
+    exp.Subquery: "a subquery in this place (write it in WHERE, or in the select list of a query that does not group)",
+    exp.Select: "a subquery as a value",
+    exp.Exists: "EXISTS in this place (write it in WHERE)",
+    exp.Table: "a table in parentheses",
+    exp.Lambda: "a lambda",
+    exp.JSONExtract: "the operator ->",
+    exp.JSONExtractScalar: "the operator ->>",
+    exp.Tuple: "a list of values in parentheses (only =, <> and IN compare such lists)",
+    exp.Alias: "an alias inside an expression",
+    exp.Kwarg: "a named argument",
+    exp.Star: "* inside an expression",
+    exp.Order: "ORDER BY inside a call",
+    exp.IgnoreNulls: "IGNORE NULLS",
+    exp.RespectNulls: "RESPECT NULLS",
+    exp.BitwiseLeftShift: "the operator <<",
+    exp.BitwiseRightShift: "the operator >>",
+    exp.Parameter: "a parameter",
+    exp.Placeholder: "a parameter",
+    exp.Slice: "a slice of an array",
+    exp.Array: "an array in brackets alone",
+    exp.Struct: "a struct in braces",
+    exp.Concat: "a text beside a text",
+    exp.Unnest: "UNNEST outside FROM",
+    exp.Any: "ANY (array)",
+    exp.ArrayFilter: "FILTER (array, lambda)",
+    exp.All: "ALL (array)",
+    exp.Interval: "an interval without a quoted amount",
+}  # fmt: skip
+
+
+_EACH_ELEMENT = "write CROSS JOIN UNNEST(array) AS u (element), and ARRAY_AGG of what is computed"
+_OF_JSON = "write JSON_VALUE(text, '$.path')"
+_INSTEAD: dict[type[exp.Expr], str] = {
+    exp.Tuple: "write ROW(a, b) for several values as one",
+    exp.Array: "write ARRAY[1, 2]",
+    exp.JSONExtract: _OF_JSON,
+    exp.JSONExtractScalar: _OF_JSON,
+    exp.Struct: "write ROW(1, 2)",
+    exp.Slice: "write SLICE(array, start, length)",
+    exp.Any: "write ARRAY_CONTAINS(array, value), or a LIKE 'x' OR a LIKE 'y'",
+    exp.All: "write NOT ARRAY_CONTAINS(array, value)",
+    exp.Unnest: "write FROM t CROSS JOIN UNNEST(array) AS u (element)",
+    exp.Explode: "write FROM t CROSS JOIN UNNEST(array) AS u (element)",
+    exp.Concat: "write 'a' || 'b'",
+    exp.Lambda: _EACH_ELEMENT,
+    exp.ArrayFilter: _EACH_ELEMENT,
+    exp.Table: "write the joins without parentheses, or as a subquery: (SELECT ... FROM a JOIN b ON ...) AS c",
+    exp.BitwiseLeftShift: "write SHIFTLEFT(a, n)",
+    exp.BitwiseRightShift: "write SHIFTRIGHT(a, n)",
+}
+"""What to write instead of a part that is not supported."""
+
+
+def instead_of(node: exp.Expr) -> str:
+    """Advice for a part that is not supported; empty if there is none."""
+    return _INSTEAD.get(type(node), "")
+
+
+def describe(node: exp.Expr) -> str:
+    """What a user calls this part."""
+    return _DESCRIPTIONS.get(type(node), f"{type(node).__name__.upper()} here")
+
+
+_CLAUSES = {
+    "laterals": "LATERAL",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "qualify": "QUALIFY",
+    "windows": "WINDOW",
+}
+
+
+def consume(source: QueryText, node: exp.Expr, *known: str) -> None:
+    """Refuse a node with clauses that the binder does not read, so that nothing sqlglot parsed is lost in silence.
+
+    Raises:
+        NotSupported: naming the clause.
+    """
+    for key, value in node.args.items():
+        if value and key not in known:
+            inner = value[0] if isinstance(value, list) else value
+            span = place(inner) if isinstance(inner, exp.Expr) else place(node)
+            name = _CLAUSES.get(key, key.strip("_").upper().replace("_", " "))
+            raise source.error(f"{name} is not supported here", span, kind=NotSupported)

@@ -1,0 +1,132 @@
+"""From the tokens of a query to sqlglot's tree, with the EMIT clause read by us and errors said in our words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, ParseError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ouzel.compiler.sql.queries.group_keys import spell_group_by_all, spread_keys
+from ouzel.compiler.sql.syntax.emit_clause import EmitClause, split_emit
+from ouzel.compiler.sql.syntax.nesting import check_tokens, check_tree
+from ouzel.compiler.sql.syntax.places import note_places
+from ouzel.compiler.sql.syntax.precedence import LeveledParser, settle_precedence
+from ouzel.compiler.sql.syntax.rewrite import rewrite_query
+from ouzel.compiler.sql.syntax.source import QueryText, Tokens, span_of
+from ouzel.compiler.types import DataType
+from ouzel.errors import QueryError
+
+
+@dataclass(frozen=True)
+class Query:
+    """A parsed query; `types` are those of its casts by offset."""
+
+    tree: exp.Expr
+    types: dict[int, DataType]
+    emit: EmitClause | None = None
+
+
+def parse_query(source: QueryText, tokens: Tokens) -> Query:
+    """The tree of a query.
+
+    Raises:
+        QueryError: it is not a query.
+        NotSupported: it uses a construct outside the subset.
+    """
+    body, emit = split_emit(source, tokens)
+    if not body:
+        raise source.error("there is no query here", span_of(tokens), "write SELECT ...")
+    check_tokens(source, body)
+    rewritten = rewrite_query(source, body)
+    tree = _parse(source, rewritten.tokens)
+    if not isinstance(tree, exp.Query | exp.Values):
+        raise source.error("this is not a query", span_of(body), "write SELECT ...")
+    spell_group_by_all(source, tree)
+    spread_keys(source, tree)
+    return Query(tree, rewritten.types, emit)
+
+
+def parse_expression(source: QueryText, tokens: Tokens) -> Query:
+    """The tree of one expression, of CREATE TABLE.
+
+    Raises:
+        QueryError: it is not an expression.
+    """
+    check_tokens(source, tokens)
+    rewritten = rewrite_query(source, tokens)
+    return Query(_parse(source, rewritten.tokens), rewritten.types)
+
+
+def _parse(source: QueryText, tokens: list[Token]) -> exp.Expr:
+    try:
+        parser = LeveledParser(error_level=ErrorLevel.IMMEDIATE, error_message_context=len(source.text))
+        tree = parser.parse(tokens, source.text)[0]
+    except ParseError as error:
+        raise _syntax_error(source, tokens, error) from None
+    assert tree is not None
+    tree.meta["start"], tree.meta["end"] = (
+        tokens[0].start,
+        tokens[0].end,
+    )  # a last resort for parts that do not know their place
+    note_places(tree)
+    check_tree(source, tree)
+    return settle_precedence(source, tree)
+
+
+_ENDS = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN, TokenType.END)
+"""What a query may end with; after any other token something is missing."""
+_SQLGLOT_SAYS = (
+    (r"^Expecting \)", "a ) is missing"),
+    (r"^Expecting \(", "a ( is missing"),
+    (r"^Expecting \]", "a ] is missing"),
+    (r"^Expected table name", "the name of a table is missing"),
+    (r"^Expected END after CASE", "CASE has no END"),
+    (r"^Expected AND after BETWEEN", "BETWEEN has no AND"),
+    (r"^Required argument 'expression' missing", "something is missing after this"),
+    (r"^Required argument 'this' missing", "something is missing before or after this"),
+)
+
+
+def _syntax_error(source: QueryText, tokens: list[Token], error: ParseError) -> QueryError:
+    first = error.errors[0] if error.errors else {}
+    at = len(first.get("start_context") or "")
+    end = at + max(1, len(first.get("highlight") or ""))
+    description = first.get("description") or ""
+    for pattern, problem in _SQLGLOT_SAYS:
+        if re.match(pattern, description):
+            return source.error(problem, (at, end))
+    if at >= tokens[-1].start and tokens[-1].token_type not in _ENDS:
+        return source.error(f"something is missing after {source.text[at:end]}", (at, end))
+    if re.fullmatch("SELECT|INSERT|CREATE|SET|WITH|EXPLAIN", source.text[at:end].upper()):
+        return source.error(f"a ; is missing before {source.text[at:end]}", (at, end))
+    advice = _meant(tokens, at) or "see docs/sql.md for what a query may hold"
+    return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
+
+
+_CLAUSES = (
+    "SELECT",
+    "DISTINCT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "HAVING",
+    "ORDER BY",
+    "LIMIT",
+    "JOIN",
+    "UNION",
+    "BETWEEN",
+    "LIKE",
+)
+
+
+def _meant(tokens: list[Token], at: int) -> str:
+    """The clause that the word before this place is like: `SELECT a FORM t` trips over t."""
+    before = next((token for token in reversed(tokens) if token.end < at), None)
+    if before is None or before.token_type is not TokenType.IDENTIFIER:
+        return ""
+    close = get_close_matches(before.text.upper(), _CLAUSES, 1, 0.7)
+    return f"did you mean {close[0]} where you wrote {before.text}?" if close else ""

@@ -1,0 +1,316 @@
+"""From tokens to statement shells, by the lark grammar in `statements.lark`."""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any
+
+import lark
+
+from ouzel.compiler.sql.statements.showing import is_listing, read_listing
+from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
+from ouzel.compiler.sql.syntax.statements import (
+    NAMING,
+    ColumnClause,
+    CreateTable,
+    CreateView,
+    Explain,
+    HintPair,
+    Insert,
+    LikeClause,
+    Name,
+    ReconcileStatement,
+    Select,
+    SetOption,
+    Statement,
+    TimeText,
+    WatermarkClause,
+    WrittenOption,
+)  # fmt: skip
+from ouzel.compiler.sql.syntax.terminals import TerminalLexer, terminals
+from ouzel.errors import NotSupported, QueryError
+
+_DETAILS = ("logical", "topology", "state", "packing", "json")
+_STATEMENTS = ("CREATE", "INSERT", "SELECT", "WITH", "SET", "EXPLAIN", "EXECUTE", "RECONCILE", "DESCRIBE", "SHOW")
+_SHOWN = {"LPAR": "(", "RPAR": ")", "COMMA": ",", "EQ": "=", "DOT": ".", "MINUS": "-", "GROUP": "(", "QUERY": "SELECT"}
+_VAGUE = {
+    "NAME": "a name", "QUOTED": "a name", "STRING": "a string", "NUMBER": "a number", "$END": "the end of the statement",
+}  # fmt: skip
+
+
+_GRAMMAR = Path(__file__).with_name("statements.lark")
+
+
+@cache
+def _parser() -> lark.Lark:
+    return lark.Lark(
+        _GRAMMAR.read_text(),
+        parser="lalr",
+        lexer=TerminalLexer,
+        start=["statement", "hints"],
+        propagate_positions=True,
+        maybe_placeholders=False,
+        cache=_tables_path(),
+    )
+
+
+def _tables_path() -> str | None:
+    """Where lark keeps the tables, which take five times as long to build as to read: beside our bytecode, if that is kept.
+
+    They hold for one grammar and one version of lark, which lark sees to.
+    """
+    path = Path(cache_from_source(str(_GRAMMAR.with_suffix(".py")))).with_suffix(".tables")
+    known = os.access(path, os.R_OK)
+    return str(path) if known or (os.access(path.parent, os.W_OK) and not sys.dont_write_bytecode) else None
+
+
+def read_statement(source: QueryText, tokens: Tokens) -> Statement:
+    """The shell of one statement.
+
+    Raises:
+        QueryError: it is not a statement.
+        NotSupported: it is one that Ouzel does not have.
+    """
+    _refuse_foreign_statements(source, tokens)
+    if is_listing(tokens):
+        return read_listing(source, tokens)
+    tree = _parse(source, tokens, "statement")
+    return _Shells(source, tokens).statement(tree)
+
+
+def read_hints(source: QueryText) -> list[HintPair]:
+    """All pairs of all hints of the file, in order."""
+    pairs = []
+    for offset, text in source.hints():
+        inner = QueryText(" " * offset + text)
+        tree = _parse(QueryText(source.text), inner.tokens(), "hints")
+        for hint in tree.children:
+            if isinstance(hint, lark.Tree):
+                pairs += list(_pairs(hint))
+    return pairs
+
+
+def _pairs(hint: lark.Tree[Any]) -> Iterator[HintPair]:
+    name = str(_trees(hint, "name")[0].children[0])
+    pairs = _trees(hint, "hint_pair")
+    if not pairs:
+        names = _trees(hint, "hint_name") if name.upper() in NAMING else []
+        yield from (HintPair(name.upper(), _name_in(one), "", _span(one)) for one in names)
+        if not names:
+            yield HintPair(name.upper(), "", "", _span(hint))
+    for pair in pairs:
+        key, _, value = pair.children
+        yield HintPair(name.upper(), str(key), str(value), _span(pair))
+
+
+def _name_in(hint_name: lark.Tree[Any]) -> str:
+    first = hint_name.children[0]
+    return str(first.children[0] if isinstance(first, lark.Tree) else first)
+
+
+def _parse(source: QueryText, tokens: Tokens, start: str) -> lark.Tree[Any]:
+    try:
+        return _parser().parse(list(terminals(source, tokens)), start=start)
+    except lark.UnexpectedToken as error:
+        raise _syntax_error(source, tokens, error) from None
+
+
+def _syntax_error(source: QueryText, tokens: Tokens, error: lark.UnexpectedToken) -> QueryError:
+    expected = sorted({_VAGUE.get(kind) or _SHOWN.get(kind, kind) for kind in error.accepts or error.expected})
+    advice = f"expected {' or '.join(expected)}" if len(expected) <= 10 else ""
+    if error.token.type == "$END":
+        return source.error("the statement ends too early", (tokens[-1].end, tokens[-1].end + 1), advice)
+    at, end = error.token.start_pos or 0, error.token.end_pos or 0
+    if at == tokens[0].start and error.token.type != "QUERY":
+        near = difflib.get_close_matches(tokens[0].text.upper(), _STATEMENTS, 1)
+        meant = f"did you mean {near[0]}?" if near else f"a statement begins with {', '.join(_STATEMENTS)}"
+        return source.error(f"{source.text[at:end]} does not begin a statement", (at, end), meant)
+    begun = source.text[at:end].split()[:1]
+    if "$END" in (error.accepts or error.expected) and begun and begun[0].upper() in _BEGINNINGS:
+        return source.error(f"a ; is missing before {begun[0]}", (at, at + len(begun[0])))
+    if begun and begun[0].upper() in _CLAUSES_ELSEWHERE:
+        advice = _CLAUSES_ELSEWHERE[begun[0].upper()]
+    return source.error(f"{source.text[at:end]} does not belong here", (at, end), advice)
+
+
+_BEGINNINGS = frozenset({*_STATEMENTS} - {"SET"})
+_CLAUSES_ELSEWHERE = {
+    "FORMAT": "the format is an option of WITH: 'format' = 'json'",
+    "USING": "the connector and the format are options of WITH: WITH ('connector' = 'file', 'format' = 'parquet')",
+    "PARTITIONED": "leave it out: a sink's folder is not cut by columns",
+    "PARTITION": "leave it out: a sink's folder is not cut by columns",
+    "APPEND": "leave it out: of any table that is written EXPLAIN says whether rows are taken back",
+    "DISTRIBUTED": "leave it out: the planner chooses how rows are spread over tasks",
+    "BY": "write the columns: INSERT INTO t (a, b) SELECT ...",
+}
+"""What other dialects have behind a statement's beginning, and what to write instead."""
+_FOREIGN = {
+    ("FROM",): "FROM at the beginning is not supported: write SELECT * FROM t",
+    ("TABLE",): "TABLE t as a query is not supported: write SELECT * FROM t",
+    ("SUBSCRIBE",): "SUBSCRIBE is not supported: a SELECT goes on for as long as rows come",
+    ("CREATE", "FUNCTION"): "CREATE FUNCTION is not supported: write it in Python with ouzel.function, and run the query from Python",
+    ("CREATE", "MATERIALIZED"): "CREATE MATERIALIZED VIEW is not supported: write CREATE VIEW, and INSERT INTO to keep its result",
+    ("CREATE", "SINK"): "CREATE SINK is not supported: write CREATE TABLE and INSERT INTO",
+    ("CREATE", "STREAM"): "CREATE STREAM is not supported: write CREATE TABLE",
+    ("CREATE", "CATALOG"): "CREATE CATALOG is not supported: a file of SQL creates the tables it reads",
+    ("CREATE", "DATABASE"): "CREATE DATABASE is not supported: a file of SQL creates the tables it reads",
+    ("DROP",): "DROP is not supported: a file of SQL starts without tables",
+    ("ALTER",): "ALTER is not supported: change the CREATE TABLE",
+    ("USE",): "USE is not supported: a file of SQL creates the tables it reads",
+    ("RESET",): "RESET is not supported: remove the SET",
+    ("DELETE",): "DELETE is not supported: write INSERT INTO a table with a PRIMARY KEY; rows that the query takes back go",
+    ("UPDATE",): "UPDATE is not supported: write INSERT INTO a table with a PRIMARY KEY, whose rows replace each other",
+    ("TRUNCATE",): "TRUNCATE is not supported; a topology appends to or upserts into its sinks: write into another table",
+    ("ADD", "JAR"): "ADD JAR is not supported: add the connector's Python package, pip install 'ouzel[kafka]'",
+    ("STOP", "JOB"): "STOP JOB is not supported; end `ouzel run` with Ctrl-C, which writes what was read",
+    ("MERGE",): "MERGE is not supported: write INSERT INTO a table with a PRIMARY KEY",
+    ("INSERT", "OVERWRITE"): "INSERT OVERWRITE is not supported: a stream only adds; write INSERT INTO",
+}  # fmt: skip
+
+
+def _refuse_foreign_statements(source: QueryText, tokens: Tokens) -> None:
+    words = [token for token in tokens[:5] if not is_word(token, "OR", "REPLACE", "TEMPORARY", "SYSTEM")][:2]
+    for phrase, problem in _FOREIGN.items():
+        if all(is_word(token, word) for token, word in zip(words, phrase, strict=False)) and len(words) >= len(phrase):
+            raise source.error(problem, span_of(words[: len(phrase)]), kind=NotSupported)
+
+
+class _Shells:
+    """Reads the parse tree of one statement."""
+
+    def __init__(self, source: QueryText, tokens: Tokens) -> None:
+        self.source, self.tokens = source, tokens
+        self.starts = [token.start for token in tokens]
+
+    def statement(self, tree: lark.Tree[Any]) -> Statement:
+        """The statement that the tree spells."""
+        match tree.data:
+            case "create_table":
+                return self._create_table(tree)
+            case "create_view":
+                columns = self._names(_trees(tree, "columns"))
+                replace = any(getattr(child, "type", "") == "REPLACE" for child in tree.children)
+                return CreateView(self._name(tree), columns, self._run(tree, "query"), replace)
+            case "insert":
+                return Insert(self._name(tree), self._names(_trees(tree, "columns")), self._run(tree, "query"))
+            case "set":
+                return SetOption(self._option(_trees(tree, "option")[0]))
+            case "explain":
+                details = tuple(map(self._detail, [*_flinks_plan(tree), *_trees(tree, "detail")]))
+                inner = self.statement(tree.children[-1])
+                assert isinstance(inner, Select | Insert)
+                return Explain(details, inner)
+            case "reconcile":
+                moments = [part for between in _trees(tree, "between") for part in _trees(between, "moment")]
+                return ReconcileStatement(self._name(tree), tuple(map(_moment, moments)), self._options(tree))
+        return Select(self._tokens(tree))
+
+    def _detail(self, tree: lark.Tree[Any]) -> str:
+        word = str(tree.children[0])
+        if word.lower() not in _DETAILS:
+            raise self.source.error(
+                f"EXPLAIN shows no {word}", _span(tree), f"write {', '.join(_DETAILS).upper()} or nothing"
+            )
+        return word.lower()
+
+    def _create_table(self, tree: lark.Tree[Any]) -> CreateTable:
+        columns = [self._column(part) for part in tree.children if getattr(part, "data", "") in ("column", "computed")]
+        keys = [self._names([key]) for key in _trees(tree, "primary_key")]
+        keys += [(column.name,) for column in columns if column.primary]
+        opening = next(
+            (part.end_pos for part in tree.children if isinstance(part, lark.Token) and part.type == "LPAR"), 0
+        )
+        return CreateTable(
+            self._name(tree), tuple(columns), tuple(map(self._watermark, _trees(tree, "watermark"))), tuple(keys), self._options(tree),
+            _span(tree), opening or 0, self._star(tree), self._like(tree), self._run(tree, "query"),
+        )  # fmt: skip
+
+    def _star(self, tree: lark.Tree[Any]) -> Span | None:
+        stars = _trees(tree, "every")
+        wrong = [star for number, star in enumerate(stars) if number or star.children[0] != "*"]
+        if wrong:
+            problem = f"{wrong[0].children[0]} does not belong here"
+            raise self.source.error(problem, _span(wrong[0]), "write * once, for the columns that are found")
+        return _span(stars[0]) if stars else None
+
+    def _like(self, tree: lark.Tree[Any]) -> LikeClause | None:
+        found = _trees(tree, "like")
+        if len(found) > 1:
+            raise self.source.error("the table is like two others", _span(found[1]), "keep one LIKE")
+        words = [part for like in found for part in _trees(like, "like_words")]
+        pairs = tuple((str(part.children[0]).upper(), str(part.children[1]).upper(), _span(part)) for part in words)
+        return LikeClause(self._name(found[0]), pairs) if found else None
+
+    def _column(self, tree: lark.Tree[Any]) -> ColumnClause:
+        name, kind = self._name(tree), self._run(tree, "type")
+        if tree.data == "computed":
+            return ColumnClause(name, kind, self._run(tree, "expression"))
+        metadata = _trees(tree, "metadata")
+        words: list[Any] = [part for clause in metadata for part in clause.children]
+        keys = [str(word) for word in words if word.type == "STRING"]
+        return ColumnClause(
+            name,
+            kind,
+            not_null=bool(_trees(tree, "not_null") or _trees(tree, "primary")),
+            primary=bool(_trees(tree, "primary")),
+            metadata=(keys or [name.text])[0] if metadata else None,
+            virtual=any(word.type == "VIRTUAL" for word in words),
+        )
+
+    def _watermark(self, tree: lark.Tree[Any]) -> WatermarkClause:
+        idle = _trees(tree, "idle")
+        tokens = self._run(idle[0], "expression") if idle else None
+        return WatermarkClause(self._name(tree), self._run(tree, "expression"), tokens)
+
+    def _options(self, tree: lark.Tree[Any]) -> tuple[WrittenOption, ...]:
+        """Those of its WITH."""
+        return tuple(self._option(option) for part in _trees(tree, "with_options") for option in _trees(part, "option"))
+
+    def _option(self, tree: lark.Tree[Any]) -> WrittenOption:
+        key, value = (child for child in tree.children if isinstance(child, lark.Tree))
+        return WrittenOption(_join(key), _join(value), _span(tree))
+
+    def _name(self, tree: lark.Tree[Any]) -> Name:
+        token: Any = _trees(tree, "name")[0].children[0]
+        return Name(str(token), token.type == "QUOTED", (token.start_pos, token.end_pos))
+
+    def _names(self, trees: list[lark.Tree[Any]]) -> tuple[Name, ...]:
+        lists = [names for tree in trees for names in _trees(tree, "names")]
+        wrapped = [lark.Tree("wrapped", [child]) for names in lists for child in _trees(names, "name")]
+        return tuple(self._name(tree) for tree in wrapped)
+
+    def _run(self, tree: lark.Tree[Any], rule: str) -> Tokens:
+        found = _trees(tree, rule)
+        return self._tokens(found[0]) if found else ()
+
+    def _tokens(self, tree: lark.Tree[Any]) -> Tokens:
+        start, end = _span(tree)
+        return self.tokens[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
+
+
+def _flinks_plan(explain: lark.Tree[Any]) -> list[lark.Tree[Any]]:
+    """What EXPLAIN says before FOR, unless it is Flink's PLAN, which is no detail."""
+    return [tree for tree in _trees(explain, "plan_for") if str(tree.children[0]).upper() != "PLAN"]
+
+
+def _moment(tree: lark.Tree[Any]) -> TimeText:
+    return TimeText(str(tree.children[-1]), _span(tree))
+
+
+def _trees(tree: lark.Tree[Any], rule: str) -> list[lark.Tree[Any]]:
+    return [child for child in tree.children if isinstance(child, lark.Tree) and child.data == rule]
+
+
+def _span(tree: lark.Tree[Any]) -> Span:
+    return (tree.meta.start_pos, tree.meta.end_pos)
+
+
+def _join(tree: lark.Tree[Any]) -> str:
+    return "".join(_join(part) if isinstance(part, lark.Tree) else str(part) for part in tree.children)

@@ -1,0 +1,199 @@
+"""The spellings of types: Flink's, Postgres's and Spark's names for the types of `ouzel.compiler.types`."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ouzel.compiler.sql.syntax.source import QueryText, Span, Tokens, is_word, span_of
+from ouzel.compiler.types import (
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    VARCHAR,
+    ArrayType,
+    DataType,
+    DecimalType,
+    MapType,
+    RowType,
+    TimestampType,
+    VarcharType,
+)  # fmt: skip
+from ouzel.errors import NotSupported, QueryError
+
+_SIMPLE: dict[str, DataType] = {
+    "BOOLEAN": BOOLEAN, "BOOL": BOOLEAN, "TINYINT": TINYINT, "SMALLINT": SMALLINT, "INT2": SMALLINT, "INT": INT, "INTEGER": INT,
+    "INT4": INT, "BIGINT": BIGINT, "INT8": BIGINT, "LONG": BIGINT, "FLOAT": FLOAT, "REAL": FLOAT, "FLOAT4": FLOAT, "DOUBLE": DOUBLE,
+    "FLOAT8": DOUBLE, "DATE": DATE, "STRING": VARCHAR, "TEXT": VARCHAR, "VARCHAR": VARCHAR, "CHAR": VARCHAR, "CHARACTER": VARCHAR,
+    "BYTES": BYTES, "VARBINARY": BYTES, "BINARY": BYTES, "BYTEA": BYTES, "TIMESTAMP_LTZ": TIMESTAMP_LTZ,
+    "TIMESTAMP_NTZ": TIMESTAMP, "TIMESTAMPTZ": TIMESTAMP_LTZ, "TIMESTAMP": TIMESTAMP, "DATETIME": TIMESTAMP,
+}  # fmt: skip
+_LENGTHS_MAX = {"VARCHAR", "CHAR", "CHARACTER", "VARBINARY", "BINARY"}
+_PRECISION = {"TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMPTZ", "TIMESTAMP_NTZ"}
+_KNOWN = (*_SIMPLE, "DECIMAL", "NUMERIC", "ARRAY", "MAP", "ROW")
+_SHOWN = "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL, STRING, BYTES, DATE, TIMESTAMP, TIMESTAMP_LTZ, ARRAY, MAP, ROW"
+_DIGITS = "write DECIMAL(18, 2) for two, or DECIMAL(10, 0) if none is meant"
+_FOREIGN = {"TIME", "JSON", "JSONB", "VARIANT", "MULTISET", "RAW", "INTERVAL", "UUID"}
+
+
+def read_type(source: QueryText, tokens: Tokens) -> DataType:
+    """The type that the tokens spell.
+
+    Raises:
+        QueryError: there is no such type.
+        NotSupported: a type of other systems that Ouzel does not have.
+    """
+    reader = _TypeReader(source, tokens)
+    kind = reader.type()
+    if reader.at < len(tokens):
+        extra = tokens[reader.at]
+        raise source.error(f"{extra.text} does not belong to the type {kind}", reader.span())
+    return kind
+
+
+class _TypeReader:
+    """Recursive descent over the tokens of one type."""
+
+    def __init__(self, source: QueryText, tokens: Tokens) -> None:
+        self.source, self.tokens, self.at = source, tokens, 0
+
+    def type(self) -> DataType:
+        """One type with its suffixes (`INT ARRAY`)."""
+        kind = self._base()
+        while self._match("ARRAY"):
+            kind = ArrayType(kind)
+        return kind
+
+    def span(self) -> Span:
+        """Where the reader stands."""
+        token = self.tokens[min(self.at, len(self.tokens) - 1)]
+        return span_of([token])
+
+    def _base(self) -> DataType:
+        span = self.span()
+        name = self._first_word()
+        match name:
+            case "ARRAY" | "MAP" | "ROW" | "STRUCT":
+                return self._read_nested(name, span)
+            case "DECIMAL" | "NUMERIC" | "DEC":
+                return self._decimal(span)
+        if name not in _SIMPLE:
+            raise self._unknown(name, span)
+        self._match("PRECISION" if name == "DOUBLE" else "VARYING")
+        numbers = self._arguments() if name in _LENGTHS_MAX | _PRECISION else []
+        kind = self._read_zone(_SIMPLE[name]) if name == "TIMESTAMP" else _SIMPLE[name]
+        if isinstance(kind, VarcharType) and numbers:
+            return VarcharType(numbers[0], padded=not name.startswith("VAR"))
+        return replace(kind, digits=numbers[0]) if isinstance(kind, TimestampType) and numbers else kind
+
+    def _first_word(self) -> str:
+        """The type's name; sqlglot makes one token of `DOUBLE PRECISION` and of `CHARACTER VARYING`."""
+        words = self._word().upper().split()
+        if len(words) > 1 and words[1] not in ("PRECISION", "VARYING"):
+            words = [" ".join(words)]
+        return words[0] if words else ""
+
+    def _read_nested(self, name: str, span: Span) -> DataType:
+        closing = self._open(name, span)
+        if name == "ARRAY":
+            kind: DataType = ArrayType(self.type())
+        elif name == "MAP":
+            key = self.type()
+            self._expect(",")
+            kind = MapType(key, self.type())
+        else:
+            fields = [(self._word(), self.type())]
+            while self._match(","):
+                fields.append((self._word(), self.type()))
+            kind = RowType(tuple(fields))
+        self._expect(closing)
+        return kind
+
+    def _open(self, name: str, span: Span) -> str:
+        for opening, closing in (("<", ">"), ("(", ")")):
+            if self._match(opening):
+                return closing
+        shape = {"ARRAY": "ARRAY<INT>", "MAP": "MAP<STRING, INT>"}.get(name, "ROW<a INT, b STRING>")
+        raise self.source.error(f"{name} does not say of what", span, f"write for example {shape}")
+
+    def _decimal(self, span: Span) -> DataType:
+        if not self._peek("("):
+            self.source.note(
+                "DECIMAL without precision is DECIMAL(10, 0), which has no digits after its point", span, _DIGITS
+            )
+            return DecimalType(10, 0)
+        precision, scale = (*self._arguments(), 0, 0)[:2]
+        if not (1 <= precision <= 38 and 0 <= scale <= precision):
+            raise self.source.error(
+                f"DECIMAL({precision}, {scale}) is out of range",
+                span,
+                "precision goes from 1 to 38 and scale from 0 to precision",
+            )
+        return DecimalType(precision, scale)
+
+    def _arguments(self) -> list[int]:
+        numbers: list[int] = []
+        if not self._match("("):
+            return numbers
+        while not self._match(")"):
+            text = self._word()
+            if not text.isdigit():
+                raise self.source.error(
+                    f"{text} is not a length", span_of([self.tokens[self.at - 1]]), "write a whole number"
+                )
+            numbers.append(int(text))
+            self._match(",")
+        return numbers
+
+    def _read_zone(self, kind: DataType) -> DataType:
+        if self._match("WITHOUT"):
+            self._expect("TIME")
+            self._expect("ZONE")
+        elif self._match("WITH"):
+            self._match("LOCAL")
+            self._expect("TIME")
+            self._expect("ZONE")
+            return TIMESTAMP_LTZ
+        return kind
+
+    def _unknown(self, name: str, span: Span) -> QueryError:
+        if name in _FOREIGN:
+            return self.source.error(f"the type {name} is not supported", span, kind=NotSupported)
+        near = difflib.get_close_matches(name, _KNOWN, 1)
+        return self.source.error(
+            f"there is no type {name}",
+            span,
+            f"did you mean {near[0]}?" if near else f"the types are {_SHOWN}",
+        )
+
+    def _word(self) -> str:
+        if self.at >= len(self.tokens):
+            raise self.source.error("the type ends too early", self.span())
+        self.at += 1
+        return self.tokens[self.at - 1].text
+
+    def _peek(self, text: str) -> bool:
+        return self.at < len(self.tokens) and _same(self.tokens[self.at], text)
+
+    def _match(self, text: str) -> bool:
+        found = self._peek(text)
+        self.at += found
+        return found
+
+    def _expect(self, text: str) -> None:
+        if not self._match(text):
+            raise self.source.error(f"the type lacks a {text} here", self.span())
+
+
+def _same(token: Token, text: str) -> bool:
+    return is_word(token, text) and token.token_type is not TokenType.STRING

@@ -1,0 +1,1 @@
+"""Logs of changes as databases write them: Debezium, Maxwell, Canal."""

@@ -1,0 +1,1 @@
+"""Two answers brought into one form, cut alike, compared and paired."""

@@ -1,0 +1,384 @@
+"""What the plan knows of a sink's rows: which columns name a row, which is its time, which way a value moves when rows are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import MappingProxyType
+
+from ouzel.compiler.expressions import Cast, Column, Expression, columns_of
+from ouzel.compiler.expressions import columns as columns_as_expressions
+from ouzel.compiler.plan import (
+    LEFT_ONLY,
+    PADDED,
+    Aggregate,
+    AggregateCall,
+    ApplyPython,
+    AsofJoin,
+    AssignSession,
+    AssignWindow,
+    EmitRule,
+    Filter,
+    FinalAggregate,
+    Gather,
+    IntervalJoin,
+    Join,
+    JoinKind,
+    LateRows,
+    Node,
+    Over,
+    PartialAggregate,
+    PartialTopN,
+    Project,
+    RowTime,
+    Scan,
+    Served,
+    SetOperation,
+    SideJoin,
+    Sink,
+    TopN,
+    Union,
+    Unnest,
+    Watermark,
+    walk,
+)
+from ouzel.compiler.plan.tables import NodeTable, Refused
+from ouzel.compiler.types import BooleanType, DateType, Schema, TimestampType, VarcharType
+from ouzel.reconcile.explaining.bounds import Bounds, bounding_calls, find_bounds, trace_call
+
+DAY_US = 86_400_000_000
+
+CARRIED = "_key_"
+"""Prefix of the columns that carry the group's keys, whatever the query makes of them, through to the batch job's answer."""
+
+
+class Role(Enum):
+    """What a node does to rows, as far as a comparison can tell rows apart above it."""
+
+    KEEPS = "each row is a row of its input, which has it at most once; its columns are computed of that row"
+    GROUPS = "its keys tell its rows apart"
+    SINGLE = "a row of its input is in it once, or once for each window"
+    REPEATS = "a row of its input may be in several rows"
+
+
+ROLES: NodeTable[Role] = NodeTable(
+    "a reconciliation",
+    {
+        Scan: Role.SINGLE,
+        Watermark: Role.SINGLE,
+        Project: Role.KEEPS,
+        Filter: Role.KEEPS,
+        Unnest: Role.REPEATS,
+        ApplyPython: Role.REPEATS,
+        AssignSession: Role.SINGLE,
+        AssignWindow: Role.SINGLE,
+        Aggregate: Role.GROUPS,
+        PartialAggregate: Refused("it compares what the query says, before any rule"),
+        FinalAggregate: Refused("it compares what the query says, before any rule"),
+        Union: Role.REPEATS,
+        Join: Role.REPEATS,
+        SetOperation: Role.REPEATS,
+        IntervalJoin: Role.REPEATS,
+        SideJoin: Role.REPEATS,
+        Served: Role.SINGLE,
+        Over: Role.REPEATS,
+        TopN: Role.REPEATS,
+        PartialTopN: Refused("it compares what the query says, before any rule"),
+        AsofJoin: Role.REPEATS,
+        Gather: Role.KEEPS,
+        LateRows: Role.REPEATS,
+        Sink: Role.SINGLE,
+    },
+)
+
+
+def _role(node: Node) -> Role:
+    return ROLES[type(node)]
+
+
+class Direction(Enum):
+    """Which way an aggregate moves as rows arrive: a lost row moves it back, a row counted twice moves it on."""
+
+    ROWS = "rises by one with every row"
+    COUNT = "rises by one with some rows"
+    DISTINCT = "rises or stays, a row that comes again changes nothing, and parts of it may overlap"
+    RISING = "rises or stays, and a row that comes again changes nothing"
+    FALLING = "falls or stays, and a row that comes again changes nothing"
+    SUM = "rises with every row that is positive"
+    FREE = "may go either way"
+
+
+@dataclass(frozen=True)
+class Padded:
+    """What a row without a match looks like: these columns are NULL, and the others those of a row that may have had one."""
+
+    null: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What is known of the rows that a join makes.
+
+    Attributes:
+        matched: of the columns carried those that are NULL in a row without a match; empty if each row has one.
+        padded: what rows without a match look like, for each input that may lack one; empty where that does not show.
+        times: of the columns carried the event times of both rows of a match, and how many microseconds to add; empty if either has none.
+    """
+
+    matched: tuple[str, ...]
+    padded: tuple[Padded, ...]
+    times: tuple[RowTime, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """What is known of a sink's rows.
+
+    Attributes:
+        columns: the output's.
+        keys: columns that identify a row: the top aggregate's group keys, or what the plan says is unique; empty if rows are only a
+            multiset.
+        time: the column to show rows over; None without one of a time's type.
+        directions: how each column moves when rows are lost or come twice.
+        step_us: the least distance between two times: the slide of the windows, or a day for a DATE; 0 if there is none.
+        carried: the group keys of the top aggregate, or the keys of the top join, as `batch_sink` appends them; empty without either.
+        window_end: that of them which is the end of the row's window.
+        single: whether each row that a table gives is in each of the sink's rows at most once.
+        copies: in how many of them it may be, if it is single: in so many windows.
+        window_us: how long the windows of the top aggregate are; 0 without windows.
+        emit: when the top aggregate emits its results; None without one.
+        bounds: what a part of a group's rows can give, of columns that are results of the top aggregate.
+        joined: what the top join makes of its rows; None without one, or where the loss of what it keeps would not show in single rows.
+    """
+
+    columns: Schema
+    keys: tuple[str, ...] = ()
+    time: str | None = None
+    directions: Mapping[str, Direction] = field(default_factory=dict)
+    step_us: int = 0
+    carried: Schema = Schema(())
+    window_end: str | None = None
+    single: bool = False
+    copies: int = 1
+    window_us: int = 0
+    emit: EmitRule | None = None
+    joined: Joined | None = None
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+
+
+def lineage(sink: Sink) -> Lineage:
+    """What the plan below a sink says of its rows."""
+    columns = sink.columns or sink.input.schema
+    names = dict(zip(sink.input.schema.names, columns.names, strict=True))
+    aggregate = top_aggregate(sink)
+    if aggregate is None:
+        time = _time(columns, sink, names)
+        join = top_join(sink)
+        keys = sink.keys or (() if join else _unique(sink, names))
+        found = Lineage(columns, keys, time, step_us=_step_of(columns, time, 0), single=_is_single(sink.input))
+        return (
+            found if join is None else replace(found, carried=_keys(join), joined=_trace_join(join, sink.input, names))
+        )
+    made_of = {name: _trace(sink.input, inner) for inner, name in names.items()}
+    group = frozenset(aggregate.keys)
+    keys = tuple(name for name, parts in made_of.items() if parts and parts <= group)
+    covered = frozenset().union(*(made_of[name] for name in keys))
+    windows = frozenset(aggregate.window or ()) & group
+    covers = covered | (windows if covered & windows else frozenset()) >= group
+    directions = {name: _direction(sink.input, inner) for inner, name in names.items()}
+    end = aggregate.window[1] if aggregate.window else None
+    time = next((name for name in keys if made_of[name] & windows and _is_time(columns, name)), None)
+    step = _step(aggregate) if time else 0
+    time = time or _time(columns, sink, names)
+    emit = aggregate.emit.rule
+    if emit is EmitRule.WATERMARK and not aggregate.emit.final:
+        emit = EmitRule.DELAY  # it too tells, and later what has changed
+    return Lineage(
+        columns, keys if covers else (), time, directions, _step_of(columns, time, step), aggregate.schema.select(aggregate.keys), end,
+        _is_single(aggregate.input), _copies(aggregate), _window_us(aggregate), emit, bounds=_bounds(sink.input, aggregate, names),
+    )  # fmt: skip
+
+
+def _bounds(top: Node, aggregate: Aggregate, names: Mapping[str, str]) -> dict[str, Bounds]:
+    """The bounds of what lies below `top`, whose columns have these names in the output."""
+    calls = {call.name: call for call in aggregate.calls}
+    made_of = {name: found for inner, name in names.items() if (found := trace_call(top, inner)) and found[0] in calls}
+    return find_bounds(aggregate, {name: (calls[call], is_cast) for name, (call, is_cast) in made_of.items()})
+
+
+def batch_sink(sink: Sink, bounds: Mapping[str, Bounds] = MappingProxyType({})) -> Sink:
+    """The same sink with further columns, named with CARRIED: the keys of the top aggregate or join, and what these bounds take.
+
+    So the batch job is asked.
+    """
+    if top_aggregate(sink) is None and top_join(sink) is None:
+        return sink
+    return replace(sink, input=_carrying(sink.input, bounds), columns=Schema(()))
+
+
+def _carrying(node: Node, bounds: Mapping[str, Bounds]) -> Node:
+    match node:
+        case Project():
+            below = _carrying(node.input, bounds)
+            kept = [(c.name, c) for c in columns_as_expressions(below.schema) if c.name.startswith(CARRIED)]
+            return replace(node, input=below, items=(*node.items, *kept))
+        case _ if _role(node) is Role.KEEPS:
+            return node.with_inputs(tuple(_carrying(below, bounds) for below in node.inputs))
+    assert isinstance(node, Aggregate | Join)
+    keys = node.keys if isinstance(node, Aggregate) else _keys(node).names
+    given = set(node.schema.names)
+    if isinstance(node, Aggregate):
+        calls = bounding_calls(node, bounds)
+        node, keys = replace(node, calls=(*node.calls, *calls)), (*keys, *(call.name for call in calls))
+    items = [(column.name, column) for column in columns_as_expressions(node.schema)]
+    copies = [(f"{CARRIED}{name}", column) for name, column in items if name in keys]
+    return Project(node, (*((name, column) for name, column in items if name in given), *copies))
+
+
+def top_aggregate(sink: Sink) -> Aggregate | None:
+    """The aggregate that makes the sink's rows, if only projections and filters follow it."""
+    node = _maker(sink)
+    return node if isinstance(node, Aggregate) and node.keys else None
+
+
+def top_join(sink: Sink) -> Join | None:
+    """The join that makes the sink's rows, if only projections and filters follow it and what it has lost shows in single rows.
+
+    What an anti join has lost shows in rows that are there, and nothing tells what they should have met; a lost version shows in rows that
+    have an older one. What each task reads for itself is not lost.
+    """
+    node = _maker(sink)
+    if not isinstance(node, Join) or isinstance(node, AsofJoin | SideJoin) or node.kind is JoinKind.ANTI:
+        return None
+    return node if node.keys or not PADDED[node.kind] else None
+
+
+def _maker(sink: Sink) -> Node:
+    node = sink.input
+    while _role(node) is Role.KEEPS:
+        (node,) = node.inputs
+    return node
+
+
+def _unique(sink: Sink, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Columns in which no two rows are equal, preferring what is ranked over ranks; empty if only all columns together are."""
+    known = frozenset(name for node in _maker(sink).inputs for name in node.schema.names)
+    found = [key for key in sink.input.unique_keys if 0 < len(key) < len(names)]
+    ranked = {key: frozenset[str]().union(*(_trace(sink.input, name) for name in key)) <= known for key in found}
+    best = min(found, key=lambda key: (not ranked[key], len(key), sorted(key)), default=frozenset[str]())
+    return tuple(name for inner, name in names.items() if inner in best)
+
+
+def _keys(join: Join) -> Schema:
+    """The columns of a join's rows that say which task made them, and whether of a match."""
+    right = () if join.kind in LEFT_ONLY else (name for _, name in join.keys)
+    names = (*(name for name, _ in join.keys), *right, *(time.column for time in _times(join)))
+    return join.schema.select(tuple(dict.fromkeys(names)))
+
+
+def _times(join: Join) -> tuple[RowTime, ...]:
+    """The event times of both rows of a match, if both have one."""
+    if join.kind in LEFT_ONLY:
+        return ()
+    if isinstance(join, IntervalJoin):
+        return join.times
+    left, right = (node.time_column for node in join.inputs)
+    return (RowTime(left), RowTime(right)) if left and right else ()
+
+
+def _trace_join(join: Join, top: Node, names: Mapping[str, str]) -> Joined:
+    """What is known of the join's rows below `top`, whose columns have these names in the output."""
+    matched = tuple(pair[number] for pair in join.keys for number in PADDED[join.kind])
+    made_of = {name: _origin(top, inner) for inner, name in names.items()}
+    if None in made_of.values():
+        return Joined(matched, (), _times(join))
+    inputs = [frozenset(node.schema.names) for node in join.inputs]
+    sides = [tuple(name for name, origin in made_of.items() if origin in inputs[side]) for side in (0, 1)]
+    padded = tuple(Padded(sides[side], sides[1 - side]) for side in PADDED[join.kind] if all(sides))
+    return Joined(matched, padded, _times(join))
+
+
+def _origin(node: Node, name: str) -> str | None:
+    """The column of the top join that a column is, as it is; None if it is computed."""
+    match node:
+        case Project():
+            value = dict(node.items)[name]
+            return _origin(node.input, value.name) if isinstance(value, Column) else None
+        case _ if _role(node) is Role.KEEPS:
+            return _origin(node.inputs[0], node.origins[name][1]) if name in node.origins else None
+    return name
+
+
+def _is_single(node: Node) -> bool:
+    """Whether nothing below multiplies rows, except into the windows that a row lies in."""
+    return not any(_role(below) in (Role.GROUPS, Role.REPEATS) for below in walk(node))
+
+
+def _trace(node: Node, name: str) -> frozenset[str]:
+    """The aggregate's columns that a column is computed from."""
+    match node:
+        case Project():
+            parts = (_trace(node.input, part) for part in columns_of(dict(node.items)[name]))
+            return frozenset[str]().union(*parts)
+        case _ if _role(node) is Role.KEEPS:
+            return _trace(node.inputs[0], node.origins[name][1]) if name in node.origins else frozenset()
+    return frozenset({name})
+
+
+def _direction(node: Node, name: str) -> Direction:
+    match node:
+        case Project():
+            value = _uncast(dict(node.items)[name])
+            return _direction(node.input, value.name) if isinstance(value, Column) else Direction.FREE
+        case _ if _role(node) is Role.KEEPS:
+            return _direction(node.inputs[0], node.origins[name][1]) if name in node.origins else Direction.FREE
+    assert isinstance(node, Aggregate)
+    return next((_moves(call) for call in node.calls if call.name == name), Direction.FREE)
+
+
+def _moves(call: AggregateCall) -> Direction:
+    if call.distinct:
+        return {"count": Direction.DISTINCT, "max": Direction.RISING}.get(call.function, Direction.FREE)
+    every = call.argument is None and call.filter is None
+    by_function = {
+        "count": Direction.ROWS if every else Direction.COUNT, "max": Direction.RISING, "min": Direction.FALLING, "sum": Direction.SUM,
+    }  # fmt: skip
+    return by_function.get(call.function, Direction.FREE)
+
+
+def _uncast(value: Expression) -> Expression:
+    """The expression without casts that keep the order; a cast to text does not, for '9' is more than '10'."""
+    while isinstance(value, Cast) and not isinstance(value.type, VarcharType | BooleanType):
+        value = value.operand
+    return value
+
+
+def _time(columns: Schema, sink: Sink, names: Mapping[str, str]) -> str | None:
+    """Event time if it is in the output; else the first column that is a time at all."""
+    named = names.get(sink.input.time_column or "")
+    return named or next((field.name for field in columns if _is_time(columns, field.name)), None)
+
+
+def _is_time(columns: Schema, name: str) -> bool:
+    return isinstance(columns[name].type, DateType | TimestampType)
+
+
+def _window_us(aggregate: Aggregate) -> int:
+    if aggregate.window is None:
+        return 0
+    return next((node.size_us for node in walk(aggregate) if isinstance(node, AssignWindow)), 0)
+
+
+def _copies(aggregate: Aggregate) -> int:
+    spans = ((node.size_us, node.slide_us) for node in walk(aggregate) if isinstance(node, AssignWindow))
+    return max((-(-size_us // slide_us) for size_us, slide_us in spans if slide_us), default=1)
+
+
+def _step(aggregate: Aggregate) -> int:
+    return next((node.slide_us for node in walk(aggregate) if isinstance(node, AssignWindow)), 0)
+
+
+def _step_of(columns: Schema, time: str | None, step_us: int) -> int:
+    return max(step_us, DAY_US) if time and isinstance(columns[time].type, DateType) else step_us

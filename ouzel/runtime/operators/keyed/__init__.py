@@ -1,0 +1,1 @@
+"""Operators that keep something for each key: aggregates, sessions, lifetimes."""

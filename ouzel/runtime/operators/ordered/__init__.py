@@ -1,0 +1,1 @@
+"""Operators that see rows in an order: OVER, first rows, Top-N."""

@@ -1,0 +1,1 @@
+"""Operators that look at each row by itself."""
