@@ -13,6 +13,9 @@ OuzelError
 
 from __future__ import annotations
 
+WIDEST = 160
+"""A longer line is shown around its place alone."""
+
 
 class OuzelError(Exception):
     """Base of everything raised on purpose; its text is one sentence that a user can act on."""
@@ -57,9 +60,25 @@ class QueryError(OuzelError):
         before = self.text[: self.at]
         number = before.count("\n") + 1
         column = self.at - (before.rfind("\n") + 1)
-        line = self.text.splitlines()[number - 1] if self.text else ""
-        caret = " " * column + "^" * max(1, min(self.length, len(line) - column))
-        return f"line {number}, column {column + 1}: {self.problem}{advice}\n  {line}\n  {caret}"
+        line = self.text.split("\n")[number - 1].rstrip("\r")
+        return f"line {number}, column {column + 1}: {self.problem}{advice}\n{_pointed_at(line, column, self.length)}"
+
+
+def _pointed_at(line: str, column: int, length: int) -> str:
+    """A line, or its part around a place, and carets below the place; as wide as a terminal shows its letters."""
+    from unicodedata import combining, east_asian_width
+
+    length = max(1, min(length, len(line) - column))
+    start = max(0, column - WIDEST // 3) if len(line) > WIDEST else 0
+    shown = line[start : start + WIDEST]
+    cut = "…" if start else "", "…" if start + WIDEST < len(line) else ""
+    widths = [0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in shown]
+    column -= start
+    before = "".join(
+        letter if letter == "\t" else " " * width for letter, width in zip(shown[:column], widths, strict=False)
+    )
+    carets = "^" * (sum(widths[column : column + length]) or 1)
+    return f"  {cut[0]}{shown}{cut[1]}\n  {' ' * len(cut[0])}{before}{carets}"
 
 
 class TypeMismatch(QueryError):
