@@ -91,7 +91,6 @@ class ChangesAnswer(Lines):
     """Each change when it comes: the row as a JSON object behind its `op`, which is `+` or `-`."""
 
     def lines(self, frame: pl.DataFrame) -> str:
-        """See Lines."""
         op = "$op" if "op" in self.schema.names else "op"
         weights = frame[WEIGHT].to_list() if WEIGHT in frame.columns else [1] * frame.height
         return "".join(
@@ -104,7 +103,6 @@ class JsonLines(Lines):
     """One JSON object a row."""
 
     def lines(self, frame: pl.DataFrame) -> str:
-        """See Lines."""
         return "".join(map(_json_line, json_rows(frame, self.schema)))
 
 
@@ -116,7 +114,6 @@ class Csv(Lines):
         self._begun = False
 
     def lines(self, frame: pl.DataFrame) -> str:
-        """See Lines."""
         import polars as pl
 
         columns: dict[str, list[str | None]] = {name: [] for name in self.schema.names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -67,14 +68,29 @@ def test_public_names_have_docstrings() -> None:
 
 
 def undocumented(path: Path) -> Iterator[Function | ast.ClassDef]:
-    """Public functions, classes and methods of the file that have no docstring and inherit none."""
+    """Public functions, classes and methods of the file that have no docstring and inherit none, nor have it from a protocol."""
     classes = [node for node in tree(path).body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
     for owner in [tree(path), *classes]:
         for node in owner.body:
             if not isinstance(node, Function | ast.ClassDef) or node.name.startswith("_") or _overrides(node, owner):
                 continue
+            if isinstance(owner, ast.ClassDef) and node.name in declared():
+                continue
             if not ast.get_docstring(node):
                 yield node
+
+
+@cache
+def declared() -> frozenset[str]:
+    """Methods of the package's protocols: whoever implements one does what the protocol says, and need not say it again."""
+    protocols = [
+        node
+        for path in package()
+        for node in tree(path).body
+        if isinstance(node, ast.ClassDef) and any("Protocol" in ast.dump(base) for base in node.bases)
+    ]
+    methods = [item for protocol in protocols for item in protocol.body if isinstance(item, Function)]
+    return frozenset(method.name for method in methods if ast.get_docstring(method))
 
 
 def _overrides(node: ast.AST, owner: ast.AST) -> bool:

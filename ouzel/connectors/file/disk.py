@@ -62,11 +62,9 @@ class RealDisk:
     """The machine's own file systems."""
 
     def find(self, path: str, directory: Path) -> list[str]:
-        """See Disk."""
         return find_files(path, directory)
 
     def stat(self, path: str) -> Told | None:
-        """See Disk."""
         try:
             return _told(os.stat(path))
         except (FileNotFoundError, NotADirectoryError):
@@ -75,11 +73,9 @@ class RealDisk:
             raise unreadable(path, error) from None
 
     def born(self, path: str) -> int:
-        """See Disk."""
         return _birth_ns(path)
 
     def open(self, path: str) -> int | None:
-        """See Disk."""
         try:
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):
@@ -88,19 +84,15 @@ class RealDisk:
             raise unreadable(path, error) from None
 
     def fstat(self, file: int) -> Told:
-        """See Disk."""
         return _told(os.fstat(file))
 
     def pread(self, file: int, size: int, at: int) -> bytes:
-        """See Disk."""
         return os.pread(file, size, at)
 
     def close(self, file: int) -> None:
-        """See Disk."""
         os.close(file)
 
     def names_in(self, directory: str) -> dict[int, list[str]]:
-        """See Disk."""
         found: dict[int, list[str]] = {}
         try:
             with os.scandir(directory) as entries:
@@ -111,11 +103,9 @@ class RealDisk:
         return found
 
     def now(self) -> float:
-        """See Disk."""
         return time.monotonic()
 
     def wall_ns(self) -> int:
-        """See Disk."""
         return time.time_ns()
 
 

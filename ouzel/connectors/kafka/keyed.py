@@ -34,11 +34,9 @@ class KafkaRows:
         )
 
     def get_many(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """See KeyedRows."""
         return self.rows().join(keys, on=list(self._request.keys), how="semi")
 
     def rows(self) -> pl.DataFrame:
-        """See KeyedRows."""
         source = KafkaSource(self._source)
         try:
             records = pl.concat([pl.DataFrame(schema=dict(self._source.columns)), *self._read(source)])

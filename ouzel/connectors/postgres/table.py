@@ -104,7 +104,6 @@ class PostgresTable:
         return sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(self._name, sql.SQL(", ").join(columns))
 
     def get_many(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """See KeyedRows."""
         names = self._request.keys
         asked = sql.SQL(", ").join(sql.SQL("%s::{}[]").format(sql.SQL(self._kinds[name])) for name in names)
         query = sql.SQL("SELECT {} FROM {} WHERE ({}) IN (SELECT * FROM unnest({}))").format(
@@ -113,7 +112,6 @@ class PostgresTable:
         return self._fetch(query, [keys[name].to_list() for name in names])
 
     def rows(self) -> pl.DataFrame:
-        """See KeyedRows."""
         return self._fetch(sql.SQL("SELECT {} FROM {}").format(self._columns, self._name), [])
 
     def _fetch(self, query: sql.Composed, values: Sequence[Any]) -> pl.DataFrame:
@@ -121,7 +119,6 @@ class PostgresTable:
         return pl.DataFrame(rows, schema=dict(self._request.columns), orient="row")
 
     def merge(self, batches: Mapping[str, pl.DataFrame]) -> None:
-        """See KeyedRows."""
         self.write(batches, self._merge)
 
     def write(

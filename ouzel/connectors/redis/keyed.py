@@ -80,7 +80,6 @@ class RedisHash:
         self._request.check_same(None if note is None else note.decode(), f"the hash '{self._hash}'")
 
     def get_many(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """See KeyedRows."""
         names = self._keys.encode(keys)
         parts = [names[start : start + _PORTION] for start in range(0, len(names), _PORTION)]
         return self._decode([value for value in self._held(parts) if value is not None])
@@ -109,7 +108,6 @@ class RedisHash:
         return found.frame
 
     def merge(self, batches: Mapping[str, pl.DataFrame]) -> None:
-        """See KeyedRows."""
         self._server.await_answer(lambda client: client.setnx(self._note, self._request.description))
         self._check()
         while not self._try(batches):

@@ -113,15 +113,12 @@ class Recorder(RowIteration):
         return self._observe(self._handle.status())
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         return self._handle.wait(timeout_s)
 
     def wait_for_results(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         return self._handle.wait_for_results(0.0 if self._frames else timeout_s)
 
     def fresh_status(self, timeout_s: float) -> Status:
-        """See run.Handle."""
         return self._observe(self._handle.fresh_status(timeout_s))
 
     def pause(self, timeout_s: float) -> Status:
@@ -156,7 +153,6 @@ class Recorder(RowIteration):
             return self._save(replace(later, state=first.state, watermark_us=first.watermark_us), result)
 
     def drain(self) -> None:
-        """See run.Handle."""
         self._handle.drain()
 
     def stop(self) -> Status:

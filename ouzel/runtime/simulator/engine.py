@@ -137,7 +137,6 @@ class MemoryHandle(RowIteration):
         return found
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         self._unlimited += 1
         try:
             self._thread.join(timeout_s)
@@ -146,18 +145,15 @@ class MemoryHandle(RowIteration):
         return self._over
 
     def wait_for_results(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         if not (self._over or self._frames):
             self._news.wait(timeout_s)
             self._news.clear()
         return self._over
 
     def fresh_status(self, timeout_s: float) -> Status:
-        """See run.Handle."""
         return self._ask(self.status, timeout_s)
 
     def pause(self, timeout_s: float) -> Status:
-        """See run.Handle."""
         self._ask(self._deactivate, timeout_s)
         if not self._rest.wait(timeout_s):
             self.resume()
@@ -165,21 +161,17 @@ class MemoryHandle(RowIteration):
         return self._ask(self.status, timeout_s)
 
     def resume(self) -> None:
-        """See run.Handle."""
         self._ask(self._activate, None)
 
     def drain(self) -> None:
-        """See run.Handle."""
         self._ask(self._world.stop, None)
 
     def stop(self) -> Status:
-        """See run.Handle."""
         self.drain()
         self._thread.join()
         return self.status()
 
     def end(self) -> Status:
-        """See run.Handle."""
         self._cut_short = True
         self._thread.join()
         return self.status()

@@ -59,7 +59,6 @@ class DeadlyNote(MemoryNote):
     deadly = False
 
     def take(self, ids: Sequence[int], start: int, end: int) -> None:
-        """See Note."""
         super().take(ids, start, end)
         if self.deadly:
             self.deadly = False

@@ -101,13 +101,11 @@ class StructuredHandle(RowIteration):
             )
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         with self._gate.without_limit():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
     def wait_for_results(self, timeout_s: float | None = None) -> bool:
-        """See run.Handle."""
         if self._frames:
             return not self._thread.is_alive()
         while timeout_s is None and self._thread.is_alive() and not self._news.wait(LOOK_S):

@@ -85,7 +85,6 @@ class ByDriver:
         self._weigh = self._sink.mode is not SinkMode.APPEND
 
     def take(self, frame: DataFrame, number: int, batch_id: int) -> int:
-        """See MicroBatchSink."""
         rows = pl.from_arrow(frame.toArrow())
         assert isinstance(rows, pl.DataFrame)
         self._changes = self._changes or _changes(self._query, self._request.columns, rows.columns)
